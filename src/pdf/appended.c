@@ -207,7 +207,7 @@ static bool take_stream(sr_pdf_object_t *object, sr_pdf_span_t *left)
     return sr_pdf_take_text(left, "\nendstream");
 }
 
-static bool take_object(sr_pdf_object_t *object, sr_pdf_span_t *left)
+bool sr_pdf_take_object(sr_pdf_object_t *object, sr_pdf_span_t *left)
 {
     apr_int64_t generation;
     *object = (sr_pdf_object_t){0};
@@ -363,7 +363,7 @@ const char *sr_pdf_appended_read(sr_pdf_appended_t *appended, const void *bytes,
         sr_pdf_span_t type;
         trailer->start = (apr_size_t)(left.at - (const char *)bytes);
         if (sr_pdf_span_begins(&left, "xref\n")) break;
-        if (!take_object(&object, &left)) return UNKNOWN;
+        if (!sr_pdf_take_object(&object, &left)) return UNKNOWN;
         object.offset = trailer->start;
         left = object.is_stream && sr_pdf_find_entry(&type, &object.body, "/Type") && sr_pdf_span_is(&type, "/XRef")
                    ? before

@@ -69,6 +69,8 @@ bool sr_pdf_take_value(sr_pdf_span_t *left, sr_pdf_span_t *value);
 /* Reads the next key of a dictionary and its value. Start with the body of the dictionary without its first "<<".
  * Returns false at the end of the dictionary. */
 bool sr_pdf_take_entry(sr_pdf_span_t *left, sr_pdf_span_t *key, sr_pdf_span_t *value);
+/* Reads an object from its number to "endobj", as src/pdfd/writer.c writes it. The spans of the object are in *left. */
+bool sr_pdf_take_object(sr_pdf_object_t *object, sr_pdf_span_t *left);
 /* Finds the value of a key in the body of a dictionary. Returns false if the key is missing. */
 bool sr_pdf_find_entry(sr_pdf_span_t *value, const sr_pdf_span_t *body, const char *key);
 
@@ -99,6 +101,60 @@ int sr_pdf_existing_begin(const sr_pdf_appended_t *prepared, const apr_array_hea
  */
 const sr_pdf_object_t *sr_pdf_existing_at(const sr_pdf_appended_t *prepared, int index);
 
+/* ----------------------------------------------------------------------------------------------- sections.c */
+/* The updates that this service has appended to the first `base` bytes of a document. */
+typedef struct sr_pdf_sections_t {
+    int descriptor;
+    apr_off_t base, size;
+    sr_pdf_trailer_t last;    /* the last trailer of the document */
+    apr_int64_t start;        /* offset of its cross-reference section */
+    apr_array_header_t *list; /* private: NULL until they are needed */
+    apr_pool_t *pool;
+} sr_pdf_sections_t;
+/* Reads the last trailer. The service wrote it, because only the service has appended to the upload. Sets *why to NULL,
+ * or to the reason why there is none. They live as long as `pool`. */
+sr_error_t *sr_pdf_sections_read(const char **why, sr_pdf_sections_t *sections, int descriptor, apr_off_t base,
+                                 apr_off_t size, apr_pool_t *pool);
+/* Finds the newest version of an object that the updates contain, unless it has more than `most` bytes. */
+sr_error_t *sr_pdf_sections_find(sr_pdf_object_t *object, bool *found, sr_pdf_sections_t *sections, apr_int64_t number,
+                                 apr_size_t most);
+
+/* ------------------------------------------------------------------------------------------------- dss.c */
+/* A proof as it is written into a stream. */
+typedef struct sr_pdf_packed_t {
+    sr_pdf_proof_kind_t kind;
+    bool packed; /* by deflate */
+    sr_pdf_span_t data;
+} sr_pdf_packed_t;
+/* The document security store, and what is added to it. */
+typedef struct sr_pdf_dss_t {
+    const apr_array_header_t *proofs; /* sr_pdf_packed_t, none of them twice */
+    apr_int64_t number;               /* its object, which an update of this service has written; 0: it must be made */
+    sr_pdf_appended_t known;          /* that object, then the streams that it refers to and this service has written */
+} sr_pdf_dss_t;
+/* Compresses the proofs (sr_pdf_proof_t). Returns NULL if there are none, or more than SR_PDF_MAX_PROOFS or
+ * SR_PDF_MAX_PROOFS_BYTES. */
+const apr_array_header_t *sr_pdf_proofs_pack(const apr_array_header_t *proofs, apr_pool_t *pool);
+/* Finds the store of the document. */
+sr_error_t *sr_pdf_dss_find(sr_pdf_dss_t *dss, sr_pdf_sections_t *sections, const apr_array_header_t *proofs);
+/* Returns the member "dss" of a request. New reference. */
+json_t *sr_pdf_dss_json(const sr_pdf_dss_t *dss, apr_pool_t *pool);
+
+/* What an update adds to the store: the new streams have the numbers from `first` to `end` - 1, except that of a new
+ * store. */
+typedef struct sr_pdf_added_t {
+    apr_int64_t first, end;
+    apr_int64_t store;   /* the object that is written, or 0 if everything was there */
+    bool made;           /* it is new, and the catalog is rewritten to refer to it. Another worker must confirm that */
+    apr_int64_t catalog; /* the number of that catalog, or 0 */
+} sr_pdf_added_t;
+/* Checks that each proof is in the store after the update. `first` is the lowest number that a new stream or store may
+ * have. dss->known must be decrypted. Returns NULL, or the reason why the update is refused. */
+const char *sr_pdf_dss_check(sr_pdf_added_t *added, const sr_pdf_dss_t *dss, const sr_pdf_appended_t *appended,
+                             apr_int64_t first, apr_pool_t *pool);
+/* Returns true if sr_pdf_dss_check has checked this object. */
+bool sr_pdf_dss_has(const sr_pdf_added_t *added, const sr_pdf_object_t *object);
+
 /* ---------------------------------------------------------------------------------------------- filled.c */
 typedef struct sr_pdf_filled_t {
     const char *signer;
@@ -106,12 +162,14 @@ typedef struct sr_pdf_filled_t {
     const char *dictionary;           /* made by sr_pdf_signature_text */
     const char *contents;             /* the "<" before the digits of the CMS, in the bytes that were read */
     apr_int64_t start;                /* offset of the last cross-reference section of the document */
+    const sr_pdf_dss_t *dss;          /* the proofs that are added; or NULL */
+    bool made;                        /* result: the catalog was rewritten, which another worker must confirm */
 } sr_pdf_filled_t;
 /* Checks the answer to sr_pdf_fill. It must contain the requested signature dictionary, appearances that refer to no
  * older object, and the prepared widgets of this signer with these appearances. `before` is the last trailer of the
  * document. Returns NULL, or the reason why the update is refused. */
 const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_appended_t *prepared,
-                                const sr_pdf_trailer_t *before, const sr_pdf_filled_t *wanted, apr_pool_t *pool);
+                                const sr_pdf_trailer_t *before, sr_pdf_filled_t *wanted, apr_pool_t *pool);
 /* Returns the body of the signature dictionary up to the /ByteRange, allocated in `pool`. */
 const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool);
 
@@ -120,7 +178,45 @@ const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const cha
 void sr_pdf_check_prepared(sr_pdf_update_t *update, sr_pdf_pool_t *workers, apr_off_t size,
                            const apr_array_header_t *fields, apr_pool_t *pool);
 sr_error_t *sr_pdf_check_filled(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
-                                const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool);
+                                const sr_pdf_signature_t *signature, sr_pdf_dss_t *dss, const char *time,
+                                apr_pool_t *pool);
+/* Refuses an update. The log gets the reason `why`, and the caller a general one. */
+void sr_pdf_refuse(sr_pdf_fault_t *fault, const char **reason, sr_pdf_pool_t *workers, const char *op, const char *why,
+                   apr_pool_t *pool);
+
+/* -------------------------------------------------------------------------------------------- revision.c */
+typedef struct sr_pdf_response_t {
+    apr_size_t room;   /* size limit of the result */
+    bool has_contents; /* the result has room for a CMS */
+    bool goes_on;      /* the HTTP request keeps another worker meanwhile */
+    sr_pdf_fault_t fault;
+    const char *reason;
+    apr_size_t length, contents;
+    sr_cipher_t cipher;
+} sr_pdf_response_t;
+/* Sends a request whose result is a document or an update. If no worker could answer it, the fault is that of the
+ * document. The caller sets the first three members. */
+sr_error_t *sr_pdf_ask(sr_pdf_response_t *response, sr_pdf_output_t *output, sr_pdf_pool_t *workers, const char *op,
+                       const char *text, int descriptor, apr_pool_t *pool);
+/* Does the same, and reads the result, which is small enough for memory. */
+sr_error_t *sr_pdf_ask_for_bytes(sr_pdf_response_t *response, unsigned char **bytes, sr_pdf_pool_t *workers,
+                                 const char *op, const char *text, int descriptor, apr_pool_t *pool);
+/* A request for an update with room for a CMS. */
+typedef struct sr_pdf_asked_t {
+    const char *op, *text;
+    int descriptor;
+    apr_off_t size;
+} sr_pdf_asked_t;
+/* Asks for the update, and checks its byte ranges. */
+sr_error_t *sr_pdf_revision_ask(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, const sr_pdf_asked_t *asked,
+                                apr_pool_t *pool);
+/* Asks a worker that has read no document for the same update. The update is refused if the bytes are not the same. */
+sr_error_t *sr_pdf_revision_confirm(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, const sr_pdf_asked_t *asked,
+                                    apr_pool_t *pool);
+/* Computes the digest that is signed, and the SHA-256 of the document before. The document is only read if one of these
+ * is not known yet. */
+sr_error_t *sr_pdf_revision_digest(sr_pdf_revision_t *revision, const sr_pdf_asked_t *asked, const char *hash,
+                                   const sr_sha256_t *known, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ seal.c */
 /* Makes a request about fields: {"op":op,"fields":[…]}. `pool` owns the reference. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define MOST_PREPARED 200008 /* objects, for the greatest number of fields that can be configured */
-#define TAIL 64              /* bytes: "startxref", a number and "%%EOF" */
 
 static json_t *field_json(const sr_pdf_field_t *field)
 {
@@ -34,8 +33,7 @@ json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr
 static const char MORE[] = "something follows it";
 static const char BEFORE[] = "something comes before it";
 
-/* Refuses an update. The log gets the reason, and the caller a general one. */
-static void refuse(sr_pdf_fault_t *fault, const char **reason, sr_pdf_pool_t *workers, const char *op, const char *why,
+void sr_pdf_refuse(sr_pdf_fault_t *fault, const char **reason, sr_pdf_pool_t *workers, const char *op, const char *why,
                    apr_pool_t *pool)
 {
     sr_pdf_pool_notice(workers,
@@ -62,7 +60,7 @@ void sr_pdf_check_prepared(sr_pdf_update_t *update, sr_pdf_pool_t *workers, apr_
     apr_pool_t *scratch;
     apr_pool_create(&scratch, pool);
     const char *why = check_prepared(update, size, fields, scratch);
-    if (why) refuse(&update->fault, &update->reason, workers, SR_PDF_OP_PREPARE, why, scratch);
+    if (why) sr_pdf_refuse(&update->fault, &update->reason, workers, SR_PDF_OP_PREPARE, why, scratch);
     apr_pool_destroy(scratch);
 }
 
@@ -76,58 +74,45 @@ static sr_error_t *read_piece(const char **bytes, int descriptor, apr_off_t from
     return sr_pdf_read(read, descriptor, from, length, pool);
 }
 
-/* Reads the last trailer of a document. The service wrote it, because only the service has appended to the upload. */
-static sr_error_t *read_last(const char **why, sr_pdf_trailer_t *trailer, apr_int64_t *start, int descriptor,
-                             apr_off_t size, const sr_pdf_signature_t *signature, apr_pool_t *pool)
-{
-    static const char word[] = "startxref\n";
-    const char *bytes, *at;
-    *why = "what was appended before has no end";
-    if (size - signature->base_size < TAIL) return NULL;
-    SR_TRY(read_piece(&bytes, descriptor, size - TAIL, TAIL, pool));
-    at = memmem(bytes, TAIL, word, sizeof word - 1);
-    if (!at) return NULL;
-    sr_pdf_span_t left = {at + sizeof word - 1, bytes + TAIL};
-    if (!sr_pdf_take_number(&left, start) || !sr_pdf_span_is(&left, "\n%%EOF\n")) return NULL;
-    if (*start < signature->base_size || *start >= size - TAIL) return NULL;
-    SR_TRY(read_piece(&bytes, descriptor, *start, (apr_size_t)(size - *start), pool));
-    *why = sr_pdf_appended_trailer(trailer, bytes, (apr_size_t)(size - *start));
-    return NULL;
-}
-
-static sr_error_t *check_filled(const char **why, const sr_pdf_revision_t *revision, int descriptor, apr_off_t size,
-                                const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
+static sr_error_t *check_filled(const char **why, sr_pdf_revision_t *revision, int descriptor, apr_off_t size,
+                                const sr_pdf_signature_t *signature, sr_pdf_dss_t *dss, const char *time,
+                                apr_pool_t *pool)
 {
     const char *bytes;
     sr_pdf_appended_t appended, prepared;
-    sr_pdf_trailer_t last;
+    sr_pdf_sections_t sections;
     sr_pdf_filled_t wanted = {.signer = signature->signer,
                               .fields = signature->fields,
                               .dictionary = sr_pdf_signature_text(signature, time, pool),
-                              .contents = (const char *)revision->bytes + revision->contents};
+                              .contents = (const char *)revision->bytes + revision->contents,
+                              .dss = dss};
     SR_TRY(read_piece(&bytes, descriptor, signature->base_size, signature->prepared_size, pool));
     *why = sr_pdf_appended_read(&prepared, bytes, signature->prepared_size, signature->base_size, MOST_PREPARED, pool);
     if (*why) return NULL;
-    SR_TRY(read_last(why, &last, &wanted.start, descriptor, size, signature, pool));
+    SR_TRY(sr_pdf_sections_read(why, &sections, descriptor, signature->base_size, size, pool));
     if (*why) return NULL;
+    wanted.start = sections.start;
     *why = sr_pdf_appended_read(&appended, revision->bytes, revision->length, size, MOST_PREPARED, pool);
     if (!*why && appended.length != revision->length) *why = MORE;
     if (!*why && *revision->bytes == '\n')
         *why = BEFORE; /* the document already ends with a line feed that the service wrote */
     if (!*why) *why = sr_pdf_appended_decrypt(&prepared, &revision->cipher, NULL, pool);
     if (!*why) *why = sr_pdf_appended_decrypt(&appended, &revision->cipher, &wanted.contents, pool);
-    if (!*why) *why = sr_pdf_filled_check(&appended, &prepared, &last, &wanted, pool);
+    if (!*why && dss && dss->number) *why = sr_pdf_appended_decrypt(&dss->known, &revision->cipher, NULL, pool);
+    if (!*why) *why = sr_pdf_filled_check(&appended, &prepared, &sections.last, &wanted, pool);
+    revision->unconfirmed = wanted.made;
     return NULL;
 }
 
 sr_error_t *sr_pdf_check_filled(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
-                                const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
+                                const sr_pdf_signature_t *signature, sr_pdf_dss_t *dss, const char *time,
+                                apr_pool_t *pool)
 {
     apr_pool_t *scratch;
     const char *why = NULL;
     apr_pool_create(&scratch, pool);
-    SR_TRY(check_filled(&why, revision, descriptor, size, signature, time, scratch));
-    if (why) refuse(&revision->fault, &revision->reason, workers, SR_PDF_OP_FILL, why, scratch);
+    SR_TRY(check_filled(&why, revision, descriptor, size, signature, dss, time, scratch));
+    if (why) sr_pdf_refuse(&revision->fault, &revision->reason, workers, SR_PDF_OP_FILL, why, scratch);
     apr_pool_destroy(scratch);
     return NULL;
 }
@@ -165,6 +150,6 @@ sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers
     SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
     if (failed) response.reason = "no worker could confirm it";
     if (failed || !response.confirmed)
-        refuse(&confirmed->fault, &confirmed->reason, workers, SR_PDF_OP_PREPARE, response.reason, pool);
+        sr_pdf_refuse(&confirmed->fault, &confirmed->reason, workers, SR_PDF_OP_PREPARE, response.reason, pool);
     return NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* filled.c: checks that an update with one signature contains this signature and nothing else. The check does not read
  * the document. The update may only rewrite the signer's own fields, which an earlier update of this service added, or
- * repeated if they are existing fields (existing.c). All other objects must be new and refer to new objects only. The
- * content of a new appearance is not checked, but the appearance is confined to the area of its field. */
+ * repeated if they are existing fields (existing.c), and the document security store (dss.c). All other objects must be
+ * new and refer to new objects only. The content of a new appearance is not checked, but the appearance is confined to
+ * the area of its field. */
 #include "pdf/appended.h"
 #include "pdf/pdf.h"
 
@@ -21,6 +22,7 @@ typedef struct check_t {
     apr_int64_t first, end; /* the new numbers n, first <= n < end; the first is the number of the signature */
     apr_hash_t *own; /* object number (apr_int64_t) → the field of this signer as it was prepared (sr_pdf_object_t) */
     int fields;      /* number of fields of this signer that were not found yet */
+    sr_pdf_added_t added; /* what was added to the document security store */
     apr_pool_t *pool;
 } check_t;
 
@@ -243,6 +245,7 @@ static bool is_filled(const check_t *check, const sr_pdf_object_t *object, const
 static const char *check_object(check_t *check, const sr_pdf_object_t *object, const sr_pdf_filled_t *wanted)
 {
     if (object->number == check->first) return is_signature(object, wanted) ? NULL : NO_SIGNATURE;
+    if (sr_pdf_dss_has(&check->added, object)) return NULL;
     if (object->number > check->first) return is_appearance(check, object) ? NULL : NEW_OBJECT;
     const sr_pdf_object_t *before = apr_hash_get(check->own, &object->number, sizeof object->number);
     if (!before) return OLD_OBJECT;
@@ -251,7 +254,7 @@ static const char *check_object(check_t *check, const sr_pdf_object_t *object, c
 }
 
 const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_appended_t *prepared,
-                                const sr_pdf_trailer_t *before, const sr_pdf_filled_t *wanted, apr_pool_t *pool)
+                                const sr_pdf_trailer_t *before, sr_pdf_filled_t *wanted, apr_pool_t *pool)
 {
     const sr_pdf_trailer_t *trailer = &appended->trailer;
     check_t check = {.appended = appended, .prepared = prepared, .pool = pool};
@@ -260,6 +263,11 @@ const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_
     check.end = trailer->size;
     if (trailer->previous != wanted->start || !sr_pdf_span_same(&trailer->keys, &before->keys)) return OTHER_DOCUMENT;
     if (!find_own(&check, wanted)) return NO_FIELD;
+    if (wanted->dss) {
+        const char *reason = sr_pdf_dss_check(&check.added, wanted->dss, appended, check.first + 1, pool);
+        if (reason) return reason;
+        wanted->made = check.added.made;
+    }
     int left = (int)(check.end - check.first) - trailer->is_stream;
     for (int i = 0; i < appended->objects->nelts; i++) {
         const sr_pdf_object_t *object = &APR_ARRAY_IDX(appended->objects, i, sr_pdf_object_t);

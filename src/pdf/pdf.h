@@ -4,9 +4,10 @@
  *
  * Sections: pool.c (how many workers there are, and which requests they serve) · template.c (forks workers) · client.c
  * (one request to a worker) · output.c (results of many bytes) · show.c (a page as image and text) · seal.c (prepares
- * and signs a document) · preview.c (a signature before it is made) · compose.c (makes a new document) · protocol.h
- * (shared with src/pdfd) · certificate.c identity.c issue.c (keys and certificates) · cms.c (makes a signature) ·
- * check.c (checks a signature) · verify.c (checks the signatures of a document) · result.c (the result as JSON)
+ * and signs a document) · archive.c (adds proofs and a document timestamp) · preview.c (a signature before it is made)
+ * · compose.c (makes a new document) · protocol.h (shared with src/pdfd) · certificate.c identity.c issue.c (keys and
+ * certificates) · cms.c (makes a signature) · check.c (checks a signature) · verify.c (checks the signatures of a
+ * document) · result.c (the result as JSON)
  *
  * A pool belongs to one process, and any number of threads may use it. A worker is a process that reads documents. It
  * gets each document as a file descriptor over its own Unix socket, and answers one request at a time. No worker reads
@@ -198,6 +199,16 @@ typedef struct sr_pdf_confirmed_t {
 sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers, int descriptor, apr_off_t base_size,
                            const apr_array_header_t *fields, apr_pool_t *pool);
 
+/* A proof, by which somebody can validate signatures later: a certificate, an OCSP response or a CRL, as DER. */
+typedef enum sr_pdf_proof_kind_t { SR_PDF_CERTIFICATE, SR_PDF_OCSP, SR_PDF_CRL } sr_pdf_proof_kind_t;
+typedef struct sr_pdf_proof_t {
+    sr_pdf_proof_kind_t kind;
+    const void *der;
+    apr_size_t length;
+} sr_pdf_proof_t;
+#define SR_PDF_MAX_PROOFS 64 /* for one update */
+#define SR_PDF_MAX_PROOFS_BYTES ((apr_size_t)4 << 20)
+
 typedef struct sr_pdf_signature_t {
     const char *signer;               /* the same as when the document was prepared */
     const apr_array_header_t *fields; /* the fields with which it was prepared; NULL if none of them existed before */
@@ -219,6 +230,9 @@ typedef struct sr_pdf_signature_t {
     const char *text;  /* UTF-8; at most 200 characters */
     const void *image; /* PNG, JPEG or WebP; at most 1 MiB and 4 million pixels */
     apr_size_t image_size;
+    /* sr_pdf_proof_t: what the document security store (DSS) has after this update. Proofs that it has already are not
+     * written again. NULL, none, or more than the limits: nothing is added to it. */
+    const apr_array_header_t *proofs;
 } sr_pdf_signature_t;
 
 typedef struct sr_pdf_revision_t {
@@ -229,16 +243,35 @@ typedef struct sr_pdf_revision_t {
     apr_size_t contents; /* offset in `bytes` of the "<" before the digits of the CMS */
     /* Digest over the byte ranges, by the hash function of the signature. The CMS signs it. */
     unsigned char digest[64];
+    bool proven;                 /* the document security store has all the proofs that were requested */
     const char *document_sha256; /* of the document before filling, lower-case hexadecimal */
     const char *sha256;          /* of the document followed by `bytes`; set by sr_pdf_seal */
     sr_cipher_t cipher;          /* private: how the document is encrypted, as the worker says */
     sr_sha256_t *until_contents; /* private: SHA-256 state over all bytes before the digits */
+    bool unconfirmed;            /* private: another worker must make the same update */
 } sr_pdf_revision_t;
 /* Fills the fields of one signer. The answer of the worker is checked strictly: it must contain the fields as they were
- * prepared, with the requested signature dictionary and new appearances, and nothing else. The digest is computed here
- * from the returned bytes. */
+ * prepared, with the requested signature dictionary, new appearances and the proofs, and nothing else. If the update
+ * makes the document security store, another worker must make the same update. The digest is computed here from the
+ * returned bytes. */
 sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                         const sr_pdf_signature_t *signature, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- archive.c */
+typedef struct sr_pdf_archival_t {
+    const char *id;      /* part of the name of the new field: letters, digits and "-", at most 64 */
+    apr_off_t base_size; /* the same as in sr_pdf_signature_t */
+    const apr_array_header_t *proofs;
+    const char *hash;
+    const sr_sha256_t *digest;
+} sr_pdf_archival_t;
+/* Adds proofs and a document timestamp to a document that was signed here, in one update. Insert the timestamp of
+ * revision->digest (RFC 3161, DER) by sr_pdf_seal. The answer of the worker is checked strictly, and another worker
+ * must make the same update. */
+sr_error_t *sr_pdf_archive(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                           const sr_pdf_archival_t *archival, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ seal.c */
 /* Inserts the CMS (DER). Returns SR_EINTERNAL if it is too long. */
 sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool);
 

@@ -40,8 +40,14 @@
  *     "time","test". "existing":[…] is optional
  *     and has a name or null for each place of the
  *     signer. "ink", "text" or "image" (base64).
- *     Optional "captions" (model.h, caption.c)
- *   normalise, prepare and fill may also respond
+ *     Optional "captions" (model.h, caption.c),
+ *     and "dss":{"number":n?,"proofs":[{"kind":0,
+ *     "data":base64,"packed":false},…]}: adds these
+ *     streams to the document security store
+ *   archive (document, result)                  {"length":n,"contents":offset}: adds a document timestamp
+ *     "id" (part of the name of its field) and
+ *     optional "dss", as in fill
+ *   normalise, prepare, fill and archive may also respond
  *                                               {"fault":"document","reason":"…"}
  *                                               {"fault":"damaged","reason":"…"}: the document must be rewritten
  *   preview (result)                            {"length":n}: n bytes of JSON (pdf.h)
@@ -100,6 +106,7 @@
 #define SR_PDF_OP_NORMALISE "normalise"
 #define SR_PDF_OP_PREPARE "prepare"
 #define SR_PDF_OP_FILL "fill"
+#define SR_PDF_OP_ARCHIVE "archive"
 #define SR_PDF_OP_CONFIRM "confirm"
 #define SR_PDF_OP_PREVIEW "preview"
 #define SR_PDF_OP_COMPOSE "compose"
@@ -128,6 +135,19 @@
  * "/Contents". The client makes the same text to verify that readers will check exactly what it has signed. */
 #define SR_PDF_RANGE_FORMAT "[0 %llu %llu %llu]"
 #define SR_PDF_RANGE_WIDTH 36
+
+/* The lists of a document security store (ISO 32000-2, 12.8.4.3), by kind of proof. */
+#define SR_PDF_PROOF_KINDS 3
+#define SR_PDF_PROOF_KEYS                                                                                              \
+    {                                                                                                                  \
+        "/Certs", "/OCSPs", "/CRLs"                                                                                    \
+    }
+
+/* The field of a document timestamp is this text, the id, SR_PDF_STAMP_END and a reference to the timestamp. It is in
+ * no page, and invisible. The timestamp is the other text, the byte ranges and the digits. */
+#define SR_PDF_STAMP_BEGIN "<</Type/Annot/Subtype/Widget/FT/Sig/F 132/Rect[0 0 0 0]/T(Timestamp_"
+#define SR_PDF_STAMP_END ")/V "
+#define SR_PDF_STAMP "<</Type/DocTimeStamp/Filter/Adobe.PPKLite/SubFilter/ETSI.RFC3161"
 
 #define SR_PDF_FAULT_DOCUMENT "document"
 #define SR_PDF_FAULT_DAMAGED "damaged"

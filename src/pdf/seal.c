@@ -1,92 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seal.c: the requests whose responses are documents. Nobody can change what a worker has written after it is sealed
- * (output.c), and the digest to be signed is computed here from exactly these bytes. This file has no access to the
- * key: the caller makes the CMS and passes it in. */
+/* seal.c: rewrites, prepares and fills documents (revision.c sends the requests). This file has no access to the key:
+ * the caller makes the CMS and passes it in. */
 #include "pdf/appended.h"
 #include "pdf/preview.h"
 #include "pdf/worker.h"
 
-#include <openssl/evp.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define PIECE ((apr_size_t)256 << 10) /* a document is hashed in pieces that fit into the processor's cache */
-
-typedef struct response_t {
-    sr_pdf_fault_t fault;
-    const char *reason;
-    apr_size_t length, contents, room;
-    bool has_contents;
-    sr_cipher_t cipher;
-} response_t;
-
-static bool read_size(apr_size_t *size, const json_t *response, const char *key, apr_size_t limit)
-{
-    const json_t *value = json_object_get(response, key);
-    json_int_t number = json_integer_value(value);
-    if (!json_is_integer(value) || number < 0 || (uint64_t)number > limit) return false;
-    *size = (apr_size_t)number;
-    return true;
-}
-
-static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
-{
-    static const struct {
-        const char *name;
-        sr_pdf_fault_t fault;
-    } faults[] = {{SR_PDF_FAULT_DOCUMENT, SR_PDF_DOCUMENT_AT_FAULT},
-                  {SR_PDF_FAULT_DAMAGED, SR_PDF_DOCUMENT_DAMAGED},
-                  {SR_PDF_FAULT_SIGNATURE, SR_PDF_SIGNATURE_AT_FAULT}};
-    response_t *response = result;
-    const char *name = sr_json_string(json, "fault"), *reason = sr_json_string(json, "reason");
-    for (size_t i = 0; name && i < sizeof faults / sizeof *faults; i++) {
-        if (strcmp(faults[i].name, name) != 0 || !sr_pdf_is_plain(reason)) continue;
-        response->fault = faults[i].fault;
-        response->reason = apr_pstrdup(pool, reason);
-        return true;
-    }
-    if (name || !read_size(&response->length, json, "length", response->room) || !response->length) return false;
-    const json_t *cipher = json_object_get(json, "cipher");
-    if (cipher && !sr_cipher_read(&response->cipher, json_string_value(cipher), sr_json_string(json, "key")))
-        return false;
-    return !response->has_contents || read_size(&response->contents, json, "contents", response->length);
-}
-
-/* Sends a request. If no worker could answer it, the fault is that of the document. */
-static sr_error_t *ask(response_t *response, sr_pdf_output_t *output, sr_pdf_pool_t *workers, const char *op,
-                       const char *text, int descriptor, apr_pool_t *pool)
-{
-    bool failed = false;
-    sr_pdf_request_t request = {.op = op, .text = text, .descriptor = descriptor, .output = output};
-    request.room = response->room;
-    request.read = read_answer;
-    request.result = response;
-    *output = (sr_pdf_output_t){.descriptor = -1};
-    SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
-    if (!failed) return NULL;
-    response->fault = SR_PDF_DOCUMENT_AT_FAULT;
-    response->reason = SR_PDF_LIMITS_REASON;
-    return NULL;
-}
-
-/* Does the same, and reads the result, which is small enough for memory. */
-static sr_error_t *ask_for_bytes(response_t *response, unsigned char **bytes, sr_pdf_pool_t *workers, const char *op,
-                                 const char *text, int descriptor, apr_pool_t *pool)
-{
-    sr_pdf_output_t *output = apr_palloc(pool, sizeof *output);
-    *bytes = NULL;
-    SR_TRY(ask(response, output, workers, op, text, descriptor, pool));
-    if (response->fault) return NULL;
-    *bytes = apr_palloc(pool, response->length);
-    return sr_pdf_read(*bytes, output->descriptor, 0, response->length, pool);
-}
 
 sr_error_t *sr_pdf_rewrite(sr_pdf_rewritten_t *rewritten, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            apr_pool_t *pool)
 {
-    response_t response = {.room = SR_PDF_MAX_NORMALISED(size)};
-    SR_TRY(ask(&response, &rewritten->document, workers, SR_PDF_OP_NORMALISE, NULL, descriptor, pool));
+    sr_pdf_response_t response = {.room = SR_PDF_MAX_NORMALISED(size)};
+    SR_TRY(sr_pdf_ask(&response, &rewritten->document, workers, SR_PDF_OP_NORMALISE, NULL, descriptor, pool));
     rewritten->fault = response.fault;
     rewritten->reason = response.reason;
     return NULL;
@@ -98,72 +23,15 @@ sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int 
                            const apr_array_header_t *fields, apr_pool_t *pool)
 {
     const char *request = sr_json_text(sr_pdf_fields_json(SR_PDF_OP_PREPARE, fields, pool), pool);
-    response_t response = {.room = SR_PDF_MAX_REVISION};
+    sr_pdf_response_t response = {.room = SR_PDF_MAX_REVISION};
     unsigned char *bytes;
-    SR_TRY(ask_for_bytes(&response, &bytes, workers, SR_PDF_OP_PREPARE, request, descriptor, pool));
+    SR_TRY(sr_pdf_ask_for_bytes(&response, &bytes, workers, SR_PDF_OP_PREPARE, request, descriptor, pool));
     *update = (sr_pdf_update_t){response.fault, response.reason, bytes, response.length, response.cipher};
     if (!update->fault) sr_pdf_check_prepared(update, workers, size, fields, pool);
     return NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- fill */
-
-static apr_status_t free_digest(void *data)
-{
-    EVP_MD_CTX_free(data);
-    return APR_SUCCESS;
-}
-
-/* Begins a digest by another hash function than SHA-256. Returns NULL for SHA-256. */
-static EVP_MD_CTX *begin_other(const char *name, apr_pool_t *pool)
-{
-    if (!name || !strcmp(name, "SHA256")) return NULL;
-    EVP_MD_CTX *digest = EVP_MD_CTX_new();
-    if (!digest || !EVP_DigestInit_ex(digest, EVP_get_digestbyname(name), NULL)) abort();
-    apr_pool_cleanup_register(pool, digest, free_digest, apr_pool_cleanup_null);
-    return digest;
-}
-
-/* Finishes a copy of `digest` after it has read some more bytes. */
-static void digest_with(unsigned char *hash, const sr_sha256_t *digest, const void *more, apr_size_t length,
-                        apr_pool_t *pool)
-{
-    sr_sha256_t *copy = sr_sha256_copy(digest, pool);
-    sr_sha256_update(copy, more, length);
-    sr_sha256_end(hash, copy);
-}
-
-/* Reads a document into both digests. Each of them may be NULL. */
-static sr_error_t *digest_document(sr_sha256_t *digest, EVP_MD_CTX *other, int descriptor, apr_off_t size,
-                                   apr_pool_t *pool)
-{
-    unsigned char *piece = digest || other ? apr_palloc(pool, PIECE) : NULL;
-    for (apr_off_t at = 0; piece && at < size;) {
-        apr_size_t length = size - at < (apr_off_t)PIECE ? (apr_size_t)(size - at) : PIECE;
-        SR_TRY(sr_pdf_read(piece, descriptor, at, length, pool));
-        if (digest) sr_sha256_update(digest, piece, length);
-        if (other) EVP_DigestUpdate(other, piece, length);
-        at += (apr_off_t)length;
-    }
-    return NULL;
-}
-
-/* Returns true if the bytes around the digits of the CMS state exactly the byte ranges that will be signed. */
-static bool is_sound(const sr_pdf_revision_t *revision, apr_off_t size)
-{
-    static const char before[] = "/ByteRange", between[] = "/Contents<";
-    char range[SR_PDF_RANGE_WIDTH + 64], want[sizeof range + 64];
-    apr_size_t to = revision->contents + SR_PDF_CONTENTS_DIGITS + 2;
-    if (revision->length < SR_PDF_CONTENTS_DIGITS || to > revision->length) return false;
-    snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, (unsigned long long)size + revision->contents,
-             (unsigned long long)size + to, (unsigned long long)(revision->length - to));
-    int length = snprintf(want, sizeof want, "%s%-*s%s", before, SR_PDF_RANGE_WIDTH, range, between);
-    const unsigned char *at = revision->bytes + revision->contents + 1;
-    if (revision->contents + 1 < (apr_size_t)length || memcmp(at - length, want, (size_t)length) != 0) return false;
-    for (apr_size_t i = 0; i < SR_PDF_CONTENTS_DIGITS; i++)
-        if (at[i] != '0') return false;
-    return at[SR_PDF_CONTENTS_DIGITS] == '>';
-}
 
 static const char *date_of(const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
@@ -188,7 +56,8 @@ static json_t *existing_json(const sr_pdf_signature_t *signature)
     return any ? names : NULL;
 }
 
-static const char *signature_json(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
+static const char *signature_json(const sr_pdf_signature_t *signature, const sr_pdf_dss_t *dss, const char *time,
+                                  apr_pool_t *pool)
 {
     json_t *request = sr_json_own(json_object(), pool);
     json_object_set_new(request, "op", json_string(SR_PDF_OP_FILL));
@@ -199,32 +68,25 @@ static const char *signature_json(const sr_pdf_signature_t *signature, const cha
     json_object_set_new(request, "contact", sr_json_string_or_null(signature->contact));
     json_object_set_new(request, "time", json_string(time));
     json_object_set_new(request, "test", json_boolean(signature->test));
+    if (dss) json_object_set_new(request, "dss", sr_pdf_dss_json(dss, pool));
     sr_pdf_signature_ask(request, signature, pool);
     return sr_json_text(request, pool);
 }
 
-/* Computes the digest of the revision, and the SHA-256 of the document, which identifies it whatever hash function is
- * signed. The document is only read if one of these digests is not known yet. */
-static sr_error_t *digest_revision(sr_pdf_revision_t *revision, int descriptor, apr_off_t size,
-                                   const sr_pdf_signature_t *signature, apr_pool_t *pool)
+/* Finds the document security store, if proofs are to be added. A document whose updates cannot be read gets none; it
+ * is refused after the request. */
+static sr_error_t *find_dss(sr_pdf_dss_t **dss, int descriptor, apr_off_t size, const sr_pdf_signature_t *signature,
+                            apr_pool_t *pool)
 {
-    unsigned char hash[32];
-    const apr_size_t after = revision->contents + SR_PDF_CONTENTS_DIGITS + 2;
-    EVP_MD_CTX *other = begin_other(signature->hash, pool);
-    sr_sha256_t *digest = signature->digest ? sr_sha256_copy(signature->digest, pool) : sr_sha256_begin(pool);
-    SR_TRY(digest_document(signature->digest ? NULL : digest, other, descriptor, size, pool));
-    digest_with(hash, digest, NULL, 0, pool);
-    revision->document_sha256 = sr_text_hex(hash, sizeof hash, pool);
-    sr_sha256_update(digest, revision->bytes, revision->contents);
-    revision->until_contents = digest;
-    if (!other) {
-        digest_with(revision->digest, digest, revision->bytes + after, revision->length - after, pool);
-        return NULL;
-    }
-    EVP_DigestUpdate(other, revision->bytes, revision->contents);
-    EVP_DigestUpdate(other, revision->bytes + after, revision->length - after);
-    EVP_DigestFinal_ex(other, revision->digest, NULL);
-    return NULL;
+    const apr_array_header_t *packed = sr_pdf_proofs_pack(signature->proofs, pool);
+    sr_pdf_sections_t *sections = apr_palloc(pool, sizeof *sections);
+    const char *why;
+    *dss = NULL;
+    if (!packed) return NULL;
+    SR_TRY(sr_pdf_sections_read(&why, sections, descriptor, signature->base_size, size, pool));
+    if (why) return NULL;
+    *dss = apr_palloc(pool, sizeof **dss);
+    return sr_pdf_dss_find(*dss, sections, packed);
 }
 
 sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
@@ -236,23 +98,16 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
         revision->fault = SR_PDF_SIGNATURE_AT_FAULT;
         return NULL;
     }
-    response_t response = {.room = SR_PDF_MAX_REVISION, .has_contents = true};
     const char *time = date_of(signature, pool);
-    SR_TRY(ask_for_bytes(&response, &revision->bytes, workers, SR_PDF_OP_FILL, signature_json(signature, time, pool),
-                         descriptor, pool));
-    revision->fault = response.fault;
-    revision->reason = response.reason;
-    if (response.fault) return NULL;
-    revision->length = response.length;
-    revision->contents = response.contents;
-    revision->cipher = response.cipher;
-    if (!is_sound(revision, size)) {
-        revision->fault = SR_PDF_DOCUMENT_AT_FAULT;
-        revision->reason = "it made the PDF helper answer nonsense";
-        return NULL;
-    }
-    SR_TRY(sr_pdf_check_filled(revision, workers, descriptor, size, signature, time, pool));
-    return revision->fault ? NULL : digest_revision(revision, descriptor, size, signature, pool);
+    sr_pdf_dss_t *dss;
+    SR_TRY(find_dss(&dss, descriptor, size, signature, pool));
+    const sr_pdf_asked_t asked = {SR_PDF_OP_FILL, signature_json(signature, dss, time, pool), descriptor, size};
+    SR_TRY(sr_pdf_revision_ask(revision, workers, &asked, pool));
+    if (revision->fault) return NULL;
+    SR_TRY(sr_pdf_check_filled(revision, workers, descriptor, size, signature, dss, time, pool));
+    if (!revision->fault && revision->unconfirmed) SR_TRY(sr_pdf_revision_confirm(revision, workers, &asked, pool));
+    revision->proven = dss && !revision->fault;
+    return revision->fault ? NULL : sr_pdf_revision_digest(revision, &asked, signature->hash, signature->digest, pool);
 }
 
 sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool)
@@ -263,7 +118,9 @@ sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t
     const char *digits = sr_text_hex(cms, length, pool);
     memcpy(from + 1, digits, 2 * length);
     memset(from + 1 + 2 * length, '0', SR_PDF_CONTENTS_DIGITS - 2 * length);
-    digest_with(hash, revision->until_contents, from, revision->length - revision->contents, pool);
+    sr_sha256_t *digest = sr_sha256_copy(revision->until_contents, pool);
+    sr_sha256_update(digest, from, revision->length - revision->contents);
+    sr_sha256_end(hash, digest);
     revision->sha256 = sr_text_hex(hash, sizeof hash, pool);
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fill.c: the operation "fill": one incremental update that gives the fields of one signer their appearance and their
- * value. The value is one signature dictionary for added and existing fields, with room for the CMS. Pages, catalog and
- * form do not change. */
+ * value. The value is one signature dictionary for added and existing fields, with room for the CMS. Pages and form do
+ * not change, and the catalog only if the update adds a document security store (dss.c). */
 #include "pdfd/pdfd.h"
 
 #include <stdio.h>
@@ -19,7 +19,9 @@ typedef struct fill_t {
     apr_array_header_t *widgets;  /* sr_pdfd_widget_t */
     apr_array_header_t *captions; /* sr_pdfd_mark_t */
     int64_t signature;
-    apr_size_t range, contents; /* offsets in the appended bytes */
+    sr_pdfd_room_t room;
+    sr_pdfd_dss_t dss;
+    sr_pdfd_catalog_t catalog;
     apr_pool_t *pool;
 } fill_t;
 
@@ -36,7 +38,8 @@ static bool read_parameters(fill_t *fill, const json_t *parameters)
     fill->contact = sr_json_string(parameters, "contact");
     fill->time = sr_json_string(parameters, "time");
     fill->existing = json_object_get(parameters, "existing");
-    return sr_pdfd_is_signer(fill->signer) && fill->name && is_date(fill->time);
+    return sr_pdfd_is_signer(fill->signer) && fill->name && is_date(fill->time)
+           && sr_pdfd_dss_read(&fill->dss, parameters);
 }
 
 /* Returns 1 for the field of the signer's first placement, n for "…_n", and 0 for fields of other signers. */
@@ -141,7 +144,6 @@ static void rewrite_widget(fill_t *fill, const sr_pdfd_widget_t *widget, int64_t
 
 static void put_signature(fill_t *fill)
 {
-    static const char end[] = ">>>";
     sr_pdfd_buffer_t *out = fill->update.out;
     sr_pdfd_object_begin(&fill->update, fill->signature, 0);
     sr_pdfd_put_text(out, "<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Name");
@@ -154,25 +156,8 @@ static void put_signature(fill_t *fill)
         sr_pdfd_put_text(out, "/ContactInfo");
         sr_pdfd_put_string(out, fill->contact);
     }
-    sr_pdfd_print(out, "/M(%s)/ByteRange%*s/Contents<", fill->time, SR_PDF_RANGE_WIDTH, "");
-    memset(sr_pdfd_grow(out, SR_PDF_CONTENTS_DIGITS), '0', SR_PDF_CONTENTS_DIGITS);
-    sr_pdfd_put_text(out, end);
-    sr_pdfd_object_end(&fill->update);
-    /* counted from the end, because the text before may have been encrypted */
-    fill->contents = out->size - strlen(SR_PDFD_OBJECT_END) - strlen(end) - SR_PDF_CONTENTS_DIGITS - 1;
-    fill->range = fill->contents - strlen("/Contents") - SR_PDF_RANGE_WIDTH;
-}
-
-/* Writes the byte ranges: everything except the digits and their brackets. */
-static void put_range(fill_t *fill)
-{
-    sr_pdfd_buffer_t *out = fill->update.out;
-    unsigned long long size = fill->document.bytes.size;
-    apr_size_t to = fill->contents + SR_PDF_CONTENTS_DIGITS + 2;
-    char range[SR_PDF_RANGE_WIDTH + 32];
-    int length = snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, size + fill->contents, size + to,
-                          (unsigned long long)(out->size - to));
-    memcpy(out->data + fill->range, range, (size_t)length);
+    sr_pdfd_print(out, "/M(%s)", fill->time);
+    sr_pdfd_room_put(&fill->room, &fill->update);
 }
 
 static const char *put_all(fill_t *fill, const sr_pdfd_mark_t *mark, const json_t *parameters)
@@ -184,14 +169,16 @@ static const char *put_all(fill_t *fill, const sr_pdfd_mark_t *mark, const json_
         rewrite_widget(fill, widget, sr_pdfd_appearance(&fill->update, widget, mark, warning, caption));
     }
     put_signature(fill);
+    if (*fill->catalog.dss) sr_pdfd_catalog_put(&fill->update, &fill->catalog, "");
     const char *reason = sr_pdfd_update_end(&fill->update);
-    put_range(fill);
+    sr_pdfd_room_end(&fill->room, &fill->update);
     return reason;
 }
 
 json_t *sr_pdfd_fill(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
-    fill_t fill = {.pool = pool, .widgets = apr_array_make(pool, 4, sizeof(sr_pdfd_widget_t))};
+    fill_t fill = {.pool = pool, .catalog = {"", ""}};
+    fill.widgets = apr_array_make(pool, 4, sizeof(sr_pdfd_widget_t));
     sr_pdfd_mark_t mark = {0};
     if (!read_parameters(&fill, request->text)) return NULL;
     bool archival = false;
@@ -203,13 +190,15 @@ json_t *sr_pdfd_fill(const sr_pdfd_request_t *request, apr_pool_t *pool)
     sr_pdfd_update_begin(&fill.update, &fill.document, pool);
     fill.update.archival = archival;
     fill.signature = fill.update.signature = sr_pdfd_object_number(&fill.update);
+    reason = sr_pdfd_dss_put(&fill.dss, &fill.update, &fill.catalog);
+    if (reason) return sr_pdfd_document_fault(reason);
     reason = sr_pdfd_mark(&mark, &fill.update, request->text);
     if (!reason) reason = sr_pdfd_captions(&fill.captions, &fill.update, request->text);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
     reason = put_all(&fill, &mark, request->text);
     if (reason) return sr_pdfd_document_fault(reason);
     json_t *response = sr_pdfd_result(request, fill.update.out->data, fill.update.out->size);
-    json_object_set_new(response, "contents", json_integer((json_int_t)fill.contents));
+    json_object_set_new(response, "contents", json_integer((json_int_t)fill.room.contents));
     sr_pdfd_cipher_tell(response, &fill.document.cipher, pool);
     return response;
 }

@@ -53,6 +53,7 @@ static const op_t OPS[] = {
     {SR_PDF_OP_PREPARE, sr_pdfd_prepare, true, true, false, MEMORY_BYTES, true},
     {SR_PDF_OP_CONFIRM, sr_pdfd_confirm, true, false, false, MEMORY_BYTES, true},
     {SR_PDF_OP_FILL, sr_pdfd_fill, true, true, false, MEMORY_BYTES, true},
+    {SR_PDF_OP_ARCHIVE, sr_pdfd_stamp, true, true, false, MEMORY_BYTES, true},
     {SR_PDF_OP_PREVIEW, sr_pdfd_preview, false, true, false, MEMORY_BYTES, false},
     {SR_PDF_OP_COMPOSE, sr_pdfd_compose, false, true, false, MEMORY_BYTES, false},
     {SR_PDF_OP_REDUCE, sr_pdfd_reduce, true, true, false, MEMORY_BYTES, false},

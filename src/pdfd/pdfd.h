@@ -5,10 +5,10 @@
  * folders.c. Reading a document: xref.c · form.c · empty.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c ·
  * covers.c · signatures.c · changes.cc (with rules.cc, uses.cc and revision.cc). Showing a page (page.h): render.c ·
  * look.c · png.c · jpeg.c · text.c. Writing: buffer.c · document.c · tidy.c · archive.c · writer.c · encrypt.c
- * (encryption.h) · prepare.c · tags.c · fill.c · appearance.c · caption.c · preview.c · normalise.c (drawform.h).
- * Drawing a signature (drawing.h): drawing.c · ink.c · glyphs.c · fonts.c (glyphs.h) · image.c · orient.c · paper.c.
- * Composing: compose.c · flow.c (flow.h) · structure.c (structure.h) · tagged.cc (tagged.h) · marks.c, drawn.c and
- * drawnimage.c (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h)
+ * (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c · appearance.c · caption.c ·
+ * preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c · glyphs.c · fonts.c
+ * (glyphs.h) · image.c · orient.c · paper.c. Composing: compose.c · flow.c (flow.h) · structure.c (structure.h) ·
+ * tagged.cc (tagged.h) · marks.c, drawn.c and drawnimage.c (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
  * A worker has one thread and serves one request at a time. It can only use memory, fonts, descriptor 3, which is its
  * client, and the log until it is ready. Any failure may end the process, because the client then asks another worker.
@@ -45,7 +45,7 @@ typedef struct sr_pdfd_request_t {
 /* ------------------------------------------------------------------------------------------------ main.c */
 /* Responds to a request. Returns a new reference, or NULL if the request is not valid; the worker then ends. */
 typedef json_t *sr_pdfd_op_t(const sr_pdfd_request_t *request, apr_pool_t *pool);
-sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_confirm, sr_pdfd_fill,
+sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_confirm, sr_pdfd_fill, sr_pdfd_stamp,
     sr_pdfd_rewrite, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_reduce, sr_pdfd_key, sr_pdfd_check, sr_pdfd_preview;
 
 /* response.c: copies bytes into the result. Returns {"length":n}, or a fault if there are too many bytes. New
@@ -237,6 +237,9 @@ void sr_pdfd_object_again(sr_pdfd_update_t *update, qpdf_oh object, const char *
 /* Writes a new stream. `keys` are the entries of its dictionary except /Length. The data is compressed if that makes it
  * smaller, unless `keys` contain a /Filter. */
 void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size);
+/* Does the same, and never compresses the data. */
+void sr_pdfd_stream_packed(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data,
+                           apr_size_t size);
 /* Returns the text of an array or dictionary with `more` at its end, in `pool`. */
 const char *sr_pdfd_spliced(qpdf_data q, qpdf_oh container, const char *more, apr_pool_t *pool);
 /* Adds the cross-reference section. Returns NULL, or the reason why the update cannot be used. */
@@ -255,6 +258,45 @@ void sr_pdfd_encrypt_strings(sr_pdfd_update_t *update);
 /* Encrypts the data of a stream. */
 void sr_pdfd_encrypt_stream(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *update, int64_t number, const void *data,
                             apr_size_t size);
+
+/* --------------------------------------------------------------------------------------------- catalog.c */
+/* Entries that the catalog gets when it is rewritten, or "". */
+typedef struct sr_pdfd_catalog_t {
+    const char *extensions, *dss;
+} sr_pdfd_catalog_t;
+/* Returns the number of an array that is an indirect object, or 0. */
+int sr_pdfd_array_id(qpdf_data q, qpdf_oh array);
+/* Returns the text of the array with `more` at its end. Anything else becomes a new array. */
+const char *sr_pdfd_with_more(qpdf_data q, qpdf_oh array, const char *more, apr_pool_t *pool);
+/* Returns the entry that declares PAdES signatures, or "" if nothing may be declared. */
+const char *sr_pdfd_catalog_extensions(const sr_pdfd_document_t *document, apr_pool_t *pool);
+/* Rewrites the catalog with its new entries and then `more`. The entries are then "". */
+void sr_pdfd_catalog_put(sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog, const char *more);
+/* Adds the references ("7 0 R 8 0 R ") to the fields of the form, and sets its flags. With NULL it only sets the
+ * flags. It may have to rewrite the catalog. */
+void sr_pdfd_form_refer(sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog, const char *references);
+
+/* ------------------------------------------------------------------------------------------------- dss.c */
+typedef struct sr_pdfd_dss_t {
+    const json_t *parameters; /* "dss" of the request, or NULL */
+    int64_t number;           /* the object that the client knows; 0: it is made */
+    qpdf_oh before;           /* the DSS that the document has */
+} sr_pdfd_dss_t;
+/* Reads the member "dss" of a request. Returns false if it is not valid. */
+bool sr_pdfd_dss_read(sr_pdfd_dss_t *dss, const json_t *parameters);
+/* Writes the proofs that the DSS does not contain as streams, and the DSS with references to them. catalog->dss is set
+ * if the catalog must be rewritten. Returns NULL, or the reason why that is not possible. */
+const char *sr_pdfd_dss_put(sr_pdfd_dss_t *dss, sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog);
+
+/* ------------------------------------------------------------------------------------------------ room.c */
+/* Room for a CMS in a signature dictionary: where it is in the appended bytes. */
+typedef struct sr_pdfd_room_t {
+    apr_size_t range, contents; /* offsets of the byte ranges and of the "<" before the digits */
+} sr_pdfd_room_t;
+/* Ends a signature dictionary, of which everything up to /ByteRange is written, with room for the CMS. */
+void sr_pdfd_room_put(sr_pdfd_room_t *room, sr_pdfd_update_t *update);
+/* Writes the byte ranges, after the update has ended: everything except the digits and their brackets. */
+void sr_pdfd_room_end(const sr_pdfd_room_t *room, sr_pdfd_update_t *update);
 
 /* --------------------------------------------------------------------------------------------- prepare.c */
 /* Makes the update that adds the fields, or sets *reason if that is not possible. Returns false if the fields are not

@@ -48,7 +48,7 @@ typedef struct prepare_t {
     sr_pdfd_buffer_t *elements,
         *numbers; /* references to the structure elements, and the same with their keys for the number tree */
     int64_t leaf;
-    const char *extensions; /* what the catalog gets; "" if nothing is to be declared */
+    sr_pdfd_catalog_t catalog;
     apr_pool_t *pool;
 } prepare_t;
 
@@ -217,16 +217,6 @@ static void add_tags(prepare_t *p)
 
 /* ------------------------------------------------------------------------------ where the document refers to them */
 
-static int array_id(qpdf_data q, qpdf_oh array)
-{
-    return qpdf_oh_is_array(q, array) ? qpdf_oh_get_object_id(q, array) : 0;
-}
-
-static const char *with_more(qpdf_data q, qpdf_oh array, const char *more, apr_pool_t *pool)
-{
-    return qpdf_oh_is_array(q, array) ? sr_pdfd_spliced(q, array, more, pool) : apr_pstrcat(pool, "[", more, "]", NULL);
-}
-
 /* Returns true if something else also refers to this array of annotations. Such an array is not rewritten, and the page
  * gets an array of its own. */
 static bool is_shared(prepare_t *p, int id, int page, int fields_id)
@@ -236,7 +226,7 @@ static bool is_shared(prepare_t *p, int id, int page, int fields_id)
     if (id == fields_id) return true;
     for (int i = 0; i < pages; i++) {
         qpdf_oh other = qpdf_get_page_n(q, (size_t)i), annotations = qpdf_oh_get_key(q, other, "/Annots");
-        bool same = i != page && array_id(q, annotations) == id;
+        bool same = i != page && sr_pdfd_array_id(q, annotations) == id;
         qpdf_oh_release(q, annotations);
         qpdf_oh_release(q, other);
         if (same) return true;
@@ -248,8 +238,8 @@ static void refer_from_page(prepare_t *p, int index, const char *references, int
 {
     qpdf_data q = p->document.q;
     qpdf_oh page = qpdf_get_page_n(q, (size_t)index), annotations = qpdf_oh_get_key(q, page, "/Annots");
-    const char *array = with_more(q, annotations, references, p->pool);
-    int id = array_id(q, annotations);
+    const char *array = sr_pdfd_with_more(q, annotations, references, p->pool);
+    int id = sr_pdfd_array_id(q, annotations);
     const bool tabs =
         p->tags.tagged && !qpdf_oh_has_key(q, page, "/Tabs"); /* the tab order that ISO 14289-1, 7.18.3, requires */
     if (id && !tabs && !is_shared(p, id, index, fields_id)) {
@@ -261,75 +251,11 @@ static void refer_from_page(prepare_t *p, int index, const char *references, int
     sr_pdfd_object_again(&p->update, page, sr_pdfd_spliced(q, page, array, p->pool));
 }
 
-/* Only an extension of version 1.7 may be declared, and only if both the header and the catalog of the file have this
- * version (ISO 32000-1, 7.12.3). Version 2.0 includes it. */
-static const char *find_extensions(prepare_t *p)
-{
-    qpdf_data q = p->document.q;
-    qpdf_oh root = qpdf_get_root(q), version = qpdf_oh_get_key(q, root, "/Version");
-    qpdf_oh extensions = qpdf_oh_get_key(q, root, "/Extensions");
-    if (p->document.bytes.size < 8 || memcmp(p->document.bytes.data, "%PDF-1.7", 8) != 0) return "";
-    if (!qpdf_oh_is_null(q, version) && !qpdf_oh_is_name_and_equals(q, version, "/1.7")) return "";
-    if (qpdf_oh_is_null(q, extensions)) return "/Extensions<<" SR_PDF_EXTENSION ">>";
-    if (!qpdf_oh_is_dictionary(q, extensions) || qpdf_oh_has_key(q, extensions, "/ESIC")) return "";
-    return apr_pstrcat(p->pool, "/Extensions", sr_pdfd_spliced(q, extensions, SR_PDF_EXTENSION, p->pool), NULL);
-}
-
-/* Rewrites the catalog with more entries. */
-static void put_catalog(prepare_t *p, const char *more)
-{
-    qpdf_data q = p->document.q;
-    qpdf_oh root = qpdf_get_root(q);
-    if (*p->extensions) qpdf_oh_remove_key(q, root, "/Extensions");
-    more = apr_pstrcat(p->pool, p->extensions, more, NULL);
-    p->extensions = "";
-    sr_pdfd_object_again(&p->update, root, sr_pdfd_spliced(q, root, more, p->pool));
-}
-
-/* Writes `text` as the form. If the form is not an indirect object, it rewrites the catalog. */
-static void put_form(prepare_t *p, qpdf_oh form, const char *text)
-{
-    qpdf_data q = p->document.q;
-    qpdf_oh root = qpdf_get_root(q);
-    if (qpdf_oh_is_indirect(q, form)) {
-        sr_pdfd_object_again(&p->update, form, text);
-        return;
-    }
-    qpdf_oh_remove_key(q, root, "/AcroForm");
-    put_catalog(p, apr_pstrcat(p->pool, "/AcroForm", text, NULL));
-}
-
-static void refer_from_form(prepare_t *p, qpdf_oh form, const char *references)
-{
-    qpdf_data q = p->document.q;
-    if (!qpdf_oh_is_dictionary(q, form)) {
-        int64_t number = sr_pdfd_object_number(&p->update);
-        sr_pdfd_object_begin(&p->update, number, 0);
-        sr_pdfd_print(p->update.out, "<</SigFlags 3/Fields[%s]>>", references);
-        sr_pdfd_object_end(&p->update);
-        put_form(p, qpdf_oh_new_null(q), apr_psprintf(p->pool, " %" APR_INT64_T_FMT " 0 R", number));
-        return;
-    }
-    qpdf_oh fields = qpdf_oh_get_key(q, form, "/Fields");
-    const char *array = p->count ? with_more(q, fields, references, p->pool) : NULL;
-    int flags = 0;
-    qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, form, "/SigFlags"), &flags);
-    if (array && array_id(q, fields)) {
-        sr_pdfd_object_again(&p->update, fields, array);
-        array = NULL;
-    }
-    if (!array && (flags & 3) == 3) return;
-    if (array) qpdf_oh_remove_key(q, form, "/Fields");
-    qpdf_oh_remove_key(q, form, "/SigFlags");
-    const char *more = apr_psprintf(p->pool, "/SigFlags %d%s%s", flags | 3, array ? "/Fields" : "", array ? array : "");
-    put_form(p, form, sr_pdfd_spliced(q, form, more, p->pool));
-}
-
 static void refer(prepare_t *p)
 {
     qpdf_data q = p->document.q;
     qpdf_oh form = qpdf_oh_get_key(q, qpdf_get_root(q), "/AcroForm");
-    int fields_id = qpdf_oh_is_dictionary(q, form) ? array_id(q, qpdf_oh_get_key(q, form, "/Fields")) : 0;
+    int fields_id = qpdf_oh_is_dictionary(q, form) ? sr_pdfd_array_id(q, qpdf_oh_get_key(q, form, "/Fields")) : 0;
     sr_pdfd_buffer_t *all = sr_pdfd_buffer(p->pool);
     for (int i = 0; i < p->count; i++) {
         int page = p->widgets[i].page;
@@ -342,15 +268,15 @@ static void refer(prepare_t *p)
     if (p->tags.tagged)
         sr_pdfd_tags_refer(&p->update, &p->tags, (const char *)p->elements->data, (const char *)p->numbers->data,
                            p->count, p->leaf);
-    refer_from_form(p, form, p->count ? (const char *)all->data : "");
-    if (*p->extensions) put_catalog(p, "");
+    sr_pdfd_form_refer(&p->update, &p->catalog, p->count ? (const char *)all->data : NULL);
+    if (*p->catalog.extensions) sr_pdfd_catalog_put(&p->update, &p->catalog, "");
 }
 
 /* Finds out what may be added besides fields: nothing if the document already has signatures. A structure that cannot
  * be read remains unchanged and is not a reason to refuse or to repair the document. */
 static const char *read_document(prepare_t *p, const sr_pdfd_form_t *form)
 {
-    p->extensions = form->signatures ? "" : find_extensions(p);
+    p->catalog = (sr_pdfd_catalog_t){form->signatures ? "" : sr_pdfd_catalog_extensions(&p->document, p->pool), ""};
     const char *reason = sr_pdfd_document_check(&p->document);
     if (reason || form->signatures || !p->count) return reason;
     sr_pdfd_tags_read(&p->tags, p->document.q);

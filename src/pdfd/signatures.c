@@ -108,6 +108,26 @@ static bool read_range(int64_t *range, qpdf_data q, qpdf_oh signature)
     return true;
 }
 
+/* The Contents of a signature are never encrypted (ISO 32000-2, 7.6.2). qpdf decrypts them all the same if /Type is not
+ * /Sig, as in document timestamps. They are then read where the ByteRange says that they are. */
+static bool read_contents(sr_pdfd_signed_t *signature, list_t *list, qpdf_oh value)
+{
+    qpdf_data q = list->q;
+    const int64_t *range = signature->range;
+    qpdf_oh contents = qpdf_oh_get_key(q, value, "/Contents");
+    if (!qpdf_oh_is_string(q, contents)) return false;
+    if (!list->cipher.method || qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, value, "/Type"), "/Sig")) {
+        signature->contents = qpdf_oh_get_binary_string_value(q, contents, &signature->contents_size);
+        return true;
+    }
+    if (range[1] < 0 || range[2] < range[1] || range[2] > (int64_t)list->bytes->size) return false;
+    sr_pdfd_buffer_t *decoded = sr_pdfd_buffer(list->pool);
+    sr_pdfd_string_decode(decoded, list->bytes->data + range[1], list->bytes->data + range[2]);
+    signature->contents = decoded->data ? (const char *)decoded->data : "";
+    signature->contents_size = decoded->size;
+    return true;
+}
+
 static const char *read_signature(json_t *response, list_t *list, const field_t *field, qpdf_oh value)
 {
     qpdf_data q = list->q;
@@ -118,10 +138,7 @@ static const char *read_signature(json_t *response, list_t *list, const field_t 
         signature.generation = qpdf_oh_get_generation(q, value);
     }
     if (!read_range(signature.range, q, value)) return NO_RANGE;
-    qpdf_oh contents = qpdf_oh_get_key(q, value, "/Contents");
-    if (!qpdf_oh_is_string(q, contents)) return NO_CONTENTS;
-    signature.contents = qpdf_oh_get_binary_string_value(q, contents, &signature.contents_size);
-
+    if (!read_contents(&signature, list, value)) return NO_CONTENTS;
     int later = -1;
     const char *fault = sr_pdfd_covers_itself(&signature, list->bytes);
     if (fault) return fault;

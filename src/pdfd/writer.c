@@ -105,14 +105,10 @@ static bool pack(sr_pdfd_buffer_t *packed, const void *data, apr_size_t size)
     return state == Z_STREAM_END && packed->size < size;
 }
 
-void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size)
+void sr_pdfd_stream_packed(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data,
+                           apr_size_t size)
 {
-    sr_pdfd_buffer_t *packed = sr_pdfd_buffer(update->pool), *out = update->out;
-    bool is_packed = !strstr(keys, "/Filter") && pack(packed, data, size);
-    if (is_packed) {
-        data = packed->data;
-        size = packed->size;
-    }
+    sr_pdfd_buffer_t *out = update->out;
     if (update->document->cipher.method) {
         sr_pdfd_buffer_t *secret = sr_pdfd_buffer(update->pool);
         sr_pdfd_encrypt_stream(secret, update, number, data, size);
@@ -120,9 +116,18 @@ void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, 
         size = secret->size;
     }
     sr_pdfd_object_begin(update, number, 0);
-    sr_pdfd_print(out, "<<%s%s/Length %lld>>stream\n", keys, is_packed ? "/Filter/FlateDecode" : "", (long long)size);
+    sr_pdfd_print(out, "<<%s/Length %lld>>stream\n", keys, (long long)size);
     sr_pdfd_put(out, data, size);
     sr_pdfd_put_text(out, "\nendstream" SR_PDFD_OBJECT_END); /* its dictionary has no strings to encrypt */
+}
+
+void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size)
+{
+    sr_pdfd_buffer_t *packed = sr_pdfd_buffer(update->pool);
+    if (strstr(keys, "/Filter") || !pack(packed, data, size)) sr_pdfd_stream_packed(update, number, keys, data, size);
+    else
+        sr_pdfd_stream_packed(update, number, apr_pstrcat(update->pool, keys, "/Filter/FlateDecode", NULL),
+                              packed->data, packed->size);
 }
 
 /* ------------------------------------------------------------------------------------ the cross-reference section */

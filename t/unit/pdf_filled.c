@@ -208,7 +208,7 @@ int main(void)
                CHANGES[i].name);
     }
     const sr_pdf_appended_t update = changed_update(0);
-    const sr_pdf_filled_t nobody = {.signer = "eve", .dictionary = DICTIONARY, .start = START};
+    sr_pdf_filled_t nobody = {.signer = "eve", .dictionary = DICTIONARY, .start = START};
     is_str(sr_pdf_filled_check(&update, &prepared, &before, &nobody, pool), NO_FIELD, "a signer without a field");
     apr_pool_destroy(pool);
     return done();
