@@ -262,6 +262,7 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
     int result = sr_conf_check(ptemp, main_server); /* each check logs the faults that it finds */
     if (sr_run_seal_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_authorities_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    if (sr_run_timestamps_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     return result == OK ? sr_run_owned_test(ptemp, main_server) : result;
 }
 
@@ -288,7 +289,8 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     if (result == OK) result = share(main_server, "sigreq-standing", sr_standing_size(), sr_standing_use);
     if (result == OK) result = sr_run_helper_create(main_server);
     if (result == OK) result = sr_run_seal_load(pconf, main_server);
-    return result == OK ? sr_run_authorities_load(pconf, main_server) : result;
+    if (result == OK) result = sr_run_authorities_load(pconf, main_server);
+    return result == OK ? sr_run_timestamps_load(pconf, main_server) : result;
 }
 
 /* The job thread expires submissions and reminds signers. */
@@ -308,17 +310,19 @@ static sr_error_t *retain(sr_store_source_t *database, int *deleted, sr_retained
 
 static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     sr_json_watch_memory();
-    sr_run_database_child_init(pchild, main_server, sr_conf_of_process(main_server));
-    child = (sr_child_t){.helpers = sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server)),
+    sr_run_database_child_init(pchild, main_server, conf);
+    child = (sr_child_t){.helpers = sr_run_helper_child_init(pchild, main_server, conf),
+                         .timestamps = sr_run_timestamps_child_init(pchild, main_server, conf),
                          .folders = sr_folders_create(pchild),
                          .access = sr_access_cache_create(pchild),
                          .standing = sr_standing_create(pchild),
                          .keys = sr_key_cache_create(pchild),
                          .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)}};
     sr_http_readers_child_init();
-    child_retention = &sr_conf_of_process(main_server)->retention;
-    sr_run_jobs_child_init(pchild, main_server, sr_conf_of_process(main_server), timer, retain);
+    child_retention = &conf->retention;
+    sr_run_jobs_child_init(pchild, main_server, conf, timer, retain);
 }
 
 static void register_hooks(apr_pool_t *pool)

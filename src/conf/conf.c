@@ -102,10 +102,14 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_NUMBER TAKE1
 #define ARGUMENTS_TIME TAKE1
 #define ARGUMENTS_AGE TAKE1
+#define ARGUMENTS_STAMPING TAKE1
+#define ARGUMENTS_PROXY TAKE1
+#define ARGUMENTS_TIMES RAW_ARGS
 #define ARGUMENTS_SMTP TAKE1
 #define ARGUMENTS_MAILBOX TAKE1
 #define ARGUMENTS_RANGES ITERATE /* called for each argument */
 #define ARGUMENTS_RATES ITERATE
+#define ARGUMENTS_TIMESTAMPS ITERATE
 #define ARGUMENTS_REDIRECTS ITERATE
 #define ARGUMENTS_MAIL_RATES ITERATE
 #define ARGUMENTS_RETENTION RAW_ARGS /* the first argument belongs to all others */

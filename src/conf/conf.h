@@ -13,14 +13,21 @@ typedef int sr_conf_SWITCH;
 typedef const char *sr_conf_PATH;      /* absolute, or "" */
 typedef const char *sr_conf_SMTP;      /* smtp://…, smtps://… or maildir:/…, or "" */
 typedef const char *sr_conf_MAILBOX;   /* "name@host" or "Name <name@host>", or "" */
+typedef const char *sr_conf_PROXY;     /* http:// or https://, perhaps with user and password, or "" */
 typedef const char *sr_conf_URL;       /* without a slash at the end, or "" */
 typedef const char *sr_conf_LINK;      /* http:// or https://, or "" */
 typedef const char *sr_conf_ANCESTORS; /* sources separated by spaces, or "" */
 typedef sr_origin_t sr_conf_ORIGIN;
 typedef bool sr_conf_ACTIVE;      /* true for "refuse" */
+typedef bool sr_conf_STAMPING;    /* true for "require" */
 typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;
-typedef apr_int64_t sr_conf_TIME;              /* microseconds */
+typedef apr_int64_t sr_conf_TIME; /* microseconds */
+typedef struct sr_conf_TIMES {
+    apr_int64_t each, all; /* microseconds */
+} sr_conf_TIMES;
+typedef apr_array_header_t *sr_conf_TIMESTAMPS; /* const char *: URLs, at most this many */
+#define SR_CONF_TIMESTAMPS_MOST 8
 typedef apr_array_header_t *sr_conf_REDIRECTS; /* const char *: origins */
 typedef apr_int64_t sr_conf_AGE;               /* microseconds, or 0: none */
 typedef apr_array_header_t *sr_conf_RANGES;    /* apr_ipsubnet_t * */

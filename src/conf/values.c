@@ -90,6 +90,47 @@ static const char *read_active(apr_pool_t *pool, const sr_conf_row_t *row, const
     return NULL;
 }
 
+static const char *read_stamping(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    const bool required = !strcasecmp(text, "require");
+    if (!required && strcasecmp(text, "prefer") != 0) return "must be require or prefer";
+    *(sr_conf_STAMPING *)slot = required;
+    return NULL;
+}
+
+/* Parses a URL of which httpd is the client. It may have a query, but a password would be in the log of others. */
+static bool is_called_url(apr_pool_t *pool, apr_uri_t *uri, const char *text)
+{
+    return !strpbrk(text, " \"<>\\^`{|}#") && !apr_uri_parse(pool, text, uri) && uri->scheme && uri->hostname
+           && *uri->hostname && (!uri->port_str || sr_text_is_port(uri->port_str))
+           && (!strcmp(uri->scheme, "http") || !strcmp(uri->scheme, "https"));
+}
+
+/* Adds one URL. It is called for each argument. */
+static const char *read_timestamps(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    sr_conf_TIMESTAMPS *urls = slot;
+    apr_uri_t uri;
+    if (!strcasecmp(text, "none")) {
+        *urls = apr_array_make(pool, 2, sizeof(const char *));
+        return NULL;
+    }
+    if (!is_called_url(pool, &uri, text) || uri.user) return "must be http:// or https:// URLs without user, or none";
+    if ((*urls)->nelts == SR_CONF_TIMESTAMPS_MOST)
+        return apr_psprintf(pool, "has %d URLs at most", SR_CONF_TIMESTAMPS_MOST);
+    APR_ARRAY_PUSH(*urls, const char *) = text;
+    return NULL;
+}
+
+static const char *read_proxy(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    apr_uri_t uri;
+    if (*text && (!is_called_url(pool, &uri, text) || uri.query || (uri.path && strcmp(uri.path, "/") != 0)))
+        return "must be http://host:port or https://host:port, perhaps with user:password@ before the host";
+    *(sr_conf_PROXY *)slot = text;
+    return NULL;
+}
+
 static const char *in_range(apr_pool_t *pool, const sr_conf_row_t *row, apr_int64_t value, void *slot)
 {
     if (value < row->min) return apr_psprintf(pool, "must be at least %" APR_INT64_T_FMT, row->min);
@@ -128,6 +169,18 @@ static const char *read_time(apr_pool_t *pool, const sr_conf_row_t *row, const c
         return apr_psprintf(pool, "must be %" APR_INT64_T_FMT "ms to %" APR_INT64_T_FMT "s", row->min / 1000,
                             row->max / APR_USEC_PER_SEC);
     *(sr_conf_TIME *)slot = value;
+    return NULL;
+}
+
+/* Parses two times, of which the second one includes the first one. */
+static const char *read_times(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    sr_conf_TIMES *times = slot, read;
+    const char *each = ap_getword_conf(pool, &text), *all = ap_getword_conf(pool, &text);
+    if (!*all || *text || read_time(pool, row, each, &read.each) || read_time(pool, row, all, &read.all)
+        || read.all < read.each)
+        return "must be two times of 10ms to 60s, such as 3s 6s, the second one not less than the first one";
+    *times = read;
     return NULL;
 }
 
@@ -238,6 +291,10 @@ static const struct {
     [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
     [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
     [TIME] = {read_time, sizeof(sr_conf_TIME)},
+    [TIMES] = {read_times, sizeof(sr_conf_TIMES)},
+    [TIMESTAMPS] = {read_timestamps, sizeof(sr_conf_TIMESTAMPS)},
+    [STAMPING] = {read_stamping, sizeof(sr_conf_STAMPING)},
+    [PROXY] = {read_proxy, sizeof(sr_conf_PROXY)},
     [AGE] = {read_age, sizeof(sr_conf_AGE)},
     [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
     [REDIRECTS] = {read_redirects, sizeof(sr_conf_REDIRECTS)},

@@ -23,6 +23,8 @@ const char *const sr_metrics_label_names[SR_LABEL_COUNT] = {
     [SR_LABEL_USE] = "use",
     [SR_LABEL_OPERATION] = "operation",
     [SR_LABEL_LIMIT] = "limit",
+    [SR_LABEL_AUTHORITY] = "authority",
+    [SR_LABEL_STAMP_FAULT] = "reason",
 };
 
 static const char *const environments[] = {"test", "production", NULL};
@@ -45,14 +47,37 @@ static const char *const uses[] = {[SR_USE_READ] = "read", [SR_USE_WRITE] = "wri
 static const char *const failures[] = {"away", "lost", "late", "busy", "stale", "statement", "no-connection", NULL};
 
 static const char *const limits[] = {"token", "link", "address", "failures", "verify", "bodies", "mail", "other", NULL};
+static const char *const authorities[] = {"1", "2", "3", "4", "5", "6", "7", "8", NULL};
+static const char *const stamp_faults[] = {[SR_STAMP_GOOD] = "none",
+                                           [SR_STAMP_UNREACHABLE] = "unreachable",
+                                           [SR_STAMP_LATE] = "late",
+                                           [SR_STAMP_CLOSED] = "closed",
+                                           [SR_STAMP_STATUS] = "status",
+                                           [SR_STAMP_TYPE] = "type",
+                                           [SR_STAMP_LARGE] = "large",
+                                           [SR_STAMP_MALFORMED] = "malformed",
+                                           [SR_STAMP_REJECTED] = "rejected",
+                                           [SR_STAMP_IMPRINT] = "imprint",
+                                           [SR_STAMP_NONCE] = "nonce",
+                                           [SR_STAMP_UNTRUSTED] = "untrusted",
+                                           [SR_STAMP_CLOCK] = "clock",
+                                           [SR_STAMP_SKIPPED] = "skipped",
+                                           NULL};
 
 static const char *const *const fixed[SR_LABEL_COUNT] = {
-    [SR_LABEL_CODE] = codes,       [SR_LABEL_ENVIRONMENT] = environments,
-    [SR_LABEL_RESULT] = results,   [SR_LABEL_KIND] = kinds,
-    [SR_LABEL_OUTCOME] = endings,  [SR_LABEL_STATE] = states,
-    [SR_LABEL_LOSS] = losses,      [SR_LABEL_OPERATION] = operations,
-    [SR_LABEL_FAILURE] = failures, [SR_LABEL_USE] = uses,
+    [SR_LABEL_CODE] = codes,
+    [SR_LABEL_ENVIRONMENT] = environments,
+    [SR_LABEL_RESULT] = results,
+    [SR_LABEL_KIND] = kinds,
+    [SR_LABEL_OUTCOME] = endings,
+    [SR_LABEL_STATE] = states,
+    [SR_LABEL_LOSS] = losses,
+    [SR_LABEL_OPERATION] = operations,
+    [SR_LABEL_FAILURE] = failures,
+    [SR_LABEL_USE] = uses,
     [SR_LABEL_LIMIT] = limits,
+    [SR_LABEL_AUTHORITY] = authorities,
+    [SR_LABEL_STAMP_FAULT] = stamp_faults,
 };
 
 /* The number of values that each label has room for. */
@@ -72,6 +97,8 @@ enum {
     ROOM_FAILURE = sizeof failures / sizeof *failures - 1,
     ROOM_USE = sizeof uses / sizeof *uses - 1,
     ROOM_LIMIT = sizeof limits / sizeof *limits - 1,
+    ROOM_AUTHORITY = sizeof authorities / sizeof *authorities - 1,
+    ROOM_STAMP_FAULT = sizeof stamp_faults / sizeof *stamp_faults - 1,
 };
 
 static const char *named[SR_LABEL_COUNT][ROOM_ROUTE];

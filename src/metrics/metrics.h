@@ -35,6 +35,8 @@ typedef enum sr_label_t {
     SR_LABEL_FAILURE,     /* the kind of a database failure */
     SR_LABEL_USE,         /* the use of the database (sr_use_t) */
     SR_LABEL_LIMIT,       /* the limit that was exceeded */
+    SR_LABEL_AUTHORITY,   /* the place of a timestamp authority in SigreqTimestamp */
+    SR_LABEL_STAMP_FAULT, /* sr_stamp_fault_t */
     SR_LABEL_COUNT
 } sr_label_t;
 
@@ -49,6 +51,23 @@ typedef enum {
 typedef enum { SR_QUEUE_WAITING, SR_QUEUE_UNDER_WAY } sr_queue_t;
 typedef enum { SR_USE_READ, SR_USE_WRITE } sr_use_t;
 typedef enum { SR_LOSS_DIED, SR_LOSS_LATE } sr_loss_t;
+
+typedef enum {
+    SR_STAMP_GOOD,
+    SR_STAMP_UNREACHABLE, /* no connection */
+    SR_STAMP_LATE,        /* no response in time */
+    SR_STAMP_CLOSED,      /* the connection ended, or the response is not HTTP */
+    SR_STAMP_STATUS,      /* another HTTP status than 200 */
+    SR_STAMP_TYPE,        /* another content type */
+    SR_STAMP_LARGE,       /* the response is too large */
+    SR_STAMP_MALFORMED,   /* the response is not one of RFC 3161 */
+    SR_STAMP_REJECTED,    /* the authority refuses */
+    SR_STAMP_IMPRINT,     /* the token is for another digest */
+    SR_STAMP_NONCE,       /* the token is for another query */
+    SR_STAMP_UNTRUSTED,   /* its signature, or the chain of its certificate */
+    SR_STAMP_CLOCK,       /* its time is far from that of this host */
+    SR_STAMP_SKIPPED      /* the authority was not asked, because it has failed before */
+} sr_stamp_fault_t;
 
 /* Adds `times` to a counter. `first` and `second` are the numbers of its label values, 0 for a label that it does not
  * have. A number out of range counts for the last value. */

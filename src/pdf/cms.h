@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cms.h: certificates and signatures, as part of pdf.h. certificate.c identity.c issue.c: keys and certificates ·
- * cms.c: makes a signature · check.c: checks a signature, in a helper · match.c: compares the result with the document
- */
+ * cms.c: makes a signature · stamped.c: adds a timestamp · check.c: checks a signature, in a helper · match.c: compares
+ * the result with the document */
 #ifndef SR_PDF_CMS_H
 #define SR_PDF_CMS_H
 
@@ -74,6 +74,15 @@ sr_error_t *sr_cms_issue_identity(const sr_cms_identity_t **identity, const char
  * for example because the certificate has expired since it was loaded. */
 sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_cms_identity_t *identity,
                         const unsigned char *digest, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- stamped.c */
+/* Computes the SHA-256 of the signature value of a CMS that sr_cms_sign has made: a timestamp of it proves when the
+ * signature existed. */
+sr_error_t *sr_cms_stamped_digest(unsigned char *sha256, const void *der, apr_size_t length, apr_pool_t *pool);
+/* Adds the token (DER) as the unsigned attribute id-aa-signatureTimeStampToken. Returns SR_EUNAVAILABLE if both are
+ * longer than SR_CMS_MAX_BYTES. */
+sr_error_t *sr_cms_stamp(const unsigned char **stamped, apr_size_t *stamped_length, const void *der, apr_size_t length,
+                         const void *token, apr_size_t token_length, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ check.c
  *

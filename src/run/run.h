@@ -3,8 +3,8 @@
  * helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
  * metrics.
  *
- * Sections: database.c · owned.c · helper.c · seal.c · authorities.c · log.c · request_id.c · jobs.c · mail.c ·
- * shared.c · metrics.c · status.c
+ * Sections: database.c · owned.c · helper.c · seal.c · authorities.c · timestamps.c · log.c · request_id.c · jobs.c ·
+ * mail.c · shared.c · metrics.c · status.c
  *
  * Each comment begins with the httpd hooks that call the function. */
 #ifndef SR_RUN_H
@@ -16,6 +16,7 @@
 #include "jobs/jobs.h"
 #include "pdf/pdf.h"
 #include "store/store.h"
+#include "trust/timestamp.h"
 
 /* ---------------------------------------------------------------------------------------------- database.c */
 /* pre_config, post_config: registers and creates the mutex that lets one process at a time write to SQLite. */
@@ -61,6 +62,14 @@ int sr_run_authorities_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server);
 /* Returns the certificates as PEM text; NULL: the system's authorities are trusted. */
 const char *sr_run_authorities(void);
+
+/* -------------------------------------------------------------------------------------------- timestamps.c */
+/* check_config, post_config: checks and reads what SigreqTimestamp needs, as for the seal. No authority is asked. */
+int sr_run_timestamps_check(apr_pool_t *ptemp, server_rec *main_server);
+int sr_run_timestamps_load(apr_pool_t *pconf, server_rec *main_server);
+/* child_init: makes the child's connections. Returns NULL if signatures get no timestamps. */
+sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *main_server,
+                                              const sr_conf_process_t *conf);
 
 /* --------------------------------------------------------------------------------------------------- log.c */
 /* Removes the signing link from the request line (r->the_request). `path` is the path below <location>/sign/. Returns

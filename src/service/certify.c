@@ -230,7 +230,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition,
         .test = environment == SR_TEST,
         .text = sealer};
     sr_pdf_composed_t composed;
-    sr_pdf_revision_t revision = {0};
+    sr_sealing_t sealing, *const sealings[] = {&sealing};
     sr_joined_t joined;
     text_t text;
     const char *owner = sr_owner_of(transition->signing->organization_uuid, environment, transition->pool);
@@ -241,14 +241,18 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition,
     what.base_size = (apr_off_t)text.length;
     SR_TRY(prepare(&own, &joined, &text, documents, &composed, transition->pool));
     what.prepared_size = text.length - (apr_size_t)what.base_size;
-    SR_TRY(sr_seal(&own, &revision, &joined, &what, transition->pool));
+    SR_TRY(sr_seal_begin(&own, &sealing, &joined, &what, transition->pool));
     sr_pdf_pool_release(own.pdf);
-    append(&text, revision.bytes, revision.length, transition->pool);
-    sha256 = revision.sha256;
+    SR_TRY(sr_seal_stamp(service, sealings, 1, transition->pool));
+    SR_TRY(sr_seal_end(&sealing, transition->pool));
+    append(&text, sealing.revision.bytes, sealing.revision.length, transition->pool);
+    sha256 = sealing.revision.sha256;
     APR_ARRAY_PUSH(transition->contents, sr_content_t) =
         (sr_content_t){.sha256 = sha256, .size = (apr_off_t)text.length, .bytes = text.bytes};
     sr_signing_certify(transition->signing, sha256, (apr_off_t)text.length);
-    sr_transition_event(transition, NULL, "completed", json_pack("{s:s}", "certificate", sha256));
+    json_t *detail = json_pack("{s:s}", "certificate", sha256);
+    sr_seal_evidence(service, detail, &sealing);
+    sr_transition_event(transition, NULL, "completed", detail);
     sr_transition_notify(transition, "completed");
     return NULL;
 }

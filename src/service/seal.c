@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seal.c: seals a document. A helper fills it, httpd signs the digest of the result and inserts the CMS. */
+/* seal.c: seals a document. A helper fills it, httpd signs the digest of the result, adds a timestamp to the signature,
+ * and inserts it. */
 #include "service/seal.h"
 
 #include "metrics/metrics.h"
@@ -10,29 +11,96 @@ sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why)
                             "%s: %s", what, why);
 }
 
-static sr_error_t *fill_and_sign(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_joined_t *joined,
-                                 const sr_pdf_signature_t *what, sr_environment_t environment, apr_pool_t *pool)
+static sr_error_t *fill_and_sign(const sr_service_t *service, sr_sealing_t *sealing, const sr_joined_t *joined,
+                                 const sr_pdf_signature_t *what, apr_pool_t *pool)
 {
-    const unsigned char *cms;
-    apr_size_t length;
+    const sr_cms_identity_t *seal = service->child->seal[sealing->environment];
+    sr_pdf_revision_t *revision = &sealing->revision;
     sr_pdf_signature_t signature = *what;
-    signature.hash = sr_cms_identity_hash(service->child->seal[environment]);
+    signature.hash = sr_cms_identity_hash(seal);
     signature.digest = joined->digest;
     SR_TRY(sr_pdf_fill(revision, service->pdf, joined->descriptor, joined->size, &signature, pool));
     if (revision->fault == SR_PDF_SIGNATURE_AT_FAULT) return sr_error(pool, SR_EBADREQUEST, "%s", revision->reason);
     if (revision->fault != SR_PDF_DONE) return sr_seal_failed(pool, "filling", revision->reason);
-    SR_TRY(sr_cms_sign(&cms, &length, service->child->seal[environment], revision->digest, pool));
-    return sr_pdf_seal(revision, cms, length, pool);
+    return sr_cms_sign(&sealing->cms, &sealing->length, seal, revision->digest, pool);
 }
 
-sr_error_t *sr_seal(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_joined_t *joined,
-                    const sr_pdf_signature_t *what, apr_pool_t *pool)
+/* Counts a failure. A signature that cannot be drawn does not count, because nothing was to be sealed. */
+static sr_error_t *note(const sr_sealing_t *sealing, sr_error_t *error)
 {
-    const sr_environment_t environment = what->test ? SR_TEST : SR_PRODUCTION;
-    const apr_time_t begun = sr_time_steady();
-    sr_error_t *error = fill_and_sign(service, revision, joined, what, environment, pool);
-    if (error && error->code == SR_EBADREQUEST) return error; /* nothing was sealed, so this does not count */
-    sr_metrics_count(SR_METRIC_SEALS, environment, error ? SR_RESULT_FAILED : SR_RESULT_SEALED, 1);
-    if (!error) sr_metrics_observe(SR_METRIC_SEAL_SECONDS, 0, sr_time_steady() - begun);
+    if (error && error->code != SR_EBADREQUEST)
+        sr_metrics_count(SR_METRIC_SEALS, sealing->environment, SR_RESULT_FAILED, 1);
     return error;
+}
+
+sr_error_t *sr_seal_begin(const sr_service_t *service, sr_sealing_t *sealing, const sr_joined_t *joined,
+                          const sr_pdf_signature_t *what, apr_pool_t *pool)
+{
+    const apr_time_t begun = sr_time_steady();
+    *sealing = (sr_sealing_t){.environment = what->test ? SR_TEST : SR_PRODUCTION};
+    sr_error_t *error = fill_and_sign(service, sealing, joined, what, pool);
+    sealing->took = sr_time_steady() - begun;
+    return note(sealing, error);
+}
+
+/* --- timestamps */
+
+/* Adds a token to the signature, unless there is none. */
+static sr_error_t *take_stamp(sr_sealing_t *sealing, const sr_stamp_t *stamp, apr_pool_t *pool)
+{
+    sealing->fault = stamp->fault;
+    if (!stamp->token) return NULL;
+    sealing->stamped = stamp->time;
+    sealing->authority = apr_pstrdup(pool, stamp->authority);
+    return sr_cms_stamp(&sealing->cms, &sealing->length, sealing->cms, sealing->length, stamp->token, stamp->length,
+                        pool);
+}
+
+static sr_error_t *stamp_all(sr_timestamps_t *timestamps, sr_sealing_t *const *sealings, int count,
+                             apr_pool_t *result_pool, apr_pool_t *scratch_pool)
+{
+    sr_stamp_t *stamps = apr_pcalloc(scratch_pool, sizeof *stamps * (apr_size_t)count);
+    for (int i = 0; i < count; i++)
+        SR_TRY(sr_cms_stamped_digest(stamps[i].digest, sealings[i]->cms, sealings[i]->length, scratch_pool));
+    sr_error_t *error = sr_timestamps_make(timestamps, stamps, count, scratch_pool);
+    if (error && sr_timestamps_required(timestamps)) return error;
+    for (int i = 0; i < count; i++) SR_TRY(take_stamp(sealings[i], &stamps[i], result_pool));
+    return NULL;
+}
+
+sr_error_t *sr_seal_stamp(const sr_service_t *service, sr_sealing_t *const *sealings, int count, apr_pool_t *pool)
+{
+    sr_timestamps_t *timestamps = service->child->timestamps;
+    apr_pool_t *scratch;
+    if (!timestamps || !count) return NULL;
+    apr_pool_create(&scratch, pool);
+    sr_error_t *error = sr_error_copy(stamp_all(timestamps, sealings, count, pool, scratch), pool);
+    apr_pool_destroy(scratch);
+    for (int i = 0; error && i < count; i++) (void)note(sealings[i], error);
+    return error;
+}
+
+/* --- the end */
+
+sr_error_t *sr_seal_end(sr_sealing_t *sealing, apr_pool_t *pool)
+{
+    SR_TRY(note(sealing, sr_pdf_seal(&sealing->revision, sealing->cms, sealing->length, pool)));
+    sr_metrics_count(SR_METRIC_SEALS, sealing->environment, SR_RESULT_SEALED, 1);
+    sr_metrics_observe(SR_METRIC_SEAL_SECONDS, 0, sealing->took);
+    return NULL;
+}
+
+void sr_seal_evidence(const sr_service_t *service, json_t *detail, const sr_sealing_t *sealing)
+{
+    if (!service->child->timestamps) return;
+    if (sealing->stamped) {
+        json_t *timestamp = json_object();
+        json_object_set_new(timestamp, "time", sr_time_json(sealing->stamped));
+        json_object_set_new(timestamp, "authority", json_string(sealing->authority));
+        json_object_set_new(detail, "timestamp", timestamp);
+        return;
+    }
+    json_object_set_new(detail, "timestamp", json_null());
+    json_object_set_new(detail, "timestampFault",
+                        json_string(sr_metrics_text_of(SR_LABEL_STAMP_FAULT, (int)sealing->fault)));
 }

@@ -5,10 +5,29 @@
 
 #include "service/transition.h"
 
-/* Fills a prepared document and seals it with the seal of the environment in `what`. Errors: SR_EBADREQUEST if the
+/* A document while it is sealed. */
+typedef struct sr_sealing_t {
+    sr_environment_t environment;
+    sr_pdf_revision_t revision; /* what is appended */
+    const unsigned char *cms;
+    apr_size_t length;
+    apr_interval_time_t took; /* to fill and sign */
+    apr_time_t stamped;       /* the time that a timestamp proves; 0: there is none */
+    const char *authority;    /* which authority says so */
+    sr_stamp_fault_t fault;   /* without a timestamp: why */
+} sr_sealing_t;
+
+/* Fills a prepared document and signs it with the seal of the environment in `what`. Errors: SR_EBADREQUEST if the
  * signature cannot be drawn, and SR_EUNAVAILABLE for everything else; the signer may try again. */
-sr_error_t *sr_seal(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_joined_t *joined,
-                    const sr_pdf_signature_t *what, apr_pool_t *pool);
+sr_error_t *sr_seal_begin(const sr_service_t *service, sr_sealing_t *sealing, const sr_joined_t *joined,
+                          const sr_pdf_signature_t *what, apr_pool_t *pool);
+/* Adds timestamps to the signatures of all these documents, if timestamps are configured. All are requested at the same
+ * time. No helper should be kept meanwhile. Errors: SR_EUNAVAILABLE if one is missing that is required. */
+sr_error_t *sr_seal_stamp(const sr_service_t *service, sr_sealing_t *const *sealings, int count, apr_pool_t *pool);
+/* Inserts the signature. revision.sha256 is that of the whole document then. */
+sr_error_t *sr_seal_end(sr_sealing_t *sealing, apr_pool_t *pool);
+/* Adds the timestamp, or why there is none, to what an event says of a document, if timestamps are configured. */
+void sr_seal_evidence(const sr_service_t *service, json_t *detail, const sr_sealing_t *sealing);
 /* Makes an SR_EUNAVAILABLE. `what` and `why` are for the log. */
 sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
 

@@ -7,6 +7,7 @@
 #include "pdf/pdf.h"
 #include "service/service.h"
 #include "store/store.h"
+#include "trust/timestamp.h"
 
 /* A bounded cache of a process (recent.c). */
 typedef struct sr_recent_t sr_recent_t;
@@ -31,6 +32,7 @@ typedef struct sr_child_t {
     sr_standing_t *standing;          /* or NULL */
     sr_key_cache_t *keys;             /* or NULL */
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
+    sr_timestamps_t *timestamps;      /* or NULL: signatures get no timestamps */
 } sr_child_t;
 
 /* The environment of a use case. The adapter makes it for each request. httpd merges the configuration of a location

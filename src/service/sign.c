@@ -11,9 +11,19 @@ typedef struct signing_t {
     sr_blobs_t *documents;
     const sr_signature_t *signature;
     const sr_consent_t *consent;
-    apr_pool_t *parts; /* what was appended and is not stored yet */
-    apr_size_t held;   /* bytes of that */
+    json_t *evidence;            /* what the event says of each document */
+    apr_array_header_t *waiting; /* waiting_t: signed, and not sealed yet */
+    apr_pool_t *parts;           /* what was appended and is not stored yet */
+    apr_size_t held;             /* bytes of that */
 } signing_t;
+
+/* A document that waits for the timestamp of its signature. `part` is what is appended to it. */
+typedef struct waiting_t {
+    sr_document_state_t *document;
+    sr_sealing_t sealing;
+    char *part;
+    apr_size_t size;
+} waiting_t;
 
 /* --- preparing: the first signature also adds the fields of all signers, in the same revision */
 
@@ -86,7 +96,7 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
 
 /* --- sealing */
 
-static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_transition_t *transition,
+static sr_error_t *fill(const sr_service_t *service, sr_sealing_t *sealing, const sr_transition_t *transition,
                         const signing_t *s, const sr_document_state_t *document, const apr_array_header_t *fields,
                         const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
 {
@@ -112,30 +122,62 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
         .text = signature->text,
         .image = signature->image,
         .image_size = signature->image_size};
-    return sr_seal(service, revision, joined, &what, pool);
+    return sr_seal_begin(service, sealing, joined, &what, pool);
 }
 
-/* Adds a revision to the transition. Its bytes stay in memory until they are stored. */
-static void keep(sr_transition_t *transition, signing_t *s, sr_document_state_t *document,
-                 const sr_pdf_update_t *prepared, const sr_pdf_revision_t *revision)
+/* Copies what is appended, so that the pool of the document can be destroyed. */
+static void hold(signing_t *s, sr_document_state_t *document, const sr_pdf_update_t *prepared,
+                 const sr_sealing_t *sealing)
 {
-    const apr_size_t size = prepared->length + revision->length;
+    const apr_size_t size = prepared->length + sealing->revision.length;
     char *part = apr_palloc(s->parts, size);
-    sr_revised_t revised = {.size = (apr_off_t)size,
-                            .whole_sha256 = apr_pstrdup(transition->pool, revision->sha256),
-                            .whole_size = sr_document_state_size(document) + (apr_off_t)size};
+    waiting_t *waiting = apr_array_push(s->waiting);
     if (prepared->length) memcpy(part, prepared->bytes, prepared->length);
-    memcpy(part + prepared->length, revision->bytes, revision->length);
-    revised.sha256 = sr_sha256_hex(part, size, transition->pool);
+    memcpy(part + prepared->length, sealing->revision.bytes, sealing->revision.length);
+    *waiting = (waiting_t){document, *sealing, part, size};
+    sr_sealing_t *copy = &waiting->sealing;
+    copy->revision.bytes = (unsigned char *)part + prepared->length;
+    copy->revision.until_contents = sr_sha256_copy(sealing->revision.until_contents, s->parts);
+    copy->cms = apr_pmemdup(s->parts, sealing->cms, sealing->length);
+    document->cipher = sealing->revision.cipher;
+    s->held += size;
+}
+
+/* Adds a sealed revision to the transition. Its bytes stay in memory until they are stored. */
+static void keep(const sr_service_t *service, sr_transition_t *transition, const signing_t *s, const waiting_t *waiting)
+{
+    sr_document_state_t *document = waiting->document;
+    const char *before = sr_document_state_sha256(document);
+    sr_revised_t revised = {.size = (apr_off_t)waiting->size,
+                            .sha256 = sr_sha256_hex(waiting->part, waiting->size, transition->pool),
+                            .whole_sha256 = apr_pstrdup(transition->pool, waiting->sealing.revision.sha256),
+                            .whole_size = sr_document_state_size(document) + (apr_off_t)waiting->size};
+    json_t *said = json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revised.whole_sha256);
+    sr_seal_evidence(service, said, &waiting->sealing);
+    json_array_append_new(s->evidence, said);
     APR_ARRAY_PUSH(transition->contents, sr_content_t) =
-        (sr_content_t){.sha256 = revised.sha256, .size = revised.size, .bytes = part};
+        (sr_content_t){.sha256 = revised.sha256, .size = revised.size, .bytes = waiting->part};
     APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
     json_array_append_new(transition->revisions,
                           json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
                                     document->revisions->nelts, "sha256", revised.sha256, "size",
                                     (json_int_t)revised.size, "whole_sha256", revised.whole_sha256, "whole_size",
                                     (json_int_t)revised.whole_size));
-    s->held += size;
+}
+
+/* Stamps all documents that wait in one round, and seals them. */
+static sr_error_t *seal_waiting(const sr_service_t *service, signing_t *s, sr_transition_t *transition)
+{
+    const int count = s->waiting->nelts;
+    sr_sealing_t **sealings = apr_palloc(s->parts, sizeof *sealings * (apr_size_t)(count + 1));
+    for (int i = 0; i < count; i++) sealings[i] = &APR_ARRAY_IDX(s->waiting, i, waiting_t).sealing;
+    SR_TRY(sr_seal_stamp(service, sealings, count, s->parts));
+    for (int i = 0; i < count; i++) {
+        SR_TRY(sr_seal_end(sealings[i], s->parts));
+        keep(service, transition, s, &APR_ARRAY_IDX(s->waiting, i, waiting_t));
+    }
+    apr_array_clear(s->waiting);
+    return NULL;
 }
 
 /* Stores the contents that are not stored yet, and frees their bytes. */
@@ -146,6 +188,7 @@ static sr_error_t *store(const sr_service_t *service, signing_t *s, sr_transitio
     SR_TRY(sr_contents_store(service, transition->contents, s->documents, transition->pool));
     for (int i = 0; i < transition->contents->nelts; i++)
         APR_ARRAY_IDX(transition->contents, i, sr_content_t).bytes = NULL;
+    sr_assert(!s->waiting->nelts);
     apr_pool_clear(s->parts);
     s->held = 0;
     for (int i = 0; i < documents->nelts; i++) {
@@ -160,30 +203,27 @@ static sr_error_t *store(const sr_service_t *service, signing_t *s, sr_transitio
 
 /* `own` has the worker for all documents of the submission. */
 static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t *own, signing_t *s,
-                                 sr_transition_t *transition, sr_document_state_t *document, json_t *evidence)
+                                 sr_transition_t *transition, sr_document_state_t *document)
 {
-    const char *before = sr_document_state_sha256(document);
     apr_pool_t *work; /* of one document: cleared after it */
     sr_joined_t joined;
     sr_pdf_update_t prepared;
-    sr_pdf_revision_t revision = {0};
+    sr_sealing_t sealing;
     apr_pool_create(&work, transition->pool);
     const apr_array_header_t *fields = all_fields(transition->signing, document, work);
     SR_TRY(join(&joined, s, document, work));
     SR_TRY(prepare_first(service, own, &prepared, transition->signing, fields, document, &joined, work));
-    SR_TRY(fill(own, &revision, transition, s, document, fields, &prepared, &joined, work));
-    keep(transition, s, document, &prepared, &revision);
-    document->cipher = revision.cipher;
-    json_array_append_new(
-        evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));
+    SR_TRY(fill(own, &sealing, transition, s, document, fields, &prepared, &joined, work));
+    hold(s, document, &prepared, &sealing);
     apr_pool_destroy(work);
     return NULL;
 }
 
 #define HELD_MOST ((apr_size_t)4 << 20) /* bytes that are stored together, because each storing needs a reservation */
 
-static sr_error_t *sign_documents(const sr_service_t *service, signing_t *s, sr_transition_t *transition,
-                                  json_t *evidence)
+/* One round of timestamps is for all documents, unless what is appended to them takes more memory than HELD_MOST. The
+ * last round begins after the worker was released, because others need it meanwhile. */
+static sr_error_t *sign_documents(const sr_service_t *service, signing_t *s, sr_transition_t *transition)
 {
     sr_signing_t *signing = transition->signing;
     apr_pool_t *work; /* destroying it releases the worker */
@@ -193,11 +233,13 @@ static sr_error_t *sign_documents(const sr_service_t *service, signing_t *s, sr_
     for (int i = 0; i < signing->submission.documents->nelts; i++) {
         sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
         if (sr_signer_has_field(signing->signer, document))
-            SR_TRY(sign_document(service, &own, s, transition, document, evidence));
-        if (s->held >= HELD_MOST) SR_TRY(store(service, s, transition));
+            SR_TRY(sign_document(service, &own, s, transition, document));
+        if (s->held < HELD_MOST) continue;
+        SR_TRY(seal_waiting(service, s, transition));
+        SR_TRY(store(service, s, transition));
     }
     apr_pool_destroy(work);
-    return NULL;
+    return seal_waiting(service, s, transition);
 }
 
 /* --- the transition */
@@ -206,18 +248,20 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
 {
     signing_t *s = baton;
     sr_signing_t *signing = transition->signing;
-    json_t *detail = sr_json_own(json_object(), transition->pool), *evidence = json_array();
+    json_t *detail = sr_json_own(json_object(), transition->pool);
+    s->evidence = json_array();
+    s->waiting = apr_array_make(transition->pool, 4, sizeof(waiting_t));
     json_object_set_new(detail, "signatureType", json_string(s->signature->kind));
     json_object_set_new(detail, "consent", json_string(s->consent->version));
     if (transition->client->time_zone) {
         json_object_set_new(detail, "timeZone", json_string(transition->client->time_zone));
         json_object_set_new(detail, "utcOffset", json_integer(transition->client->utc_offset));
     }
-    json_object_set_new(detail, "documents", evidence);
+    json_object_set_new(detail, "documents", s->evidence);
     SR_TRY(sr_signing_may(signing, SR_ACTION_SIGN, transition->pool));
     apr_pool_create(&s->parts, transition->pool);
     s->held = 0;
-    SR_TRY(sign_documents(service, s, transition, evidence));
+    SR_TRY(sign_documents(service, s, transition));
     sr_transition_open(transition);
     sr_signing_complete(signing, transition->now, transition->client, s->signature->kind, s->consent->version);
     sr_transition_event(transition, transition->signing->signer->uuid, "signed", json_incref(detail));

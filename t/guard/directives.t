@@ -13,7 +13,7 @@ cmp_ok(scalar keys %default, '>', 8, 'the table of directives was found');
 
 my %documented;
 for my $line (split /\n/, slurp('conf/sigreq.conf')) {
-    push @{ $documented{$1} }, unquoted($2) if $line =~ /^\s*#?\s*(Sigreq\w*)\s+(\S+(?: [\w-]+=\S+)*)\s*$/;
+    push @{ $documented{$1} }, unquoted($2) if $line =~ /^\s*#?\s*(Sigreq\w*)\s+(\S+(?: [\w-]+=\S+| \d\w+)*)\s*$/;
 }
 is(join(' ', grep { !$default{$_} && !exists $default{$_} } sort keys %documented), '',
     'the reference has no directive that is not there');

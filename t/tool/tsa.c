@@ -71,11 +71,6 @@ static void lie_nonce(TS_REQ *query)
     ASN1_INTEGER_free(nonce);
 }
 
-static void lie_nonceless(TS_REQ *query)
-{
-    TS_REQ_set_nonce(query, NULL);
-}
-
 static void lie_imprint(TS_REQ *query)
 {
     ASN1_OCTET_STRING *digest = TS_MSG_IMPRINT_get_msg(TS_REQ_get_msg_imprint(query));
@@ -85,7 +80,18 @@ static void lie_imprint(TS_REQ *query)
 static const struct {
     const char *mode;
     void (*change)(TS_REQ *query);
-} lies[] = {{"nonce", lie_nonce}, {"nonceless", lie_nonceless}, {"imprint", lie_imprint}};
+} lies[] = {{"nonce", lie_nonce}, {"imprint", lie_imprint}};
+
+/* Returns the query without its nonce. */
+static TS_REQ *nonceless(TS_REQ *query)
+{
+    TS_REQ *other = TS_REQ_new();
+    TS_REQ_set_version(other, 1);
+    TS_REQ_set_msg_imprint(other, TS_REQ_get_msg_imprint(query));
+    TS_REQ_set_cert_req(other, 1);
+    TS_REQ_free(query);
+    return other;
+}
 
 static TS_RESP *reject(void)
 {
@@ -130,6 +136,7 @@ static unsigned char *make_response(int *length, const unsigned char *body, long
     if (!query) return NULL;
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
         if (!strcmp(mode, lies[i].mode)) lies[i].change(query);
+    if (!strcmp(mode, "nonceless")) query = nonceless(query);
     TS_RESP *response = strcmp(mode, "status2") ? respond(query, mode) : reject();
     if (response) *length = i2d_TS_RESP(response, &der);
     TS_RESP_free(response);
@@ -331,6 +338,14 @@ static void control(int fd)
     send_response(fd, "200 OK", "application/json", text, (size_t)size);
 }
 
+/* OpenSSL makes no tokens with a certificate whose extended key usage is not critical. It is made critical in memory,
+ * but tokens have the certificate as it was read. */
+static void deceive_openssl(void)
+{
+    const int at = X509_get_ext_by_NID(certificate, NID_ext_key_usage, -1);
+    if (at >= 0) X509_EXTENSION_set_critical(X509_get_ext(certificate, at), 1);
+}
+
 static bool read_files(int argc, char **argv)
 {
     BIO *file = BIO_new_file(argv[1], "r"), *key_file = BIO_new_file(argv[2], "r");
@@ -343,6 +358,7 @@ static bool read_files(int argc, char **argv)
     file = argc > 3 && *argv[3] ? BIO_new_file(argv[3], "r") : NULL;
     for (X509 *one; file && (one = PEM_read_bio_X509(file, NULL, NULL, NULL));) sk_X509_push(chain, one);
     BIO_free(file);
+    if (certificate) deceive_openssl();
     return certificate && key;
 }
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timestamps.c: the timestamp authorities of the configuration. The parent reads the files, usually as root, with every
+ * configuration, so httpd's user need not be able to read them. Each child has its own connections to the authorities.
+ * All children share what they know about authorities that fail. No authority is asked before a signature needs it. */
+#include <httpd.h>
+#include <http_log.h>
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mod_sigreq.h"
+#include "run/run.h"
+
+APLOG_USE_MODULE(sigreq);
+
+#define LOGIN_MOST ((apr_off_t)64 << 10) /* bytes of the file of SigreqTimestampLogin */
+
+_Static_assert(SR_CONF_TIMESTAMPS_MOST == SR_TIMESTAMP_AUTHORITIES, "each authority has its shared memory");
+
+/* Of the current configuration. */
+static struct {
+    const char *authorities;                      /* PEM text */
+    const char *logins[SR_TIMESTAMP_AUTHORITIES]; /* "user:password" or NULL */
+    void *breakers;
+} loaded;
+
+/* Returns the place of a URL in SigreqTimestamp, or -1. */
+static int number_of(const sr_conf_process_t *conf, const char *url)
+{
+    for (int i = 0; i < conf->timestamps->nelts; i++)
+        if (!strcmp(APR_ARRAY_IDX(conf->timestamps, i, const char *), url)) return i;
+    return -1;
+}
+
+static const char *read_file(char **text, const char *path, apr_pool_t *pool)
+{
+    apr_file_t *file;
+    apr_finfo_t info;
+    apr_status_t status = apr_file_open(&file, path, APR_FOPEN_READ, APR_OS_DEFAULT, pool);
+    if (status) return apr_psprintf(pool, "%s: %pm", path, &status);
+    status = apr_file_info_get(&info, APR_FINFO_SIZE, file);
+    if (!status && info.size > LOGIN_MOST) return apr_psprintf(pool, "%s: it is too large", path);
+    *text = status ? NULL : apr_pcalloc(pool, (apr_size_t)info.size + 1);
+    if (*text) status = apr_file_read_full(file, *text, (apr_size_t)info.size, NULL);
+    apr_file_close(file);
+    return status ? apr_psprintf(pool, "%s: %pm", path, &status) : NULL;
+}
+
+/* Reads lines "URL user:password". Empty lines and lines that begin with # are skipped. Returns the fault, which has
+ * nothing of the file but a number of a line. */
+static const char *read_logins(const char *logins[SR_TIMESTAMP_AUTHORITIES], const sr_conf_process_t *conf,
+                               apr_pool_t *pool)
+{
+    char *rest;
+    int line = 0;
+    if (!*conf->timestamp_login) return NULL;
+    const char *fault = read_file(&rest, conf->timestamp_login, pool);
+    if (fault) return apr_pstrcat(pool, "SigreqTimestampLogin: ", fault, NULL);
+    for (char *text; (text = strsep(&rest, "\n")) != NULL;) {
+        const char *url, *login = text;
+        line++;
+        text[strcspn(text, "\r")] = '\0';
+        if (!*text || *text == '#') continue;
+        url = ap_getword_white(pool, &login);
+        const int number = number_of(conf, url);
+        if (number < 0 || !strchr(login, ':'))
+            return apr_psprintf(pool,
+                                "SigreqTimestampLogin: %s: line %d is not a URL of SigreqTimestamp and "
+                                "user:password",
+                                conf->timestamp_login, line);
+        logins[number] = apr_pstrdup(pool, login);
+    }
+    return NULL;
+}
+
+/* Returns the fault, or NULL. Without SigreqTimestamp the files are not read. */
+static const char *load(const char **authorities, const char *logins[SR_TIMESTAMP_AUTHORITIES], server_rec *main_server,
+                        apr_pool_t *pool)
+{
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    *authorities = NULL;
+    memset(logins, 0, sizeof *logins * SR_TIMESTAMP_AUTHORITIES);
+    if (!sr_conf_is_used() || !conf->timestamps->nelts) return NULL;
+    if (!*conf->timestamp_authorities)
+        return "SigreqTimestamp needs SigreqTimestampAuthorities, the root certificates of the authorities";
+    sr_error_t *error = sr_cms_certificates_text(authorities, conf->timestamp_authorities, pool);
+    if (error) return apr_pstrcat(pool, "SigreqTimestampAuthorities: ", error->message, NULL);
+    return read_logins(logins, conf, pool);
+}
+
+static int report(const char *fault, server_rec *main_server)
+{
+    if (!fault) return OK;
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0410: %s", fault);
+    return HTTP_INTERNAL_SERVER_ERROR;
+}
+
+int sr_run_timestamps_check(apr_pool_t *ptemp, server_rec *main_server)
+{
+    const char *authorities, *logins[SR_TIMESTAMP_AUTHORITIES];
+    return report(load(&authorities, logins, main_server, ptemp), main_server);
+}
+
+int sr_run_timestamps_load(apr_pool_t *pconf, server_rec *main_server)
+{
+    const int result = report(load(&loaded.authorities, loaded.logins, main_server, pconf), main_server);
+    if (result != OK || !loaded.authorities) return result;
+    loaded.breakers = sr_run_shared(main_server, "sigreq-timestamps", sr_timestamp_breakers_size());
+    return loaded.breakers ? OK : HTTP_INTERNAL_SERVER_ERROR;
+}
+
+static void notice(void *main_server, const char *text)
+{
+    char line[1024];
+    apr_snprintf(line, sizeof line, "SR0411: %s", text);
+    sr_run_log(main_server, APLOG_WARNING, line);
+}
+
+static sr_error_t *create(sr_timestamps_t **timestamps, apr_pool_t *pchild, server_rec *main_server,
+                          const sr_conf_process_t *conf)
+{
+    const sr_fetch_options_t fetching = {
+        .agent = "mod_sigreq/" MOD_SIGREQ_VERSION, .proxy = conf->proxy, .authorities = sr_run_authorities()};
+    sr_timestamp_options_t options = {.urls = conf->timestamps,
+                                      .logins = loaded.logins,
+                                      .authorities = loaded.authorities,
+                                      .each = conf->timestamp_timeout.each,
+                                      .all = conf->timestamp_timeout.all,
+                                      .required = conf->timestamp_required,
+                                      .breakers = loaded.breakers,
+                                      .notice = notice,
+                                      .baton = main_server};
+    if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
+    SR_TRY(sr_fetcher_create(&options.fetcher, &fetching, pchild));
+    return sr_timestamps_create(timestamps, &options, pchild);
+}
+
+sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *main_server,
+                                              const sr_conf_process_t *conf)
+{
+    sr_timestamps_t *timestamps = NULL;
+    if (!loaded.authorities) return NULL;
+    sr_error_t *error = create(&timestamps, pchild, main_server, conf);
+    if (!error) return timestamps;
+    ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0412: this child cannot get timestamps, and ends: %s",
+                 error->message);
+    /* without timestamps it would make signatures that are not what the configuration asks for */
+    exit(APEXIT_CHILDSICK);
+}
