@@ -93,7 +93,7 @@ bool sr_store_reads(sr_op_t op); /* true if the operation writes nothing */
 sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
                          const char *const *arguments, int count, apr_pool_t *pool);
 /* Borrows a connection, runs an operation and checks its outcome and rows. `result` is NULL, or the address of a
- * pointer, which is set to the row, or to an array of rows. */
+ * pointer, which is set to the row, or to an array of rows. It is set to NULL after an error. */
 sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *outcome, void *result,
                           const char *const *arguments, int count, apr_pool_t *pool);
 const char *sr_value_number(apr_int64_t value, apr_pool_t *pool);

@@ -70,11 +70,12 @@ static sr_error_t *make_rows(void *result, sr_op_t op, const apr_array_header_t 
         *(apr_array_header_t **)result = made;
         return NULL;
     }
-    *(void **)result = NULL;
     if (!wanted) return NULL;
     if (rows->nelts != 1) return refuse(op, "not one row, but", apr_itoa(pool, rows->nelts), pool);
-    *(void **)result = apr_palloc(pool, shape->row->size);
-    return make_row(*(void **)result, op, APR_ARRAY_IDX(rows, 0, sr_row_t).values, pool);
+    void *row = apr_palloc(pool, shape->row->size);
+    SR_TRY(make_row(row, op, APR_ARRAY_IDX(rows, 0, sr_row_t).values, pool));
+    *(void **)result = row;
+    return NULL;
 }
 
 sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *outcome, void *result,
@@ -83,6 +84,7 @@ sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *o
     const sr_shape_t *shape = &sr_store_shapes[op];
     apr_array_header_t *rows;
     sr_store_t *store;
+    if (result) *(void **)result = NULL; /* also after an error */
     source->reads = sr_store_reads(op);
     SR_TRY(source->borrow(source, &store, pool));
     sr_error_t *error = sr_store_run(store, op, outcome, &rows, arguments, count, pool);

@@ -26,6 +26,25 @@ static void check_numbers(sr_store_source_t *source, apr_pool_t *p)
        "an outcome without a row has none");
 }
 
+static sr_error_t *borrow_nothing(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
+{
+    return sr_error(pool, SR_EUNAVAILABLE, "no connection");
+}
+
+static void check_after_an_error(apr_pool_t *p)
+{
+    sr_store_source_t source = {.borrow = borrow_nothing};
+    const sr_representation_row_t *row = (const sr_representation_row_t *)(const void *)"garbage";
+    apr_array_header_t *rows = (apr_array_header_t *)(void *)&source;
+    sr_outcome_t outcome;
+    ok(sr_store_token_list(&source, &outcome, &rows, "hash1", NOW, 5, "older", 0, 0, p) && !rows,
+       "there are no rows after an error");
+    ok(sr_store_submission_create(&source, &outcome, &row, "hash1", NOW, uuid(1, 1, p), "{}", "{}", NULL, NULL,
+                                  uuid(1, 2, p), "[]", NULL, NULL, p)
+           && !row,
+       "nor is there a row");
+}
+
 static void checks(base_t *base)
 {
     const sr_installation_row_t *installation = NULL;
@@ -75,6 +94,7 @@ static void checks(base_t *base)
        "no file");
     ok(!sr_store_token_revoke(source, &outcome, "hash1", NOW, uuid(7, 2, p), true, p) && outcome == SR_OK, "true");
     ok(!sr_store_admin_expire(source, &outcome, &count, NOW, p) && count->deleted == 0, "a row of one number");
+    check_after_an_error(l.pool);
     link_close(&l);
 }
 
