@@ -263,6 +263,7 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
     if (sr_run_seal_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_authorities_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_timestamps_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    if (sr_run_proofs_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     return result == OK ? sr_run_owned_test(ptemp, main_server) : result;
 }
 
@@ -290,6 +291,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     if (result == OK) result = sr_run_helper_create(main_server);
     if (result == OK) result = sr_run_seal_load(pconf, main_server);
     if (result == OK) result = sr_run_authorities_load(pconf, main_server);
+    if (result == OK) result = sr_run_proofs_load(pconf, main_server);
     return result == OK ? sr_run_timestamps_load(pconf, main_server) : result;
 }
 
@@ -319,6 +321,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
                          .access = sr_access_cache_create(pchild),
                          .standing = sr_standing_create(pchild),
                          .keys = sr_key_cache_create(pchild),
+                         .proofs = sr_run_proofs_child_init(pchild, main_server, conf),
                          .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)}};
     sr_http_readers_child_init();
     child_retention = &conf->retention;

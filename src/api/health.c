@@ -4,6 +4,7 @@
 #include "api/api.h"
 
 #include <http_log.h>
+#include <string.h>
 
 #include "mod_sigreq.h"
 
@@ -15,6 +16,32 @@ static const char *part(sr_http_t *http, const char *name, const sr_error_t *err
     ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, http->r, "SR0110: health: unavailable: %s: %s [request %s]", name,
                   sr_error_text(error, false, http->pool), http->r->log_id);
     return "unavailable";
+}
+
+/* Other parameters are ignored, because monitors may send some. */
+static bool is_verbose(const sr_http_t *http)
+{
+    static const char name[] = "verbose";
+    const char *at = http->r->args;
+    while (at) {
+        const size_t length = strcspn(at, "&=");
+        if (length == sizeof name - 1 && !strncmp(at, name, length)) return true;
+        at = strchr(at, '&');
+        if (at) at++;
+    }
+    return false;
+}
+
+/* For people, not for load balancers: a seal that is revoked or expires does not make this host worse than others. */
+static json_t *seal_json(sr_http_t *http)
+{
+    sr_seal_state_t seal;
+    sr_service_seal_state(sr_api_of(http)->service, &seal, http->pool);
+    json_t *answer = json_object();
+    json_object_set_new(answer, "status", json_string(seal.state));
+    json_object_set_new(answer, "certificateExpires", sr_time_json(seal.expires));
+    if (seal.watched) json_object_set_new(answer, "provenUntil", sr_time_json(seal.proven_until));
+    return answer;
 }
 
 sr_error_t *sr_api_health(sr_http_t *http)
@@ -29,6 +56,7 @@ sr_error_t *sr_api_health(sr_http_t *http)
     /* present only if something is wrong, so that the response 200 stays the same */
     if (health.documents)
         json_object_set_new(answer, "documents", json_string(part(http, "documents", health.documents)));
+    if (is_verbose(http)) json_object_set_new(answer, "seal", seal_json(http));
     if (!well) apr_table_setn(http->r->err_headers_out, "Retry-After", "2");
     return sr_http_json(http, well ? HTTP_OK : HTTP_SERVICE_UNAVAILABLE, answer);
 }

@@ -4,6 +4,7 @@
  * special-purpose address registries (RFC 6890 and its updates). */
 #include "jobs/jobs.h"
 
+#include <pthread.h>
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -81,6 +82,7 @@ static struct {
     int length;
 } own[OWN_MAX];
 static int own_count;
+static pthread_mutex_t own_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void add_own(const void *bytes, int length)
 {
@@ -95,6 +97,7 @@ void sr_address_refresh(void)
     struct ifaddrs *all, *one;
 
     if (getifaddrs(&all)) return;
+    pthread_mutex_lock(&own_mutex);
     own_count = 0;
     for (one = all; one; one = one->ifa_next) {
         const struct sockaddr *address = one->ifa_addr;
@@ -103,14 +106,18 @@ void sr_address_refresh(void)
         if (address->sa_family == AF_INET6)
             add_own(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
     }
+    pthread_mutex_unlock(&own_mutex);
     freeifaddrs(all);
 }
 
 static const char *kind_of_own(const unsigned char *address, int length)
 {
-    for (int i = 0; i < own_count; i++)
-        if (own[i].length == length && !memcmp(own[i].bytes, address, (size_t)length)) return "this host's own";
-    return NULL;
+    bool found = false;
+    pthread_mutex_lock(&own_mutex);
+    for (int i = 0; i < own_count && !found; i++)
+        found = own[i].length == length && !memcmp(own[i].bytes, address, (size_t)length);
+    pthread_mutex_unlock(&own_mutex);
+    return found ? "this host's own" : NULL;
 }
 
 static const char *kind_of_v4(const unsigned char *address)

@@ -4,10 +4,7 @@
 #include <httpd.h>
 #include <http_log.h>
 #include <ap_mpm.h>
-#include <apr_portable.h>
 #include <apr_signal.h>
-#include <apr_thread_proc.h>
-#include <unistd.h>
 
 #include "metrics/metrics.h"
 #include "mod_sigreq.h"
@@ -85,44 +82,17 @@ static void on_signals(apr_sigfunc_t *function)
     apr_signal(SIGHUP, function);
 }
 
-/* Waits for the thread. A process that ends in a signal handler may hold a lock that the thread needs, such as
- * malloc's, and then the thread cannot end. In this case the process exits after a second, and the kernel releases
- * the locks that other children wait for. */
-static void join(void)
-{
-    pthread_t *thread;
-    apr_status_t ignored;
-    if (!child.in_handler || apr_os_thread_get(&thread, child.thread)) {
-        apr_thread_join(&ignored, child.thread);
-        return;
-    }
-    const apr_time_t end = sr_time_steady() + apr_time_from_sec(1);
-    const struct timespec until = {apr_time_sec(end), apr_time_usec(end) * 1000};
-    if (pthread_clockjoin_np(*thread, NULL, CLOCK_MONOTONIC, &until)) _exit(0);
-}
-
 /* A pre-cleanup, because cleanups of the same pool close mod_dbd's connections. The MPM does not handle signals any
  * more at this time. */
 static apr_status_t stop(void *data)
 {
     if (child.graceful) on_signals(hasten);
     sr_jobs_stop(child.jobs, child.graceful ? GRACE : HASTE);
-    join();
+    sr_run_thread_join(child.thread, child.in_handler);
     if (child.graceful) on_signals(SIG_IGN);
     child.jobs = NULL;
     apr_pool_destroy(child.pool);
     return APR_SUCCESS;
-}
-
-/* Starts the thread with all signals blocked, because only httpd's own threads handle them. */
-static apr_status_t start_thread(void)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    apr_status_t status = apr_thread_create(&child.thread, NULL, run, child.jobs, child.pool);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return status;
 }
 
 static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
@@ -138,7 +108,7 @@ static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
                                        .mail = sr_run_mail(child.main_server, conf, child.pool)};
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
     SR_TRY(sr_jobs_create(&child.jobs, &options, child.pool));
-    apr_status_t status = start_thread();
+    apr_status_t status = sr_run_thread_start(&child.thread, run, child.jobs, child.pool);
     if (!status) return NULL;
     child.jobs = NULL;
     return sr_error(pchild, SR_EINTERNAL, "no thread: %pm", &status);
@@ -147,29 +117,17 @@ static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
 void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
                             sr_run_timer_t timer_function, sr_run_retain_t retain_function)
 {
-    apr_allocator_t *allocator;
     child.timer = timer_function;
     child.retain = retain_function;
     child.main_server = main_server;
     child.databases = sr_conf_databases(pchild, main_server);
     if (!child.databases->nelts) return;
-    /* a pool without a parent, because pools are not safe to share with other threads */
-    apr_allocator_create(&allocator);
-    apr_pool_create_unmanaged_ex(&child.pool, NULL, allocator);
-    apr_allocator_owner_set(allocator, child.pool);
+    child.pool = sr_run_thread_pool();
     sr_error_t *error = start(pchild, conf);
     if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);
     else
         ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0601: this child sends no webhooks and no mail: %s",
                      error->message);
-}
-
-/* Returns true in a signal handler: the signal is blocked there. */
-static bool in_handler(void)
-{
-    sigset_t blocked;
-    return !pthread_sigmask(SIG_BLOCK, NULL, &blocked)
-           && (sigismember(&blocked, SIGTERM) || sigismember(&blocked, SIGHUP));
 }
 
 /* prefork reports every end of a child as not graceful. But only a signal ends a child at once there, and this
@@ -178,7 +136,7 @@ void sr_run_jobs_child_stopping(apr_pool_t *pchild, int graceful)
 {
     int threads = 0;
     ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);
-    child.in_handler = !threads && in_handler();
+    child.in_handler = sr_run_in_handler();
     child.graceful = threads ? graceful : !child.in_handler;
 }
 

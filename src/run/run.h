@@ -3,8 +3,8 @@
  * helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
  * metrics.
  *
- * Sections: database.c · owned.c · helper.c · seal.c · authorities.c · timestamps.c · log.c · request_id.c · jobs.c ·
- * mail.c · shared.c · metrics.c · status.c
+ * Sections: database.c · owned.c · helper.c · seal.c · authorities.c · timestamps.c · proofs.c · log.c ·
+ * request_id.c · thread.c · jobs.c · mail.c · shared.c · metrics.c · status.c
  *
  * Each comment begins with the httpd hooks that call the function. */
 #ifndef SR_RUN_H
@@ -16,6 +16,7 @@
 #include "jobs/jobs.h"
 #include "pdf/pdf.h"
 #include "store/store.h"
+#include "trust/proofs.h"
 #include "trust/timestamp.h"
 
 /* ---------------------------------------------------------------------------------------------- database.c */
@@ -71,6 +72,14 @@ int sr_run_timestamps_load(apr_pool_t *pconf, server_rec *main_server);
 sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *main_server,
                                               const sr_conf_process_t *conf);
 
+/* ------------------------------------------------------------------------------------------------ proofs.c */
+/* check_config, post_config: checks and reads what SigreqSealAuthorities needs, as for the seal. Nothing is fetched. */
+int sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server);
+int sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server);
+/* child_init: starts the thread that collects proofs in one child of the machine. Returns the child's memory of proofs;
+ * NULL: none are collected. */
+sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+
 /* --------------------------------------------------------------------------------------------------- log.c */
 /* Removes the signing link from the request line (r->the_request). `path` is the path below <location>/sign/. Returns
  * r->uri without the link. */
@@ -91,6 +100,18 @@ void sr_run_request_begin(const request_rec *r);
 void sr_run_request_end(void);
 /* Writes a message to the error log, with the id of the request that this thread answers, if any. */
 void sr_run_log(const server_rec *server, int level, const char *message);
+
+/* ------------------------------------------------------------------------------------------------ thread.c */
+/* Returns a pool without a parent, because pools are not safe to share with other threads. */
+apr_pool_t *sr_run_thread_pool(void);
+/* Starts a thread with all signals blocked, because only httpd's own threads handle them. */
+apr_status_t sr_run_thread_start(apr_thread_t **thread, apr_thread_start_t function, void *data, apr_pool_t *pool);
+/* Waits for the thread. A process that ends in a signal handler may hold a lock that the thread needs, such as
+ * malloc's, and then the thread cannot end. In this case the process exits after a second, and the kernel releases
+ * the locks that other children wait for. */
+void sr_run_thread_join(apr_thread_t *thread, bool in_handler);
+/* Returns true in the handler of a signal that ends this child. */
+bool sr_run_in_handler(void);
 
 /* -------------------------------------------------------------------------------------------------- jobs.c */
 /* child_init (after mod_dbd's) and child_stopping: starts and stops the job thread. `timer` and `retain` are called by

@@ -17,6 +17,7 @@ static sr_error_t *fill_and_sign(const sr_service_t *service, sr_sealing_t *seal
     const sr_cms_identity_t *seal = service->child->seal[sealing->environment];
     sr_pdf_revision_t *revision = &sealing->revision;
     sr_pdf_signature_t signature = *what;
+    SR_TRY(sr_sealing_allowed(service, sr_cms_identity_certificate(seal), pool));
     signature.hash = sr_cms_identity_hash(seal);
     signature.digest = joined->digest;
     SR_TRY(sr_pdf_fill(revision, service->pdf, joined->descriptor, joined->size, &signature, pool));

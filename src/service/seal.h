@@ -31,6 +31,9 @@ void sr_seal_evidence(const sr_service_t *service, json_t *detail, const sr_seal
 /* Makes an SR_EUNAVAILABLE. `what` and `why` are for the log. */
 sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
 
+/* sealing.c: returns SR_EUNAVAILABLE while the certificate of a seal is known to be revoked. */
+sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certificate_t *seal, apr_pool_t *pool);
+
 /* certify.c: makes, seals and stores the certificate of completion after the last signature, and adds it to the
  * transition. */
 sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition, sr_blobs_t *documents);

@@ -3,7 +3,7 @@
  *
  * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c · access_cache.c ·
  * standing.c · folder.c · show.c · sign.c · preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c ·
- * tokens.c · webhooks.c · history.c · list.c · health.c
+ * tokens.c · webhooks.c · history.c · list.c · health.c · sealing.c
  *
  * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
@@ -308,5 +308,15 @@ sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **deliv
 
 /* ----------------------------------------------------------------------------------------------- health.c */
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- sealing.c */
+/* The seal of production, for people who look after the service. */
+typedef struct sr_seal_state_t {
+    const char *state;       /* "ok"; "expiring": in less than 30 days; "expired"; "revoked": nothing is sealed */
+    apr_time_t expires;      /* the end of its certificate */
+    bool watched;            /* proofs are collected */
+    apr_time_t proven_until; /* when the first proof of its chain ends; 0: they are not complete */
+} sr_seal_state_t;
+void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, apr_pool_t *pool);
 
 #endif

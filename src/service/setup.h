@@ -7,6 +7,7 @@
 #include "pdf/pdf.h"
 #include "service/service.h"
 #include "store/store.h"
+#include "trust/proofs.h"
 #include "trust/timestamp.h"
 
 /* A bounded cache of a process (recent.c). */
@@ -31,6 +32,7 @@ typedef struct sr_child_t {
     sr_access_cache_t *access;        /* or NULL */
     sr_standing_t *standing;          /* or NULL */
     sr_key_cache_t *keys;             /* or NULL */
+    sr_proof_cache_t *proofs;         /* or NULL: revocation is not watched */
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
     sr_timestamps_t *timestamps;      /* or NULL: signatures get no timestamps */
 } sr_child_t;

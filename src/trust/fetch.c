@@ -294,14 +294,20 @@ static void end_some(CURLM *multi, apr_pool_t *pool)
     }
 }
 
-/* Each transfer has its time limit, so this ends. */
-static void run(CURLM *multi, apr_pool_t *pool)
+static bool is_stopped(const sr_fetch_options_t *options)
 {
+    return options->stopped && options->stopped(options->baton);
+}
+
+/* Each transfer has its time limit, so this ends. */
+static void run(CURLM *multi, const sr_fetch_options_t *options, apr_pool_t *pool)
+{
+    const int pause = options->stopped ? 200 : 1000;
     int running = 0;
     do {
         if (curl_multi_perform(multi, &running)) break;
         end_some(multi, pool);
-    } while (running && !curl_multi_poll(multi, NULL, 0, 1000, NULL));
+    } while (running && !is_stopped(options) && !curl_multi_poll(multi, NULL, 0, pause, NULL));
 }
 
 void sr_fetch_all(sr_fetcher_t *fetcher, sr_fetch_t *requests, int count, apr_pool_t *pool)
@@ -318,7 +324,7 @@ void sr_fetch_all(sr_fetcher_t *fetcher, sr_fetch_t *requests, int count, apr_po
         if (line && transfer_make(&transfers[i], &fetcher->options, request, pool))
             curl_multi_add_handle(line->multi, transfers[i].easy);
     }
-    if (line) run(line->multi, pool);
+    if (line) run(line->multi, &fetcher->options, pool);
     for (int i = 0; i < count; i++) {
         transfer_t *transfer = &transfers[i];
         if (line && transfer->easy) curl_multi_remove_handle(line->multi, transfer->easy); /* unless it was removed */

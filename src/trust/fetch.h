@@ -20,6 +20,9 @@ typedef struct sr_fetch_options_t {
      * which then decides. NULL: every address may be called. */
     const char *(*forbidden)(const struct sockaddr *address, const void *baton);
     const void *baton;
+    /* Returns true if requests under way are to be given up, because the process ends; or NULL. It is asked five times
+     * a second. */
+    bool (*stopped)(const void *baton);
 } sr_fetch_options_t;
 
 /* What became of a request. */

@@ -14,6 +14,9 @@ typedef struct proof_der_t {
     apr_size_t length;
 } proof_der_t;
 
+/* Seconds by which a test has put the clock forward (sr_time_forward). Times of proofs are counted from there. */
+static long proof_ahead;
+
 #define PROOF_CA_USAGE "critical,keyCertSign,cRLSign"
 
 /* Adds an extension to a certificate and signs it again. */
@@ -38,8 +41,9 @@ typedef struct proof_ocsp_t {
 static inline void proof_answer(OCSP_BASICRESP *basic, const proof_ocsp_t *what, const made_t *about, int status)
 {
     const bool hour = !what->from && !what->until;
-    ASN1_TIME *from = X509_gmtime_adj(NULL, hour ? -3600 : what->from);
-    ASN1_TIME *until = X509_gmtime_adj(NULL, hour ? 3600 : what->until), *when = X509_gmtime_adj(NULL, -7200);
+    ASN1_TIME *from = X509_gmtime_adj(NULL, proof_ahead + (hour ? -3600 : what->from));
+    ASN1_TIME *until = X509_gmtime_adj(NULL, proof_ahead + (hour ? 3600 : what->until)),
+              *when = X509_gmtime_adj(NULL, -7200);
     OCSP_CERTID *id =
         OCSP_cert_to_id(what->hash ? what->hash : EVP_sha1(), about->certificate, what->issuer->certificate);
     if (!OCSP_basic_add1_status(basic, id, status, what->reason, when, from, what->endless ? NULL : until)) abort();
@@ -77,7 +81,7 @@ typedef struct proof_crl_t {
     bool endless;          /* without nextUpdate */
     bool delta;
     const char *scope; /* issuing distribution point, as in openssl.cnf; or NULL */
-    int padding;       /* that many more revoked serial numbers */
+    int padding;       /* bytes of an extension that means nothing */
 } proof_crl_t;
 
 static inline void proof_crl_extension(X509_CRL *crl, int nid, const char *value)
@@ -115,13 +119,26 @@ static inline void proof_revoke(X509_CRL *crl, const ASN1_INTEGER *serial, const
     if (!X509_CRL_add0_revoked(crl, entry)) abort();
 }
 
+static inline void proof_pad(X509_CRL *crl, int length)
+{
+    ASN1_OCTET_STRING *value = ASN1_OCTET_STRING_new();
+    ASN1_OBJECT *type = OBJ_txt2obj("1.3.6.1.4.1.99999.1", 1);
+    unsigned char *bytes = calloc(1, (size_t)length);
+    ASN1_STRING_set0(value, bytes, length);
+    X509_EXTENSION *extension = X509_EXTENSION_create_by_OBJ(NULL, type, 0, value);
+    if (!extension || !X509_CRL_add_ext(crl, extension, -1)) abort();
+    X509_EXTENSION_free(extension);
+    ASN1_OBJECT_free(type);
+    ASN1_OCTET_STRING_free(value);
+}
+
 /* Makes a CRL. Free its data with OPENSSL_free. */
 static inline proof_der_t proof_crl(const proof_crl_t *what)
 {
     proof_der_t der = {NULL, 0};
     const bool hour = !what->from && !what->until;
-    ASN1_TIME *from = X509_gmtime_adj(NULL, hour ? -3600 : what->from);
-    ASN1_TIME *until = X509_gmtime_adj(NULL, hour ? 3600 : what->until);
+    ASN1_TIME *from = X509_gmtime_adj(NULL, proof_ahead + (hour ? -3600 : what->from));
+    ASN1_TIME *until = X509_gmtime_adj(NULL, proof_ahead + (hour ? 3600 : what->until));
     const made_t *signer = what->signer ? what->signer : what->issuer;
     X509_CRL *crl = X509_CRL_new();
     X509_CRL_set_version(crl, X509_CRL_VERSION_2);
@@ -133,12 +150,7 @@ static inline proof_der_t proof_crl(const proof_crl_t *what)
     ASN1_INTEGER_free(base);
     if (what->scope) proof_crl_extension(crl, NID_issuing_distribution_point, what->scope);
     if (what->revoked) proof_revoke(crl, X509_get0_serialNumber(what->revoked->certificate), what->reason);
-    for (int i = 0; i < what->padding; i++) {
-        ASN1_INTEGER *serial = ASN1_INTEGER_new();
-        ASN1_INTEGER_set_uint64(serial, UINT64_C(0x7000000000000000) + (uint64_t)i);
-        proof_revoke(crl, serial, NULL);
-        ASN1_INTEGER_free(serial);
-    }
+    if (what->padding) proof_pad(crl, what->padding);
     if (!X509_CRL_sort(crl) || !X509_CRL_sign(crl, signer->key, EVP_sha256())) abort();
     int length = i2d_X509_CRL(crl, &der.data);
     if (length <= 0) abort();

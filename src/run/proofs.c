@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proofs.c: collects the proofs of the seals' chains, and notices that the certificate of a seal was revoked. Each
+ * child has a thread that tries to take the lock of the folder. The one that has it collects for all processes of the
+ * machine. If its child dies, the lock is free, and another one goes on. */
+#include <httpd.h>
+#include <http_log.h>
+#include <curl/curl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "metrics/metrics.h"
+#include "mod_sigreq.h"
+#include "run/run.h"
+
+APLOG_USE_MODULE(sigreq);
+
+#define TICK apr_time_from_sec(1) /* how often a child looks whether it should collect, or whether something is due */
+
+/* Of the current configuration. */
+static struct {
+    const char *authorities; /* SigreqSealAuthorities as PEM text; NULL: no proofs are collected */
+    const char *seals[2];    /* the certificates of each seal as PEM text, by environment, or NULL */
+} loaded;
+
+static struct {
+    server_rec *main_server;
+    const sr_conf_process_t *conf;
+    apr_thread_t *thread;
+    apr_pool_t *pool; /* the pool of the thread */
+    sr_proof_keeper_t *keeper;
+    sr_fetcher_t *fetcher;
+    bool stopped; /* under the mutex */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    apr_time_t next;        /* when something is due */
+    struct timespec folder; /* the time of the folder after the last pass: a change means that a chain was asked for */
+    char said[3][1024];     /* the last fault that was logged: of each seal, and of the folder */
+} child = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* ------------------------------------------------------------------------------------------ configuration */
+
+typedef struct read_t {
+    const char *authorities, *seals[2];
+} read_t;
+
+/* Returns the fault, or NULL. The seal of the test environment may be one that no authority has issued. */
+static const char *load(read_t *read, server_rec *main_server, apr_pool_t *pool)
+{
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const char *const paths[2] = {[SR_TEST] = conf->test_seal_certificate, [SR_PRODUCTION] = conf->seal_certificate};
+    *read = (read_t){.authorities = NULL};
+    if (!sr_conf_is_used() || !*conf->seal_authorities) return NULL;
+    sr_error_t *error = sr_cms_certificates_text(&read->authorities, conf->seal_authorities, pool);
+    if (error) return apr_pstrcat(pool, "SigreqSealAuthorities: ", error->message, NULL);
+    if (!*conf->proofs) return "SigreqSealAuthorities needs SigreqProofs, a folder";
+    if (!sr_conf_can_write(conf->proofs))
+        return apr_psprintf(pool, "SigreqProofs %s: httpd's user cannot write to this folder", conf->proofs);
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
+        if (!*paths[i] || sr_cms_certificates_text(&read->seals[i], paths[i], pool)) continue; /* seal.c reports it */
+        const char *fault = sr_proof_chain_fault(read->seals[i], read->authorities, pool);
+        if (!fault) continue;
+        if (i == SR_PRODUCTION)
+            return apr_psprintf(pool, "SigreqSealCertificate: its chain does not end at SigreqSealAuthorities: %s",
+                                fault);
+        read->seals[i] = NULL;
+    }
+    return NULL;
+}
+
+static int report(const char *fault, server_rec *main_server)
+{
+    if (!fault) return OK;
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0420: %s", fault);
+    return HTTP_INTERNAL_SERVER_ERROR;
+}
+
+int sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server)
+{
+    read_t unused;
+    return report(load(&unused, main_server, ptemp), main_server);
+}
+
+int sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server)
+{
+    read_t read;
+    const int result = report(load(&read, main_server, pconf), main_server);
+    loaded.authorities = read.authorities;
+    memcpy(loaded.seals, read.seals, sizeof read.seals);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------ fetching */
+
+static bool is_stopped(const void *baton)
+{
+    pthread_mutex_lock(&child.mutex);
+    const bool stopped = child.stopped;
+    pthread_mutex_unlock(&child.mutex);
+    return stopped;
+}
+
+/* The URLs are in certificates that reach our anchors. Nevertheless, only public addresses are called. */
+static const char *forbidden(const struct sockaddr *address, const void *baton)
+{
+    return sr_address_forbidden(address, child.conf->proofs_allow);
+}
+
+static void fetch(void *baton, sr_fetch_t *request, apr_pool_t *pool)
+{
+    sr_fetch_all(child.fetcher, request, 1, pool);
+}
+
+/* -------------------------------------------------------------------------------------------------- a pass */
+
+/* Logs a fault once, and that it is over. */
+static void say(int place, const char *what, const char *fault)
+{
+    char *last = child.said[place];
+    if (!strcmp(last, fault ? fault : "")) return;
+    if (fault) ap_log_error(APLOG_MARK, APLOG_WARNING, 0, child.main_server, "SR0422: %s: %s", what, fault);
+    else ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, child.main_server, "SR0422: %s: complete again", what);
+    apr_cpystrn(last, fault ? fault : "", sizeof child.said[place]);
+}
+
+/* The gauge is in memory that all children share, so one of them logs a revocation, once. */
+static void note_revocation(sr_environment_t environment, const sr_proofs_t *proofs)
+{
+    static const char *const names[] = {[SR_TEST] = "the test environment", [SR_PRODUCTION] = "production"};
+    const bool before = sr_metrics_value(SR_METRIC_SEAL_REVOKED, environment, 0) != 0;
+    sr_metrics_set(SR_METRIC_SEAL_REVOKED, environment, 0, proofs->revoked != NULL);
+    if (proofs->revoked && !before)
+        ap_log_error(
+            APLOG_MARK, APLOG_ALERT, 0, child.main_server,
+            "SR0421: the seal of %s: %s. Nothing is sealed with it: install another certificate and restart httpd",
+            names[environment], proofs->revoked);
+    else if (!proofs->revoked && before)
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, child.main_server,
+                     "SR0423: the seal of %s: its certificate is not revoked any more. Documents are sealed again",
+                     names[environment]);
+}
+
+static sr_error_t *collect_seal(sr_environment_t environment, apr_pool_t *pool)
+{
+    static const char *const names[] = {[SR_TEST] = "proofs of the test seal", [SR_PRODUCTION] = "proofs of the seal"};
+    const sr_proofs_t *proofs;
+    apr_time_t next;
+    if (!loaded.seals[environment]) return NULL;
+    SR_TRY(sr_proof_collect(&proofs, &next, child.keeper, loaded.seals[environment], loaded.authorities, pool));
+    if (next < child.next) child.next = next;
+    sr_metrics_set(SR_METRIC_PROOF_EXPIRES, environment, 0, (apr_uint64_t)proofs->until);
+    note_revocation(environment, proofs);
+    say(environment, names[environment], proofs->missing);
+    return NULL;
+}
+
+static sr_error_t *collect_all(apr_pool_t *pool)
+{
+    apr_time_t earliest, next;
+    const char *missing;
+    child.next = sr_time_now() + child.conf->proofs_refresh;
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) SR_TRY(collect_seal((sr_environment_t)i, pool));
+    return sr_proof_collect_wanted(&earliest, &missing, &next, child.keeper, NULL, pool);
+}
+
+static bool has_changed(void)
+{
+    struct stat folder;
+    if (stat(child.conf->proofs, &folder) != 0) return true;
+    const bool changed = folder.st_mtim.tv_sec != child.folder.tv_sec || folder.st_mtim.tv_nsec != child.folder.tv_nsec;
+    child.folder = folder.st_mtim;
+    return changed;
+}
+
+static void pass(apr_pool_t *pool)
+{
+    if (sr_time_now() < child.next && !has_changed()) return;
+    sr_error_t *error = collect_all(pool);
+    if (is_stopped(NULL)) return;
+    say(2, "collecting proofs", error ? error->message : NULL);
+    if (error) child.next = sr_time_now() + SR_PROOF_HASTY;
+    (void)has_changed(); /* this pass itself may have written files */
+}
+
+/* Waits for a second, or until the child ends. Returns false if it ends. */
+static bool wait_for_tick(void)
+{
+    const apr_time_t until = sr_time_steady() + TICK;
+    const struct timespec end = {apr_time_sec(until), apr_time_usec(until) * 1000};
+    pthread_mutex_lock(&child.mutex);
+    if (!child.stopped) (void)pthread_cond_clockwait(&child.changed, &child.mutex, CLOCK_MONOTONIC, &end);
+    const bool goes_on = !child.stopped;
+    pthread_mutex_unlock(&child.mutex);
+    return goes_on;
+}
+
+static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
+{
+    apr_pool_t *pool, *locked;
+    bool leads = false;
+    apr_pool_create(&pool, child.pool);
+    apr_pool_create(&locked, child.pool);
+    do {
+        const char *fault = NULL;
+        if (!leads) leads = sr_proof_lock(&fault, child.conf->proofs, locked);
+        if (!leads) apr_pool_clear(locked);
+        if (fault) say(2, "collecting proofs", fault);
+        if (leads) pass(pool);
+        apr_pool_clear(pool);
+    } while (wait_for_tick());
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------- the child */
+
+static apr_status_t stop(void *data)
+{
+    pthread_mutex_lock(&child.mutex);
+    child.stopped = true;
+    pthread_cond_broadcast(&child.changed);
+    pthread_mutex_unlock(&child.mutex);
+    sr_run_thread_join(child.thread, sr_run_in_handler());
+    apr_pool_destroy(child.pool);
+    return APR_SUCCESS;
+}
+
+static sr_error_t *start(apr_pool_t *pchild)
+{
+    const sr_fetch_options_t fetching = {.agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
+                                         .proxy = child.conf->proxy,
+                                         .forbidden = forbidden,
+                                         .stopped = is_stopped};
+    const sr_proof_options_t options = {
+        .folder = child.conf->proofs, .longest = child.conf->proofs_refresh, .fetch = fetch};
+    if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
+    pthread_cond_init(&child.changed, NULL);
+    child.pool = sr_run_thread_pool();
+    child.keeper = sr_proof_keeper_create(&options, child.pool);
+    SR_TRY(sr_fetcher_create(&child.fetcher, &fetching, child.pool));
+    sr_address_refresh();
+    apr_status_t status = sr_run_thread_start(&child.thread, run, NULL, child.pool);
+    return status ? sr_error(pchild, SR_EINTERNAL, "no thread: %pm", &status) : NULL;
+}
+
+sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
+{
+    if (!loaded.authorities) return NULL;
+    child.main_server = main_server;
+    child.conf = conf;
+    sr_error_t *error = start(pchild);
+    if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);
+    else
+        ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0420: this child collects no proofs: %s",
+                     error->message);
+    return sr_proof_cache_create(conf->proofs, pchild);
+}

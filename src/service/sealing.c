@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sealing.c: whether a seal may be used: not while its certificate is revoked. run/proofs.c finds that out. A request
+ * costs one stat here. */
+#include "service/seal.h"
+
+/* The certificate of a seal is reported as soon as it expires within this time. */
+#define SOON apr_time_from_sec(30 * 24 * 3600)
+
+static const sr_proofs_t *proofs_of(const sr_service_t *service, const sr_cms_certificate_t *seal, apr_pool_t *pool)
+{
+    return service->child->proofs ? sr_proof_cache_get(service->child->proofs, seal->sha256, pool) : NULL;
+}
+
+sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certificate_t *seal, apr_pool_t *pool)
+{
+    const sr_proofs_t *proofs = proofs_of(service, seal, pool);
+    if (!proofs || !proofs->revoked) return NULL;
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Nothing can be signed at the moment, try again later"),
+                            pool, "%s", proofs->revoked);
+}
+
+void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, apr_pool_t *pool)
+{
+    const sr_cms_certificate_t *seal = sr_cms_identity_certificate(service->child->seal[SR_PRODUCTION]);
+    const sr_proofs_t *proofs = proofs_of(service, seal, pool);
+    const apr_time_t left = seal->until - sr_time_now();
+    *state = (sr_seal_state_t){.expires = seal->until, .watched = service->child->proofs != NULL};
+    state->state = proofs && proofs->revoked ? "revoked" : left < 0 ? "expired" : left < SOON ? "expiring" : "ok";
+    if (proofs && !proofs->missing) state->proven_until = proofs->until;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proof_cache.c: the sets of proofs in the memory of a process. A set that is in use stays until its last user has
+ * ended, also after a newer one has replaced it. */
+#include "trust/proof_private.h"
+
+#include <apr_hash.h>
+#include <apr_thread_mutex.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ENTRIES_MOST 64
+
+typedef struct set_t {
+    apr_pool_t *pool;
+    const sr_proofs_t *proofs;
+    int users; /* the entry is one of them */
+    sr_proof_cache_t *cache;
+} set_t;
+
+typedef struct entry_t {
+    struct stat file; /* of the set; st_ino 0: none was read */
+    set_t *set;
+} entry_t;
+
+struct sr_proof_cache_t {
+    const char *folder;
+    apr_pool_t *pool;
+    apr_thread_mutex_t *mutex;
+    apr_hash_t *entries; /* SHA-256 → entry_t */
+};
+
+static void set_leave(set_t *set)
+{
+    if (set && !--set->users) apr_pool_destroy(set->pool);
+}
+
+static apr_status_t user_end(void *data)
+{
+    set_t *set = data;
+    sr_proof_cache_t *cache = set->cache;
+    apr_thread_mutex_lock(cache->mutex);
+    set_leave(set);
+    apr_thread_mutex_unlock(cache->mutex);
+    return APR_SUCCESS;
+}
+
+static apr_status_t cache_end(void *data)
+{
+    sr_proof_cache_t *cache = data;
+    for (apr_hash_index_t *at = apr_hash_first(NULL, cache->entries); at; at = apr_hash_next(at)) {
+        entry_t *entry = apr_hash_this_val(at);
+        set_leave(entry->set);
+        entry->set = NULL;
+    }
+    return APR_SUCCESS;
+}
+
+sr_proof_cache_t *sr_proof_cache_create(const char *folder, apr_pool_t *pool)
+{
+    sr_proof_cache_t *cache = apr_pcalloc(pool, sizeof *cache);
+    *cache = (sr_proof_cache_t){.folder = apr_pstrdup(pool, folder), .pool = pool, .entries = apr_hash_make(pool)};
+    if (apr_thread_mutex_create(&cache->mutex, APR_THREAD_MUTEX_DEFAULT, pool)) return NULL;
+    apr_pool_cleanup_register(pool, cache, cache_end, apr_pool_cleanup_null);
+    return cache;
+}
+
+const char *sr_proof_cache_folder(const sr_proof_cache_t *cache)
+{
+    return cache->folder;
+}
+
+/* Returns NULL if the set cannot be read. Its pool has no parent, because any thread may destroy it. */
+static set_t *set_load(sr_proof_cache_t *cache, const char *sha256)
+{
+    apr_allocator_t *allocator;
+    apr_pool_t *pool;
+    if (apr_allocator_create(&allocator)) return NULL;
+    if (apr_pool_create_unmanaged_ex(&pool, NULL, allocator)) {
+        apr_allocator_destroy(allocator);
+        return NULL;
+    }
+    apr_allocator_owner_set(allocator, pool);
+    set_t *set = apr_pcalloc(pool, sizeof *set);
+    *set = (set_t){pool, sr_proof_set_read(cache->folder, sha256, pool), 1, cache};
+    if (set->proofs) return set;
+    apr_pool_destroy(pool);
+    return NULL;
+}
+
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+    return one->st_ino == other->st_ino && one->st_size == other->st_size
+           && one->st_mtim.tv_sec == other->st_mtim.tv_sec && one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
+}
+
+/* If the new set cannot be read, the old one stays, and the next caller tries again. */
+static void entry_refresh(entry_t *entry, sr_proof_cache_t *cache, const char *sha256, apr_pool_t *pool)
+{
+    struct stat file;
+    if (stat(apr_pstrcat(pool, cache->folder, "/", sha256, ".json", NULL), &file) != 0) return;
+    if (entry->set && is_same(&entry->file, &file)) return;
+    set_t *set = set_load(cache, sha256);
+    if (!set) return;
+    set_leave(entry->set);
+    entry->set = set;
+    entry->file = file;
+}
+
+static entry_t *entry_of(sr_proof_cache_t *cache, const char *sha256)
+{
+    entry_t *entry = apr_hash_get(cache->entries, sha256, APR_HASH_KEY_STRING);
+    if (entry || apr_hash_count(cache->entries) >= ENTRIES_MOST) return entry;
+    entry = apr_pcalloc(cache->pool, sizeof *entry);
+    apr_hash_set(cache->entries, apr_pstrdup(cache->pool, sha256), APR_HASH_KEY_STRING, entry);
+    return entry;
+}
+
+const sr_proofs_t *sr_proof_cache_get(sr_proof_cache_t *cache, const char *sha256, apr_pool_t *pool)
+{
+    sr_proofs_t *proofs = NULL;
+    apr_thread_mutex_lock(cache->mutex);
+    entry_t *entry = entry_of(cache, sha256);
+    if (entry) entry_refresh(entry, cache, sha256, pool);
+    if (entry && entry->set) {
+        entry->set->users++;
+        apr_pool_cleanup_register(pool, entry->set, user_end, apr_pool_cleanup_null);
+        proofs = apr_pmemdup(pool, entry->set->proofs, sizeof *proofs);
+    }
+    apr_thread_mutex_unlock(cache->mutex);
+    if (proofs && !proofs->missing && proofs->until && proofs->until < sr_time_now())
+        proofs->missing = apr_pstrcat(pool, "a proof has ended at ", sr_time_format(proofs->until, pool), NULL);
+    return proofs;
+}
