@@ -33,7 +33,8 @@ C_WARNINGS := -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-proto
 FORTIFY  := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS) $(CXXFLAGS)),,$(if \
             $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 HARDEN   := $(FORTIFY) -fstack-protector-strong
-OWN_CPPFLAGS := -DSR_DEFAULT_HELPER='"$(PREFIX)/lib/sigreq/sigreq-pdfd"' -D_GNU_SOURCE -Isrc -Iinclude -I$(O)
+OWN_CPPFLAGS := -DSR_DEFAULT_HELPER='"$(PREFIX)/lib/sigreq/sigreq-pdfd"' \
+                -DSR_DEFAULT_SIGND='"$(PREFIX)/lib/sigreq/sigreq-signd"' -D_GNU_SOURCE -Isrc -Iinclude -I$(O)
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(HARDEN) $(WARNINGS) $(C_WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
 # drawform.cc alone: see there
 ALL_CXXFLAGS = -std=gnu++17 $(CXXFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
@@ -48,6 +49,7 @@ LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/blobs/*.c 
 MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/web/*.c src/conf/*.c src/run/*.c)
 PDFD_SRC := $(wildcard src/pdfd/*.c)
 PDFD_CXX := $(wildcard src/pdfd/*.cc)
+SIGND_SRC := $(wildcard src/signd/*.c)
 CTL_SRC  := $(wildcard src/ctl/*.c)
 UNIT_SRC := $(wildcard t/unit/*.c)
 SPEED_SRC := $(wildcard t/speed/*.c)
@@ -61,7 +63,7 @@ obj = $(patsubst %.cc,$(O)/obj/%.o,$(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%
 SPEED_BIN := $(patsubst t/speed/%.c,$(O)/speed/%,$(SPEED_SRC))
 UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC))
-PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreqctl
+PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 
 .PHONY: all units help deps run demo-receiver check test torture coverage bench corpus corpus-sign install uninstall dist clean \
         format lint
@@ -76,13 +78,13 @@ all: $(PROGRAMS)
 endif
 units: $(UNIT_BIN) $(TOOL_BIN) $(O)/symbols
 # what each object defines and uses, for t/guard/arrows.t
-$(O)/symbols: $(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC))
+$(O)/symbols: $(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(SIGND_SRC) $(CTL_SRC))
 	$(call say,NM)nm -A $^ | sed 's|^$(O)/|build/|' >$@
 #: make help                           print this list
 help:
 	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST)) t/fuzz/fuzz.mk
 
-#: make [all] [WERROR=1] [O=FOLDER]    build the module, sigreqctl and the PDF helper (WERROR=1: warnings are errors;
+#: make [all] [WERROR=1] [O=FOLDER]    build the module, sigreqctl, the PDF helper and the signer (WERROR=1: warnings are errors;
 #:                                     O: where everything that is built goes, for each target and t/run)
 #: make units                          build the unit tests and what they need
 
@@ -105,6 +107,9 @@ $(O)/mod_sigreq.so: $(call obj,$(MOD_SRC)) $(O)/libsigreq.a src/mod_sigreq.map $
 
 $(O)/sigreq-pdfd: $(call obj,$(PDFD_SRC) $(PDFD_CXX)) $(O)/libsigreq.a $(O)/flags
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(objects) $(PDFD_LIBS) -lstdc++ $(BASE_LIBS) $(APR_LIBS)
+
+$(O)/sigreq-signd: $(call obj,$(SIGND_SRC)) $(O)/libsigreq.a $(O)/flags
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(SIGND_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
 $(O)/sigreqctl: $(call obj,$(CTL_SRC)) $(O)/libsigreq.a $(O)/flags
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(objects) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
@@ -140,7 +145,7 @@ $(call obj,$(SPEED_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 include t/fuzz/fuzz.mk
 
 $(O)/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
-$(O)/t/pdfd_template: $(call obj,src/pdfd/landlock.c src/pdfd/sandbox.c src/pdfd/limits.c)
+$(O)/t/pdfd_template: $(call obj,src/base/confine.c src/pdfd/landlock.c src/pdfd/sandbox.c src/pdfd/limits.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/pdfd/png.c src/pdfd/look.c): private ALL_CFLAGS += -O3
 
@@ -226,6 +231,7 @@ DOC       = $(PREFIX)/share/doc/mod_sigreq
 MAIL      = $(PREFIX)/share/sigreq/mail
 # MODE:FILE:FOLDER
 INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PREFIX)/lib/sigreq \
+            755:$(O)/sigreq-signd:$(PREFIX)/lib/sigreq \
             755:$(O)/sigreqctl:$(PREFIX)/sbin 644:include/mod_sigreq.h:$(PREFIX)/include/apache2 \
             $(patsubst %,644:src/jobs/%:$(MAIL),$(MAIL_TEMPLATES)) \
             $(patsubst %,644:%:$(DOC),README CHANGES LICENSE $(wildcard docs/*.md)) \
@@ -326,4 +332,4 @@ compile_commands.json:
 	@$(MAKE) -Bnk --no-print-directory CC='$(lastword $(CC))' CXX='$(lastword $(CXX))' V=1 all units 2>/dev/null | \
 	    tools/compile-commands >$@
 
--include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC) $(TOOL_SRC)))
+-include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(SIGND_SRC) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC) $(TOOL_SRC)))

@@ -2,7 +2,7 @@
 /* base.h: functions that every layer may use. They include no httpd.h and use neither the database nor a PDF library.
  *
  * Sections: assert.c · error.c · json.c · id.c · secret.c · digest.c · cipher.c · time.c · duration.c · text.c ·
- * template.c · rate.c · accept.c · descriptor.c · process.c · caption.c
+ * template.c · rate.c · accept.c · descriptor.c · process.c · spawn.c · caption.c
  *
  * Pools: out-parameters come first, pools last. What a function returns is allocated in `result_pool`. `scratch_pool`
  * may be cleared as soon as the function has returned. A function with one `pool` uses it for both. */
@@ -16,6 +16,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* ----------------------------------------------------------------------------------------------- assert.c */
 /* States an invariant: something that only a defect of this program can make false, never a request, a file, a row, a
@@ -380,6 +381,17 @@ const char *sr_process_name(apr_pool_t *pool);
 /* Returns true if the process with this name is certainly dead: it ran on this machine and does not exist any more.
  * `own` is a name of the calling process. */
 bool sr_process_is_dead(const char *own, const char *name);
+
+/* ------------------------------------------------------------------------------------------------- spawn.c */
+/* Starts a program beside httpd, with `title` as its name in ps and these descriptors as 3, 4 and so on, and no others
+ * but standard error. The descriptors must be above those numbers. Returns 0 or an errno. */
+typedef struct sr_spawn_t {
+    const char *program, *title;
+    const int *descriptors;
+    int count;
+    char *const *environment;
+} sr_spawn_t;
+int sr_process_spawn(pid_t *pid, const sr_spawn_t *what);
 
 /* ----------------------------------------------------------------------------------------------- caption.c */
 /* Returns the height in points of the caption's line in a field of this height, or 0 if such a field has no caption.

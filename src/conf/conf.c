@@ -202,6 +202,10 @@ static const char *fault_of_process(apr_pool_t *pool, server_rec *main_server)
     if (apr_stat(&info, conf->helper, APR_FINFO_TYPE | APR_FINFO_PROT, pool) || info.filetype != APR_REG
         || !(info.protection & APR_FPROT_WEXECUTE))
         return apr_psprintf(pool, "SigreqHelper %s is not a program that httpd's user can run", conf->helper);
+    if (apr_stat(&info, conf->seal_program, APR_FINFO_TYPE | APR_FINFO_PROT, pool) || info.filetype != APR_REG
+        || !(info.protection & APR_FPROT_WEXECUTE))
+        return apr_psprintf(pool, "SigreqSealProgram %s is not a program that httpd's user can run",
+                            conf->seal_program);
     if (*conf->smtp && !*conf->mail_from) return "SigreqSMTP needs SigreqMailFrom";
     const char *maildir = sr_conf_maildir(conf->smtp);
     if (maildir

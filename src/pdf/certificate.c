@@ -81,6 +81,16 @@ sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char 
     return error;
 }
 
+sr_error_t *sr_cms_certificates_parse(STACK_OF(X509) * *certificates, const char *pem, const char *name,
+                                      apr_pool_t *pool)
+{
+    BIO *bio = BIO_new_mem_buf(pem, -1);
+    sr_error_t *error =
+        bio ? read_certificates(certificates, bio, name, pool) : sr_error(pool, SR_EINTERNAL, "No memory");
+    BIO_free(bio);
+    return error;
+}
+
 /* --------------------------------------------------------------------------------------------------- text */
 
 static const char *printable(const char *text, apr_size_t length, apr_pool_t *pool)
@@ -248,9 +258,6 @@ sr_error_t *sr_cms_anchors_read(sr_cms_anchors_t **anchors, const char *path, ap
 sr_error_t *sr_cms_anchors_parse(sr_cms_anchors_t **anchors, const char *pem, apr_pool_t *pool)
 {
     STACK_OF(X509) * all;
-    BIO *bio = BIO_new_mem_buf(pem, -1);
-    sr_error_t *error = bio ? read_certificates(&all, bio, "anchors", pool) : sr_error(pool, SR_EINTERNAL, "No memory");
-    BIO_free(bio);
-    SR_TRY(error);
+    SR_TRY(sr_cms_certificates_parse(&all, pem, "anchors", pool));
     return make_anchors(anchors, all, "anchors", pool);
 }

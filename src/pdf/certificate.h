@@ -11,7 +11,9 @@
 #include <openssl/x509.h>
 
 struct sr_cms_identity_t {
-    EVP_PKEY *key;
+    EVP_PKEY *key; /* NULL if `sign` signs */
+    sr_cms_sign_t *sign;
+    void *baton; /* for `sign` */
     X509 *certificate;
     STACK_OF(X509) * chain; /* the certificates that follow it in its file: those of its issuers */
     const char *certificate_path, *key_path;
@@ -30,6 +32,9 @@ struct sr_cms_anchors_t {
 sr_error_t *sr_cms_open(BIO **bio, const char *path, apr_pool_t *pool);
 /* Reads all certificates of a PEM file, at least one. The caller frees them. */
 sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char *path, apr_pool_t *pool);
+/* The same from PEM text, which messages call `name`. */
+sr_error_t *sr_cms_certificates_parse(STACK_OF(X509) * *certificates, const char *pem, const char *name,
+                                      apr_pool_t *pool);
 /* Describes a certificate. The description is in `pool`. */
 const sr_cms_certificate_t *sr_cms_describe(X509 *certificate, apr_pool_t *pool);
 /* Returns the name of a key: "P-256", "RSA 2048", or the name that OpenSSL uses. */

@@ -52,41 +52,89 @@ static const EVP_MD *hash_of(const sr_cms_identity_t *identity)
     return EVP_get_digestbyname(sr_cms_identity_hash(identity));
 }
 
-static bool sign_attributes(CMS_SignerInfo *signer, EVP_PKEY *key, const EVP_MD *hash)
-{
-    size_t length = 0, size = 0;
-    unsigned char *attributes = sr_cms_attributes(&length, signer), *signature = NULL;
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    bool done = attributes && context && EVP_DigestSignInit(context, NULL, hash, NULL, key) > 0
-                && EVP_DigestSign(context, NULL, &size, attributes, length) > 0 && (signature = OPENSSL_malloc(size))
-                && EVP_DigestSign(context, signature, &size, attributes, length) > 0;
-    if (done) ASN1_STRING_set0(CMS_SignerInfo_get0_signature(signer), signature, (int)size);
-    else OPENSSL_free(signature);
-    EVP_MD_CTX_free(context);
-    OPENSSL_free(attributes);
-    return done;
-}
-
-/* Fills an empty CMS with the signer and signing-certificate-v2 (CMS_CADES), the certificates, the two attributes that
- * every signature has, and the signature over all three attributes. */
-static bool fill(CMS_ContentInfo *cms, const sr_cms_identity_t *identity, const unsigned char *digest)
-{
-    const EVP_MD *hash = hash_of(identity);
-    CMS_SignerInfo *signer = CMS_add1_signer(cms, identity->certificate, identity->key, hash,
-                                             CMS_PARTIAL | CMS_BINARY | CMS_NOSMIMECAP | CMS_CADES);
-    if (!signer) return false;
-    for (int i = 0; i < sk_X509_num(identity->chain); i++)
-        if (!CMS_add1_cert(cms, sk_X509_value(identity->chain, i))) return false;
-    return CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_contentType, V_ASN1_OBJECT, OBJ_nid2obj(NID_pkcs7_data), -1)
-           && CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_messageDigest, V_ASN1_OCTET_STRING, digest,
-                                          EVP_MD_get_size(hash))
-           && sign_attributes(signer, identity->key, hash);
-}
-
 static sr_error_t *cannot(apr_pool_t *pool, const char *cause)
 {
     sr_error_t *error = sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be sealed at the moment, try again later");
     return sr_error_because(error, pool, "%s", cause);
+}
+
+static sr_error_t *no_signature(apr_pool_t *pool)
+{
+    return cannot(pool, apr_psprintf(pool, "no signature can be made: %s", sr_cms_why(pool)));
+}
+
+sr_error_t *sr_cms_sign_attributes(unsigned char *room, apr_size_t *length, const sr_cms_identity_t *identity,
+                                   const unsigned char *digest, const sr_cms_bytes_t *attributes, apr_pool_t *pool)
+{
+    size_t size = *length = SR_CMS_MAX_SIGNATURE;
+    if (identity->sign) return identity->sign(room, length, identity->baton, identity, digest, attributes, pool);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    const bool done = context && EVP_DigestSignInit(context, NULL, hash_of(identity), NULL, identity->key) > 0
+                      && EVP_DigestSign(context, room, &size, attributes->data, attributes->length) > 0;
+    EVP_MD_CTX_free(context);
+    *length = size;
+    return done ? NULL : no_signature(pool);
+}
+
+/* Adds the signer with the attribute signing-certificate-v2 (CMS_CADES), and the two attributes that every signature
+ * has. The public key is sufficient for that. Returns NULL on failure. */
+static CMS_SignerInfo *add_signer(CMS_ContentInfo *cms, const sr_cms_identity_t *identity, const unsigned char *digest)
+{
+    const EVP_MD *hash = hash_of(identity);
+    CMS_SignerInfo *signer = CMS_add1_signer(cms, identity->certificate, X509_get0_pubkey(identity->certificate), hash,
+                                             CMS_PARTIAL | CMS_BINARY | CMS_NOSMIMECAP | CMS_CADES);
+    const bool done =
+        signer
+        && CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_contentType, V_ASN1_OBJECT, OBJ_nid2obj(NID_pkcs7_data), -1)
+        && CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_messageDigest, V_ASN1_OCTET_STRING, digest,
+                                       EVP_MD_get_size(hash));
+    return done ? signer : NULL;
+}
+
+/* Makes a CMS without certificates of issuers and without a signature. The caller frees it. */
+static CMS_ContentInfo *begin(CMS_SignerInfo **signer, const sr_cms_identity_t *identity, const unsigned char *digest)
+{
+    CMS_ContentInfo *cms = CMS_sign(NULL, NULL, NULL, NULL, CMS_PARTIAL | CMS_DETACHED | CMS_BINARY);
+    *signer = cms ? add_signer(cms, identity, digest) : NULL;
+    return cms;
+}
+
+/* The result is in `pool`; without data if it fails. */
+static sr_cms_bytes_t attributes_of(const CMS_SignerInfo *signer, apr_pool_t *pool)
+{
+    size_t length = 0;
+    unsigned char *set = signer ? sr_cms_attributes(&length, signer) : NULL;
+    const sr_cms_bytes_t bytes = {set ? apr_pmemdup(pool, set, length) : NULL, length};
+    OPENSSL_free(set);
+    return bytes;
+}
+
+sr_error_t *sr_cms_attributes_of(sr_cms_bytes_t *attributes, const sr_cms_identity_t *identity,
+                                 const unsigned char *digest, apr_pool_t *pool)
+{
+    CMS_SignerInfo *signer;
+    CMS_ContentInfo *cms = begin(&signer, identity, digest);
+    *attributes = attributes_of(signer, pool);
+    CMS_ContentInfo_free(cms);
+    return attributes->data ? NULL : no_signature(pool);
+}
+
+static sr_error_t *sign(CMS_SignerInfo *signer, const sr_cms_identity_t *identity, const unsigned char *digest,
+                        apr_pool_t *pool)
+{
+    unsigned char room[SR_CMS_MAX_SIGNATURE];
+    apr_size_t length;
+    const sr_cms_bytes_t attributes = attributes_of(signer, pool);
+    if (!attributes.data) return no_signature(pool);
+    SR_TRY(sr_cms_sign_attributes(room, &length, identity, digest, &attributes, pool));
+    return ASN1_STRING_set(CMS_SignerInfo_get0_signature(signer), room, (int)length) ? NULL : no_signature(pool);
+}
+
+static bool add_chain(CMS_ContentInfo *cms, const sr_cms_identity_t *identity)
+{
+    for (int i = 0; i < sk_X509_num(identity->chain); i++)
+        if (!CMS_add1_cert(cms, sk_X509_value(identity->chain, i))) return false;
+    return true;
 }
 
 sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_cms_identity_t *identity,
@@ -96,12 +144,14 @@ sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_
         return cannot(pool, apr_psprintf(pool, "the certificate in %s expired at %s", identity->certificate_path,
                                          sr_time_format(identity->about->until, pool)));
     unsigned char *encoded = NULL;
-    int size = 0;
-    CMS_ContentInfo *cms = CMS_sign(NULL, NULL, NULL, NULL, CMS_PARTIAL | CMS_DETACHED | CMS_BINARY);
-    if (cms && fill(cms, identity, digest)) size = i2d_CMS_ContentInfo(cms, &encoded);
+    CMS_SignerInfo *signer;
+    CMS_ContentInfo *cms = begin(&signer, identity, digest);
+    const bool begun = signer && add_chain(cms, identity);
+    sr_error_t *error = begun ? sign(signer, identity, digest, pool) : no_signature(pool);
+    const int size = error ? 0 : i2d_CMS_ContentInfo(cms, &encoded);
     CMS_ContentInfo_free(cms);
-    const char *why = sr_cms_why(pool);
-    if (size <= 0) return cannot(pool, apr_psprintf(pool, "no signature can be made: %s", why));
+    if (error) return error;
+    if (size <= 0) return no_signature(pool);
     *der = apr_pmemdup(pool, encoded, (apr_size_t)size);
     *length = (apr_size_t)size;
     OPENSSL_free(encoded);

@@ -48,6 +48,18 @@ typedef struct sr_cms_identity_t sr_cms_identity_t;
  * destroyed. */
 sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char *certificate_path, const char *key_path,
                                  apr_pool_t *pool);
+
+#define SR_CMS_MAX_SIGNATURE 1024 /* bytes of a signature value: that of an RSA key of 8192 bits */
+/* Who signs if the key is not in this process. The function signs the attributes (the DER of a SET), which contain the
+ * digest. *length is first the size of `signature`. Several threads may call it. */
+typedef sr_error_t *sr_cms_sign_t(unsigned char *signature, apr_size_t *length, void *baton,
+                                  const sr_cms_identity_t *identity, const unsigned char *digest,
+                                  const sr_cms_bytes_t *attributes, apr_pool_t *pool);
+/* Makes an identity from PEM text of its certificates, without a key. `path` names its file in messages. */
+sr_error_t *sr_cms_identity_without_key(const sr_cms_identity_t **identity, const char *pem, const char *path,
+                                        sr_cms_sign_t *sign, void *baton, apr_pool_t *pool);
+/* Returns the certificates of an identity as PEM text. */
+const char *sr_cms_identity_pem(const sr_cms_identity_t *identity, apr_pool_t *pool);
 /* Returns the hash function that matches the strength of the key, by its OpenSSL name: "SHA256", "SHA384" or "SHA512".
  */
 const char *sr_cms_identity_hash(const sr_cms_identity_t *identity);
@@ -74,6 +86,12 @@ sr_error_t *sr_cms_issue_identity(const sr_cms_identity_t **identity, const char
  * for example because the certificate has expired since it was loaded. */
 sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_cms_identity_t *identity,
                         const unsigned char *digest, apr_pool_t *pool);
+/* The two parts of it for a process that has the key, and no document: makes the signed attributes of a digest, and the
+ * signature over them. `room` is SR_CMS_MAX_SIGNATURE bytes. */
+sr_error_t *sr_cms_attributes_of(sr_cms_bytes_t *attributes, const sr_cms_identity_t *identity,
+                                 const unsigned char *digest, apr_pool_t *pool);
+sr_error_t *sr_cms_sign_attributes(unsigned char *room, apr_size_t *length, const sr_cms_identity_t *identity,
+                                   const unsigned char *digest, const sr_cms_bytes_t *attributes, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- stamped.c */
 /* Computes the SHA-256 of the signature value of a CMS that sr_cms_sign has made: a timestamp of it proves when the

@@ -29,9 +29,9 @@ sr_cms_identity_t *sr_cms_identity_new(apr_pool_t *pool)
     return made;
 }
 
-static sr_error_t *read_certificates(sr_cms_identity_t *identity, apr_pool_t *pool)
+/* Takes the first certificate out of the chain, and describes it. */
+static void describe(sr_cms_identity_t *identity, apr_pool_t *pool)
 {
-    SR_TRY(sr_cms_certificates_read(&identity->chain, identity->certificate_path, pool));
     identity->certificate = sk_X509_shift(identity->chain);
     identity->about = sr_cms_describe(identity->certificate, pool);
     for (int i = sk_X509_num(identity->chain) - 1; i >= 0; i--) { /* OpenSSL refuses duplicates */
@@ -40,7 +40,6 @@ static sr_error_t *read_certificates(sr_cms_identity_t *identity, apr_pool_t *po
         for (int j = 0; j < i; j++) again = again || !X509_cmp(one, sk_X509_value(identity->chain, j));
         if (again) X509_free(sk_X509_delete(identity->chain, i));
     }
-    return NULL;
 }
 
 /* Without this callback, OpenSSL would ask for the passphrase on the terminal that started httpd, or wait forever if
@@ -134,7 +133,8 @@ sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char 
     sr_cms_identity_t *made = sr_cms_identity_new(pool);
     made->certificate_path = apr_pstrdup(pool, certificate_path);
     made->key_path = apr_pstrdup(pool, key_path);
-    SR_TRY(read_certificates(made, pool));
+    SR_TRY(sr_cms_certificates_read(&made->chain, certificate_path, pool));
+    describe(made, pool);
     SR_TRY(read_key(made, pool));
     for (size_t i = 0; i < sizeof judges / sizeof *judges; i++) {
         const char *wrong = judges[i](made, pool);
@@ -148,6 +148,32 @@ sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char 
     if (error) return sr_error(pool, SR_EINTERNAL, "%s: %s", certificate_path, error->cause);
     *identity = made;
     return NULL;
+}
+
+sr_error_t *sr_cms_identity_without_key(const sr_cms_identity_t **identity, const char *pem, const char *path,
+                                        sr_cms_sign_t *sign, void *baton, apr_pool_t *pool)
+{
+    sr_cms_identity_t *made = sr_cms_identity_new(pool);
+    SR_TRY(sr_cms_certificates_parse(&made->chain, pem, path, pool));
+    describe(made, pool);
+    made->certificate_path = apr_pstrdup(pool, path);
+    made->sign = sign;
+    made->baton = baton;
+    *identity = made;
+    return NULL;
+}
+
+const char *sr_cms_identity_pem(const sr_cms_identity_t *identity, apr_pool_t *pool)
+{
+    BIO *bio = BIO_new(BIO_s_mem());
+    char *text;
+    bool written = bio && PEM_write_bio_X509(bio, identity->certificate);
+    for (int i = 0; written && i < sk_X509_num(identity->chain); i++)
+        written = PEM_write_bio_X509(bio, sk_X509_value(identity->chain, i));
+    const long length = written ? BIO_get_mem_data(bio, &text) : 0;
+    const char *pem = apr_pstrmemdup(pool, length > 0 ? text : "", length > 0 ? (apr_size_t)length : 0);
+    BIO_free(bio);
+    return pem;
 }
 
 const char *sr_cms_identity_hash(const sr_cms_identity_t *identity)

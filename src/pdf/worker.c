@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker.c: starts, observes and ends one process of sigreq-pdfd. It uses posix_spawn instead of fork, because httpd
- * has threads and much memory. It calls waitpid only for its own process ids, because httpd has other children. */
+/* worker.c: starts, observes and ends one process of sigreq-pdfd. It calls waitpid only for its own process ids,
+ * because httpd has other children. */
 #include "pdf/worker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -27,51 +25,6 @@ static char *const ENVIRONMENT[] = {
     (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C.UTF-8", (char *)"MALLOC_ARENA_MAX=1", (char *)"LD_BIND_NOW=1", NULL,
 };
 
-static int add_actions(posix_spawn_file_actions_t *actions, int socket)
-{
-    int failed = posix_spawn_file_actions_adddup2(actions, socket, SR_PDF_SOCKET);
-    if (!failed) failed = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!failed) failed = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
-    if (!failed) failed = posix_spawn_file_actions_addclosefrom_np(actions, SR_PDF_SOCKET + 1);
-    return failed;
-}
-
-/* Threads of httpd block signals and ignore SIGPIPE. The worker starts with no signal blocked or ignored. It leads its
- * own process group, because Ctrl-C on a terminal would otherwise end it while httpd still serves its last requests. */
-static int add_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    sigdelset(&all, SIGKILL);
-    sigdelset(&all, SIGSTOP);
-    int failed = posix_spawnattr_setsigmask(attributes, &none);
-    if (!failed) failed = posix_spawnattr_setsigdefault(attributes, &all);
-    if (!failed) failed = posix_spawnattr_setpgroup(attributes, 0);
-    if (!failed)
-        failed = posix_spawnattr_setflags(attributes,
-                                          POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    return failed;
-}
-
-static int spawn(pid_t *pid, const char *program, int socket)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int failed = posix_spawn_file_actions_init(&actions);
-    if (failed) return failed;
-    failed = posix_spawnattr_init(&attributes);
-    if (!failed) {
-        char *const arguments[] = {(char *)"sigreq-pdfd", NULL};
-        failed = add_actions(&actions, socket);
-        if (!failed) failed = add_attributes(&attributes);
-        if (!failed) failed = posix_spawn(pid, program, &actions, &attributes, arguments, ENVIRONMENT);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return failed;
-}
-
 sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const sr_pdf_options_t *options,
                                 int64_t deadline, apr_pool_t *pool)
 {
@@ -79,7 +32,8 @@ sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const s
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
         return sr_pdf_unavailable(pool, apr_psprintf(pool, "socketpair: %s", strerror(errno)));
     pid_t pid = 0;
-    int failed = spawn(&pid, options->program, pair[1]);
+    const sr_spawn_t what = {options->program, "sigreq-pdfd", &pair[1], 1, ENVIRONMENT};
+    int failed = sr_process_spawn(&pid, &what);
     close(pair[1]);
     if (failed) {
         close(pair[0]);

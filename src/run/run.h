@@ -3,8 +3,8 @@
  * helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
  * metrics.
  *
- * Sections: database.c · owned.c · helper.c · seal.c · authorities.c · timestamps.c · proofs.c · log.c ·
- * request_id.c · thread.c · jobs.c · mail.c · shared.c · metrics.c · status.c
+ * Sections: database.c · owned.c · helper.c · seal.c · signd.c · authorities.c · timestamps.c · proofs.c ·
+ * log.c · request_id.c · thread.c · jobs.c · mail.c · shared.c · metrics.c · status.c
  *
  * Each comment begins with the httpd hooks that call the function. */
 #ifndef SR_RUN_H
@@ -51,11 +51,19 @@ sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_ser
 /* check_config, which `httpd -t` also runs: checks the keys. Returns OK, or HTTP_INTERNAL_SERVER_ERROR after one
  * message in the log per fault. */
 int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server);
-/* post_config: reads the keys for all children, with the rights of the user who started httpd. Returns OK or
- * HTTP_INTERNAL_SERVER_ERROR. */
+/* post_config: starts the signer process, which reads the keys with the rights of the user who started httpd. Returns
+ * OK or HTTP_INTERNAL_SERVER_ERROR. */
 int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
-/* Returns the key and certificate that seal documents of this environment. */
-const sr_cms_identity_t *sr_run_seal(sr_environment_t environment);
+/* child_init: sets the array of what seals documents, by environment. A member is replaced if the signer process has
+ * another certificate later. */
+void sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild);
+
+/* ------------------------------------------------------------------------------------------------- signd.c */
+/* post_config: starts the signer process (pdf/signd.h) with `setup`, a JSON object in `pconf`, and waits for its
+ * answer. The parent starts it again when it dies. Returns the fault, or NULL. */
+const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_rec *main_server, json_t *setup);
+/* child_init: returns the door to the signer process; -1: there is none. */
+int sr_run_signd_child_init(void);
 
 /* ------------------------------------------------------------------------------------------- authorities.c */
 /* check_config, post_config: checks and reads SigreqCACertificateFile, as for the seal. */

@@ -1,20 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seal.c: the keys that seal documents. The parent reads them, usually as root, and children inherit them by fork. No
- * child opens a key file, so its user need not be able to read it. The keys are read again with every configuration.
- * A file that would make invalid seals stops `httpd -t` as well as the start. So a restart by apachectl, which runs
- * -t first, continues with the old key. */
+/* seal.c: the seals. The signer process (signd.c) reads the keys, usually as root. The parent and its children have
+ * only the certificates. No child opens a key file, so its user need not be able to read it. The keys are read again
+ * with every configuration. A file that would make invalid seals stops `httpd -t` as well as the start. So a restart by
+ * apachectl, which runs -t first, continues with the old key. */
 #include <httpd.h>
+#include <ap_mpm.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <http_log.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "metrics/metrics.h"
 #include "mod_sigreq.h"
+#include "pdf/signd.h"
 #include "run/run.h"
 
 APLOG_USE_MODULE(sigreq);
 
 #define WARN_BEFORE apr_time_from_sec(30 * 24 * 3600)
+#define MAX_FAULT 4096
+#define CONNECTIONS 8                /* of one child to the signer process, at most */
+#define TIMEOUT apr_time_from_sec(5) /* for a signature, the start of another signer process included */
 
-static const sr_cms_identity_t *seals[2]; /* by environment; of the current configuration */
+static const sr_cms_identity_t *seals[SR_SIGND_SEALS]; /* by environment; of the current configuration */
+static sr_signd_seal_t batons[SR_SIGND_SEALS];         /* who signs with them; of the current child */
 
 typedef struct pair_t {
     const char *name; /* of both directives, for messages */
@@ -30,26 +41,52 @@ static pair_t pair_of(server_rec *main_server, sr_environment_t environment)
     return (pair_t){"SigreqSealCertificate and SigreqSealKey", conf->seal_certificate, conf->seal_key};
 }
 
-/* Loads a pair. *identity is NULL if the pair is missing and may be. Returns the fault, or NULL. */
-static const char *load(const sr_cms_identity_t **identity, server_rec *main_server, sr_environment_t environment,
-                        apr_pool_t *pool)
+/* ------------------------------------------------------------------------------------------------ the check */
+
+/* Loads a pair in a forked process, so that the parent never has the key in its memory: children would inherit it.
+ * Returns the fault, or NULL. */
+static const char *try_pair(const pair_t *pair, apr_pool_t *pool)
 {
-    pair_t pair = pair_of(main_server, environment);
-    *identity = NULL;
+    char fault[MAX_FAULT];
+    apr_size_t length = 0;
+    const sr_cms_identity_t *unused;
+    int ends[2], status = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0) return strerror(errno);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        sr_error_t *error = sr_cms_identity_load(&unused, pair->certificate, pair->key, pool);
+        const char *text = error ? error->message : "";
+        _exit(write(ends[1], text, strlen(text)) < 0);
+    }
+    close(ends[1]);
+    while (pid > 0 && length < sizeof fault) {
+        const ssize_t got = read(ends[0], fault + length, sizeof fault - length);
+        if (got == 0 || (got < 0 && errno != EINTR)) break;
+        if (got > 0) length += (apr_size_t)got;
+    }
+    close(ends[0]);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    if (length) return apr_pstrmemdup(pool, fault, length);
+    return pid < 0 || status ? "they cannot be checked" : NULL;
+}
+
+/* Returns the fault of a pair, or NULL. Without a key for tests the signer process makes one. */
+static const char *check(server_rec *main_server, sr_environment_t environment, apr_pool_t *pool)
+{
+    const pair_t pair = pair_of(main_server, environment);
     if (!*pair.certificate && !*pair.key && environment == SR_TEST) return NULL;
     if (!*pair.certificate && !*pair.key)
         return apr_psprintf(pool, "Sigreq On needs %s: 'sigreqctl seal create' makes both files", pair.name);
     if (!*pair.certificate || !*pair.key) return apr_psprintf(pool, "%s need each other", pair.name);
-    sr_error_t *error = sr_cms_identity_load(identity, pair.certificate, pair.key, pool);
-    return error ? apr_psprintf(pool, "%s: %s", pair.name, error->message) : NULL;
+    const char *fault = try_pair(&pair, pool);
+    return fault ? apr_psprintf(pool, "%s: %s", pair.name, fault) : NULL;
 }
 
 int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     int result = OK;
     for (int i = SR_TEST; sr_conf_is_used() && i <= SR_PRODUCTION; i++) {
-        const sr_cms_identity_t *unused;
-        const char *fault = load(&unused, main_server, (sr_environment_t)i, ptemp);
+        const char *fault = check(main_server, (sr_environment_t)i, ptemp);
         if (!fault) continue;
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", fault);
         result = HTTP_INTERNAL_SERVER_ERROR;
@@ -57,15 +94,7 @@ int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server)
     return result;
 }
 
-static const char *make_test(const sr_cms_identity_t **identity, server_rec *main_server, apr_pool_t *pconf)
-{
-    sr_error_t *error = sr_cms_issue_identity(identity, SR_CMS_ISSUE_NAME SR_CMS_ISSUE_TEST, SR_CMS_ISSUE_DAYS, pconf);
-    if (error) return error->message;
-    ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server,
-                 "SR0401: without SigreqTestSealCertificate, test documents are sealed by a certificate made for this "
-                 "start");
-    return NULL;
-}
+/* ------------------------------------------------------------------------------------------------ the start */
 
 static void warn_of_end(const sr_cms_identity_t *identity, server_rec *main_server, apr_pool_t *pool)
 {
@@ -77,23 +106,86 @@ static void warn_of_end(const sr_cms_identity_t *identity, server_rec *main_serv
                  about->name, sr_time_format(about->until, pool));
 }
 
-int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
+static json_t *setup_of(server_rec *main_server, apr_pool_t *pool)
 {
-    for (int i = SR_TEST; sr_conf_is_used() && i <= SR_PRODUCTION; i++) {
-        const char *fault = load(&seals[i], main_server, (sr_environment_t)i, pconf);
-        if (!fault && !seals[i]) fault = make_test(&seals[i], main_server, pconf);
-        if (!fault) {
-            sr_metrics_set(SR_METRIC_SEAL_EXPIRES, i, 0, (apr_uint64_t)sr_cms_identity_certificate(seals[i])->until);
-            warn_of_end(seals[i], main_server, pconf);
-            continue;
-        }
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", fault);
-        return HTTP_INTERNAL_SERVER_ERROR;
+    json_t *setup = sr_json_own(json_object(), pool), *list = json_array();
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
+        const pair_t pair = pair_of(main_server, (sr_environment_t)i);
+        json_array_append_new(list, *pair.certificate
+                                        ? json_pack("{s:s,s:s}", "certificate", pair.certificate, "key", pair.key)
+                                        : json_object());
     }
-    return OK;
+    json_object_set_new(setup, "seals", list);
+    return setup;
 }
 
-const sr_cms_identity_t *sr_run_seal(sr_environment_t environment)
+/* Reads the answer of the signer process to the setup. Returns the fault, or NULL. */
+static const char *read_answer(const json_t *answer, server_rec *main_server, apr_pool_t *pconf)
 {
-    return seals[environment];
+    const char *fault = sr_json_string(answer, SR_SIGND_FAULT);
+    const json_int_t of = json_integer_value(json_object_get(answer, "seal"));
+    if (fault && of >= 0 && of < SR_SIGND_SEALS)
+        return apr_psprintf(pconf, "%s: %s", pair_of(main_server, (sr_environment_t)of).name, fault);
+    if (fault) return fault;
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
+        const pair_t pair = pair_of(main_server, (sr_environment_t)i);
+        const char *pem = json_string_value(json_array_get(json_object_get(answer, SR_SIGND_PEM), (size_t)i));
+        sr_error_t *error =
+            sr_cms_identity_without_key(&seals[i], pem ? pem : "", *pair.certificate ? pair.certificate : "memory",
+                                        sr_signd_sign, &batons[i], pconf);
+        if (error) return error->message;
+        if (!*pair.certificate)
+            ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server,
+                         "SR0401: without SigreqTestSealCertificate, test documents are sealed by a certificate made "
+                         "for this start");
+        sr_metrics_set(SR_METRIC_SEAL_EXPIRES, i, 0, (apr_uint64_t)sr_cms_identity_certificate(seals[i])->until);
+        warn_of_end(seals[i], main_server, pconf);
+    }
+    return NULL;
+}
+
+int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
+{
+    const json_t *answer;
+    if (!sr_conf_is_used()) return OK;
+    const char *fault = sr_run_signd_start(&answer, pconf, main_server, setup_of(main_server, pconf));
+    if (!fault) fault = read_answer(answer, main_server, pconf);
+    if (!fault) return OK;
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", fault);
+    return HTTP_INTERNAL_SERVER_ERROR;
+}
+
+/* ------------------------------------------------------------------------------------------------ in children */
+
+/* The signer process has another certificate than this child: it was started again, and has made another key for tests,
+ * or read changed files. The child uses the new certificate for the next signature. */
+static void change(void *seals_of_child, int number)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    const sr_cms_identity_t **used = (const sr_cms_identity_t **)seals_of_child + number, *made;
+    const char *pem;
+    apr_pool_t *pool;
+    if (apr_pool_create_unmanaged_ex(&pool, NULL, NULL)) return;
+    pthread_mutex_lock(&mutex);
+    sr_error_t *error = sr_signd_certificates(&pem, batons[number].signd, number, pool);
+    if (!error) error = sr_cms_identity_without_key(&made, pem, "memory", sr_signd_sign, &batons[number], pool);
+    const bool other =
+        !error && strcmp(sr_cms_identity_certificate(made)->sha256, sr_cms_identity_certificate(*used)->sha256) != 0;
+    /* requests may still use the old one, so it stays */
+    if (other) __atomic_store_n(used, made, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&mutex);
+    if (!other) apr_pool_destroy(pool);
+}
+
+void sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild)
+{
+    int threads = 0;
+    const int door = sr_run_signd_child_init();
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    sr_signd_t *signd =
+        sr_signd_create(door, threads < CONNECTIONS ? (threads ? threads : 1) : CONNECTIONS, TIMEOUT, pchild);
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
+        batons[i] = (sr_signd_seal_t){signd, i, change, (void *)used};
+        used[i] = seals[i];
+    }
 }

@@ -46,6 +46,7 @@ my @wrong = (
     ['SigreqHelperKeep', 'maybe', 'server', qr/SigreqHelperKeep must be On or Off/],
     ['SigreqHelperKeep', 'Off',   'place',  qr/SigreqHelperKeep/],
     ['SigreqHelper',    '/nowhere/sigreq-pdfd', 'server', qr/SigreqHelper \/nowhere\/sigreq-pdfd is not a program/],
+    ['SigreqSealProgram', '/nowhere/signd', 'server', qr/SigreqSealProgram \/nowhere\/signd is not a program/],
     ['SigreqHelper',    '/etc/passwd',          'server', qr/SigreqHelper \/etc\/passwd is not a program/],
     ['SigreqHelper',    '/bin/true',            'place',  qr/SigreqHelper/],
     ['Sigreq',          'On',                   'server', qr/Sigreq must stand in a <Location/],
@@ -65,6 +66,7 @@ sub extra {
     my ($name, $value, $where) = @_;
     return (helper    => $value) if $name eq 'SigreqHelper' && $where eq 'server';
     return (documents => $value) if $name eq 'SigreqDocuments';
+    return (signd     => $value) if $name eq 'SigreqSealProgram';
     my $directive = $value =~ /"/ ? "$name '$value'" : qq{$name "$value"};
     return ($where => ($where eq 'place' ? $on : '') . $directive);
 }

@@ -25,6 +25,7 @@ my %allowed = (
     web     => [qw(http service model base embed)],
     run     => [qw(jobs conf store blobs pdf trust model metrics base)],
     pdfd    => [qw(base pdf/protocol.h pdf/cms.h model/existing.h model/report.h model/warnings.h)],
+    signd   => [qw(pdf/signd.h pdf/cms.h base)],
     ctl     => [qw(service store blobs pdf model base)],
     ''      => [qw(conf run api web http metrics base service/setup.h)],             # mod_sigreq.c
 );
@@ -50,7 +51,7 @@ for my $file (files('src/*/*.[ch]'), 'mod_sigreq.c') {
 }
 ok($allowed{$_}, "the layer '$_' is in the table of arrows") for sort keys %seen;
 ok($seen{$_}, "the layer '$_' has files")
-    for qw(base metrics model blobs store pdf trust service http conf api run pdfd ctl);
+    for qw(base metrics model blobs store pdf trust service http conf api run pdfd signd ctl);
 
 # The same for what is linked: each function and table of ours that an object uses is of a folder that it may use. What
 # only passes through a header needs no include of its own and is found here alone. build/symbols is what nm says.

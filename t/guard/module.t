@@ -25,7 +25,8 @@ my @make = ('.', '-o', 'all', 'O=build', "DESTDIR=$root");
 make_ok('make install', @make, 'install');
 ok(-e "$root$_", "it installs $_")
     for "$modules/mod_sigreq.so", "$sysconf/mods-available/sigreq.load", '/usr/lib/sigreq/sigreq-pdfd',
-    '/usr/sbin/sigreqctl', '/usr/share/doc/mod_sigreq/api.md', '/usr/share/doc/mod_sigreq/decisions/README.md',
+    '/usr/lib/sigreq/sigreq-signd', '/usr/sbin/sigreqctl', '/usr/share/doc/mod_sigreq/api.md',
+    '/usr/share/doc/mod_sigreq/decisions/README.md',
     '/usr/share/doc/mod_sigreq/signing-page/done.png', '/usr/share/sigreq/mail/invitation.txt';
 is((stat $conf)[2] & 0777, 0600, 'only its owner can read sigreq.conf');
 make_ok('make uninstall', @make, 'uninstall');

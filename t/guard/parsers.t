@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The parsers of foreign signatures are linked into the helper, but neither into the module, which has the key of the
-# seal, nor into sigreqctl. An object of a static library is linked if something refers to it. The module parses what it
-# has made itself, and what a configured authority sends: the functions for that are used by these files alone.
+# The parsers of foreign signatures are linked into the helper, but neither into the module, nor into sigreqctl, nor
+# into sigreq-signd, which has the keys of the seals. An object of a static library is linked if something refers to it.
+# The module parses what it has made itself, and what a configured authority sends: the functions for that are used by
+# these files alone.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -18,6 +19,7 @@ for my $program ('build/mod_sigreq.so', 'build/sigreqctl') {
     like($names, qr/ sr_cms_match$/m, "$program compares signatures");
     ok($names !~ m{ (?:$parsers)(?:@.*)?$}m, 'and parses none');
 }
+unlike(`nm build/sigreq-signd`, qr{ (?:$parsers)(?:@.*)?$}m, 'the program that has the key parses none');
 like(`nm build/sigreq-pdfd`, qr/ sr_cms_check$/m, 'the helper does');
 my $symbols = slurp('build/symbols');
 for my $function (sort keys %trusted) {

@@ -14,8 +14,8 @@ use Test::More  ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
-    qw(suite organisation user place ctl ctl_said collect documents stored reports temporary_files children restarted
-    workers wait_for used signed database_stop database_start sql queued is_text is_error nothing_happens);
+    qw(suite organisation user place ctl ctl_said collect documents stored reports temporary_files children signers
+    restarted workers wait_for used signed database_stop database_start sql queued is_text is_error nothing_happens);
 
 my $suite;
 
@@ -146,7 +146,15 @@ sub below {    # pids whose parent is one of these
 }
 
 sub httpd_pid { path(suite->{pid_file})->slurp + 0 }
-sub children  { below(@_ ? @_ : httpd_pid()) }         # httpd's children
+sub children {    # httpd's children, without the signer process
+    my %signer = map { $_ => 1 } signers(@_);
+    return grep { !$signer{$_} } below(@_ ? @_ : httpd_pid());
+}
+
+sub signers {    # the processes that hold the keys of the seals
+    my $all = processes();
+    return grep { ($all->{$_} // [0, ''])->[1] eq 'sigreq-signd' } below(@_ ? @_ : httpd_pid());
+}
 
 # Restarts an httpd gracefully and waits until that is over: httpd loses a signal that comes while it restarts, and a
 # new child need not be one of the restart (httpd starts some when there is much to do). log: a function.

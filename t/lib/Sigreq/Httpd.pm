@@ -33,6 +33,7 @@ sub conf {
     my %o     = (
         place     => 'Sigreq On', server => '', mpm => suite->{mpm}, driver => suite->{db}, params => suite->{params},
         documents => "$self->{dir}/documents", helper => "$build/sigreq-pdfd", children => 1,
+        signd     => "$build/sigreq-signd",
         threads   => 8,
         seal      => seal(SigreqSeal => suite->{dir} . '/seal'),
         modules   => 'authz_core dbd',         %$self);
@@ -61,6 +62,7 @@ DBDMin 0
 DBDMax @{[$o{threads} + 2]}
 SigreqDocuments "$o{documents}"
 SigreqHelper "$o{helper}"
+SigreqSealProgram "$o{signd}"
 $o{seal}
 $o{server}
 <Location "/">

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* signd.c: the process sigreq-signd of a configuration, which has the keys of the seals. The parent starts it, and
+ * starts it again when it dies. Neither the parent nor a child has a key in its memory.
+ *
+ * A graceful restart starts a new process for new children. The old one goes on for old children, and ends when the
+ * last of them has closed its end of the door. The parent notes its process id for that time (`retired`). */
+#include <httpd.h>
+#include <ap_mpm.h>
+#include <apr_thread_proc.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <http_log.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <unixd.h>
+
+#include "metrics/metrics.h"
+#include "mod_sigreq.h"
+#include "pdf/signd.h"
+#include "run/run.h"
+
+APLOG_USE_MODULE(sigreq);
+
+#define PATIENCE apr_time_from_sec(30) /* for the first start */
+#define QUICK apr_time_from_sec(1)     /* a process that dies so early is started again a second later */
+#define MAX_ANSWER ((apr_size_t)256 << 10)
+#define MAX_RETIRED 64
+#define LEAST_DESCRIPTOR 16 /* sr_process_spawn: above the descriptors of the program */
+
+/* The process of the present configuration. */
+typedef struct signd_t {
+    server_rec *server;
+    const char *program;
+    json_t *setup;
+    int outside, inside; /* the ends of the door: of the children, of the process */
+    apr_proc_t process;
+    apr_time_t started;
+} signd_t;
+static signd_t *present;
+
+/* Processes of older configurations. They are in the process pool, because the module is loaded again. */
+typedef struct retired_t {
+    apr_proc_t processes[MAX_RETIRED];
+    int count;
+} retired_t;
+
+/* ------------------------------------------------------------------------------------------------- starting */
+
+static int high(int descriptor)
+{
+    const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, LEAST_DESCRIPTOR);
+    close(descriptor);
+    return moved;
+}
+
+/* Starts the process, and sends the setup. *answer is where it answers. Returns an errno, or 0. */
+static int spawn(int *answer, signd_t *signd, apr_pool_t *pool)
+{
+    int pair[2];
+    const char *text = sr_json_text(signd->setup, pool);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return errno;
+    pair[1] = high(pair[1]);
+    const int descriptors[] = {signd->inside, pair[1]};
+    const sr_spawn_t what = {
+        .program = signd->program,
+        .title = apr_psprintf(pool, "sigreq-signd: holds the keys of the seals for httpd %d", (int)getpid()),
+        .descriptors = descriptors,
+        .count = 2,
+        .environment = environ};
+    int failed = sr_process_spawn(&signd->process.pid, &what);
+    close(pair[1]);
+    /* the setup fits into the buffer of the socket */
+    if (!failed && send(pair[0], text, strlen(text), MSG_NOSIGNAL) != (ssize_t)strlen(text)) failed = EIO;
+    shutdown(pair[0], SHUT_WR);
+    signd->started = sr_time_steady();
+    *answer = pair[0];
+    return failed;
+}
+
+/* Reads until the process closes the connection or the time is over. Returns NULL if there is no complete answer. */
+static const json_t *read_answer(int descriptor, apr_pool_t *pool)
+{
+    const apr_time_t deadline = sr_time_steady() + PATIENCE;
+    char *text = apr_palloc(pool, MAX_ANSWER);
+    apr_size_t length = 0;
+    json_t *answer;
+    for (apr_time_t left; length < MAX_ANSWER && (left = deadline - sr_time_steady()) > 0;) {
+        struct pollfd ready = {.fd = descriptor, .events = POLLIN};
+        if (poll(&ready, 1, (int)apr_time_as_msec(left) + 1) <= 0) continue;
+        const ssize_t got = read(descriptor, text + length, MAX_ANSWER - length);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return sr_json_parse(&answer, text, length, pool) ? NULL : answer;
+        length += (apr_size_t)got;
+    }
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------- watching */
+
+static void watch(apr_pool_t *pconf);
+
+static bool is_stopping(void)
+{
+    int state;
+    return ap_mpm_query(AP_MPMQ_MPM_STATE, &state) == APR_SUCCESS && state == AP_MPMQ_STOPPING;
+}
+
+static const char *death_of(int status, apr_pool_t *pool)
+{
+    if (WIFSIGNALED(status))
+        return apr_psprintf(pool, "signal %d, %s", WTERMSIG(status), sigdescr_np(WTERMSIG(status)));
+    return apr_psprintf(pool, "exit status %d", WEXITSTATUS(status));
+}
+
+static void start_again(signd_t *signd, int status)
+{
+    const pid_t died = signd->process.pid;
+    const bool quick = sr_time_steady() - signd->started < QUICK;
+    apr_pool_t *pool;
+    int answer = -1;
+    apr_pool_create(&pool, signd->server->process->pconf);
+    json_object_set_new(signd->setup, "again", json_true());
+    json_object_set_new(signd->setup, "wait", json_integer(quick));
+    const int failed = spawn(&answer, signd, pool);
+    if (answer >= 0) close(answer);
+    sr_metrics_count(SR_METRIC_SIGNER_RESTARTS, 0, 0, 1);
+    if (failed)
+        ap_log_error(APLOG_MARK, APLOG_CRIT, failed, signd->server,
+                     "SR0405: the signer process %d died (%s), and %s cannot be started: nothing can be sealed",
+                     (int)died, death_of(status, pool), signd->program);
+    else
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, signd->server,
+                     "SR0404: the signer process %d died (%s): process %d replaces it", (int)died,
+                     death_of(status, pool), (int)signd->process.pid);
+    apr_pool_destroy(pool);
+    if (!failed) watch(signd->server->process->pconf);
+}
+
+/* Called by the parent (apr_proc_other_child_register), also when httpd stops. */
+static void maintain(int reason, void *data, apr_wait_t status)
+{
+    signd_t *signd = data;
+    if (reason == APR_OC_REASON_UNREGISTER) return;
+    apr_proc_other_child_unregister(data);
+    if ((reason == APR_OC_REASON_DEATH || reason == APR_OC_REASON_LOST) && signd == present && !is_stopping())
+        start_again(signd, status);
+}
+
+static void watch(apr_pool_t *pconf)
+{
+    apr_proc_other_child_register(&present->process, maintain, present, NULL, pconf);
+}
+
+/* Without this, httpd would log a warning about a child that it does not know. */
+static void maintain_retired(int reason, void *data, apr_wait_t status)
+{
+    apr_proc_t *process = data;
+    if (reason == APR_OC_REASON_UNREGISTER) return;
+    if (reason == APR_OC_REASON_DEATH || reason == APR_OC_REASON_LOST) process->pid = 0;
+    apr_proc_other_child_unregister(data);
+}
+
+static retired_t *retired_of(server_rec *main_server)
+{
+    void *found;
+    apr_pool_t *pool = main_server->process->pool;
+    apr_pool_userdata_get(&found, "sigreq-signd-retired", pool);
+    if (!found) apr_pool_userdata_set(found = apr_pcalloc(pool, sizeof(retired_t)), "sigreq-signd-retired", NULL, pool);
+    return found;
+}
+
+static void watch_retired(apr_pool_t *pconf, server_rec *main_server)
+{
+    retired_t *retired = retired_of(main_server);
+    int count = 0;
+    for (int i = 0; i < retired->count; i++)
+        if (retired->processes[i].pid && !kill(retired->processes[i].pid, 0))
+            retired->processes[count++] = retired->processes[i];
+    retired->count = count;
+    for (int i = 0; i < count; i++)
+        apr_proc_other_child_register(&retired->processes[i], maintain_retired, &retired->processes[i], NULL, pconf);
+}
+
+/* The configuration ends, in the parent: from here on only old children hold the outer end of the door. */
+static apr_status_t retire(void *data)
+{
+    signd_t *signd = data;
+    retired_t *retired = retired_of(signd->server);
+    if (signd->process.pid && retired->count < MAX_RETIRED) retired->processes[retired->count++] = signd->process;
+    close(signd->outside);
+    close(signd->inside);
+    present = NULL;
+    return APR_SUCCESS;
+}
+
+/* --------------------------------------------------------------------------------------------------- interface */
+
+static const char *open_door(signd_t *signd)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) return strerror(errno);
+    signd->outside = high(pair[0]);
+    signd->inside = high(pair[1]);
+    return signd->outside >= 0 && signd->inside >= 0 ? NULL : strerror(errno);
+}
+
+const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_rec *main_server, json_t *setup)
+{
+    signd_t *signd = apr_pcalloc(pconf, sizeof *signd);
+    int descriptor = -1;
+    watch_retired(pconf, main_server);
+    json_object_set_new(setup, "user", json_integer(ap_unixd_config.user_id));
+    json_object_set_new(setup, "group", json_integer(ap_unixd_config.group_id));
+    *signd = (signd_t){.server = main_server, .setup = setup, .outside = -1, .inside = -1};
+    signd->program = sr_conf_of_process(main_server)->seal_program;
+    const char *fault = open_door(signd);
+    if (fault) return fault;
+    const int failed = spawn(&descriptor, signd, pconf);
+    *answer = failed ? NULL : read_answer(descriptor, pconf);
+    close(descriptor);
+    present = signd;
+    apr_pool_cleanup_register(pconf, signd, retire, apr_pool_cleanup_null);
+    watch(pconf);
+    if (failed) return apr_psprintf(pconf, "%s cannot be started: %s", signd->program, strerror(failed));
+    return *answer ? NULL : apr_psprintf(pconf, "%s does not answer", signd->program);
+}
+
+int sr_run_signd_child_init(void)
+{
+    if (!present) return -1;
+    close(present->inside);
+    return present->outside;
+}

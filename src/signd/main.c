@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c: sigreq-signd, which holds the keys that seal documents. httpd's parent starts it with each configuration, and
+ * again when it dies (run/signd.c). It reads the keys, gives up all rights, and serves the children of this
+ * configuration until the last of them has ended. So a graceful restart changes nothing for old children.
+ *
+ *    started -> reads the setup -> reads the keys -> gives up its rights -> answers the setup -> serves */
+#include "signd/seals.h"
+
+#include <apr_general.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_SETUP ((apr_size_t)64 << 10)
+#define LEAST_THREADS 2
+#define MOST_THREADS 8
+
+static bool is_socket(int descriptor)
+{
+    struct stat info;
+    return fstat(descriptor, &info) == 0 && S_ISSOCK(info.st_mode);
+}
+
+static const char *read_setup(apr_size_t *length, apr_pool_t *pool)
+{
+    char *text = apr_palloc(pool, MAX_SETUP);
+    *length = 0;
+    for (;;) {
+        const ssize_t got = read(SR_SIGND_SETUP, text + *length, MAX_SETUP - *length);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got == 0 ? text : NULL;
+        *length += (apr_size_t)got;
+    }
+}
+
+static void say(const char *text)
+{
+    for (apr_size_t left = strlen(text); left;) {
+        const ssize_t sent = send(SR_SIGND_SETUP, text, left, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) break; /* nobody waits for it */
+        text += sent;
+        left -= (apr_size_t)sent;
+    }
+    close(SR_SIGND_SETUP);
+}
+
+/* The parent logs a fault of the first start. Nobody reads the answer of a later one. */
+static int fail(const json_t *setup, int seal, const char *message, apr_pool_t *pool)
+{
+    json_t *answer = sr_json_own(json_object(), pool);
+    json_object_set_new(answer, SR_SIGND_FAULT, json_string(message));
+    json_object_set_new(answer, "seal", json_integer(seal));
+    if (json_is_true(json_object_get(setup, "again"))) fprintf(stderr, "sigreq-signd: %s\n", message);
+    say(sr_json_text(answer, pool));
+    return 1;
+}
+
+static int threads(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    if (count < LEAST_THREADS) return LEAST_THREADS;
+    return count > MOST_THREADS ? MOST_THREADS : (int)count;
+}
+
+static int start(const json_t *setup, apr_pool_t *pool)
+{
+    sr_signd_keys_t *keys;
+    int seal;
+    sr_error_t *error = sr_signd_keys_load(&keys, &seal, setup, pool);
+    if (error) return fail(setup, seal, error->message, pool);
+    const char *answer = sr_signd_keys_answer(keys, pool);
+    const uid_t user = (uid_t)json_integer_value(json_object_get(setup, "user"));
+    const gid_t group = (gid_t)json_integer_value(json_object_get(setup, "group"));
+    if (!sr_signd_become(user, group)) return fail(setup, -1, "the signer process cannot become httpd's user", pool);
+    if (!sr_signd_threads_start(keys, threads())) return fail(setup, -1, "the signer process has no threads", pool);
+    if (!sr_signd_sandbox()) return fail(setup, -1, "the signer process has no sandbox on this system", pool);
+    say(answer);
+    sr_signd_serve(pool);
+    return 0;
+}
+
+int main(void)
+{
+    apr_pool_t *pool;
+    apr_size_t length;
+    json_t *setup;
+    if (!is_socket(SR_SIGND_DOOR) || !is_socket(SR_SIGND_SETUP)) {
+        fprintf(stderr, "sigreq-signd is started by mod_sigreq (SigreqSealProgram), not by hand.\n");
+        return 2;
+    }
+    if (apr_initialize() || apr_pool_create(&pool, NULL)) return 1;
+    sr_json_watch_memory();
+    sr_signd_limits();
+    const char *text = read_setup(&length, pool);
+    if (!text || sr_json_parse(&setup, text, length, pool)) return 1;
+    const json_int_t wait = json_integer_value(json_object_get(setup, "wait"));
+    if (wait) sleep((unsigned)wait);
+    return start(setup, pool);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seals.c: the keys, and the answers to requests. The signed attributes of a seal differ only in the digest of the
+ * document. So they are made once, when the key is loaded, and the digest is inserted for each signature. */
+#include "signd/seals.h"
+
+#include <string.h>
+
+#define MAX_ATTRIBUTES 1024
+
+/* One seal. */
+typedef struct seal_t {
+    const sr_cms_identity_t *identity;
+    const char *pem;
+    unsigned char fingerprint[SR_SIGND_FINGERPRINT];
+    unsigned char attributes[MAX_ATTRIBUTES]; /* of the digest that begins at `at` */
+    apr_size_t length, at, digest_size;
+    int hash;
+} seal_t;
+
+struct sr_signd_keys_t {
+    seal_t seals[SR_SIGND_SEALS];
+};
+
+/* Makes the attributes of a random digest, which shows where the digest is. */
+static sr_error_t *make_attributes(seal_t *seal, apr_pool_t *pool)
+{
+    unsigned char digest[SR_CMS_MAX_DIGEST];
+    sr_cms_bytes_t made;
+    seal->hash = sr_signd_hash(sr_cms_identity_hash(seal->identity), &seal->digest_size);
+    sr_random_fill(digest, sizeof digest);
+    SR_TRY(sr_cms_attributes_of(&made, seal->identity, digest, pool));
+    const unsigned char *found = memmem(made.data, made.length, digest, seal->digest_size);
+    if (!found || made.length > sizeof seal->attributes)
+        return sr_error(pool, SR_EINTERNAL, "its signed attributes cannot be made");
+    memcpy(seal->attributes, made.data, made.length);
+    seal->length = made.length;
+    seal->at = (apr_size_t)(found - made.data);
+    return NULL;
+}
+
+static sr_error_t *load(seal_t *seal, const json_t *setup, apr_pool_t *pool)
+{
+    const char *certificate = sr_json_string(setup, "certificate"), *key = sr_json_string(setup, "key");
+    if (certificate && key) SR_TRY(sr_cms_identity_load(&seal->identity, certificate, key, pool));
+    else SR_TRY(sr_cms_issue_identity(&seal->identity, SR_CMS_ISSUE_NAME SR_CMS_ISSUE_TEST, SR_CMS_ISSUE_DAYS, pool));
+    seal->pem = sr_cms_identity_pem(seal->identity, pool);
+    if (!sr_cipher_unhex(seal->fingerprint, sr_cms_identity_certificate(seal->identity)->sha256,
+                         2 * (apr_size_t)SR_SIGND_FINGERPRINT)
+        || strlen(seal->pem) > SR_SIGND_MAX_RESPONSE - SR_SIGND_RESPONSE)
+        return sr_error(pool, SR_EINTERNAL, "%s: its certificates are too large", certificate);
+    return make_attributes(seal, pool);
+}
+
+sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool)
+{
+    const json_t *seals = json_object_get(setup, "seals");
+    *keys = apr_pcalloc(pool, sizeof **keys);
+    for (*seal = 0; *seal < SR_SIGND_SEALS; ++*seal)
+        SR_TRY(load(&(*keys)->seals[*seal], json_array_get(seals, (size_t)*seal), pool));
+    return NULL;
+}
+
+const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool)
+{
+    json_t *answer = sr_json_own(json_object(), pool), *list = json_array();
+    for (int i = 0; i < SR_SIGND_SEALS; i++) json_array_append_new(list, json_string(keys->seals[i].pem));
+    json_object_set_new(answer, SR_SIGND_PEM, list);
+    return sr_json_text(answer, pool);
+}
+
+/* ------------------------------------------------------------------------------------------------- requests */
+
+static apr_size_t finish(unsigned char *response, sr_signd_status_t status, apr_size_t attributes, apr_size_t rest)
+{
+    memset(response, 0, SR_SIGND_RESPONSE);
+    memcpy(response, SR_SIGND_MAGIC, 4);
+    response[4] = (unsigned char)status;
+    response[6] = (unsigned char)(attributes >> 8);
+    response[7] = (unsigned char)attributes;
+    response[8] = (unsigned char)(rest >> 8);
+    response[9] = (unsigned char)rest;
+    return SR_SIGND_RESPONSE + attributes + rest;
+}
+
+static apr_size_t sign(unsigned char *response, const seal_t *seal, const unsigned char *digest, apr_pool_t *pool)
+{
+    unsigned char *attributes = response + SR_SIGND_RESPONSE;
+    apr_size_t length;
+    if (sr_time_now() > sr_cms_identity_certificate(seal->identity)->until)
+        return finish(response, SR_SIGND_FAILED, 0, 0);
+    memcpy(attributes, seal->attributes, seal->length);
+    memcpy(attributes + seal->at, digest, seal->digest_size);
+    const sr_cms_bytes_t bytes = {attributes, seal->length};
+    if (sr_cms_sign_attributes(attributes + seal->length, &length, seal->identity, digest, &bytes, pool))
+        return finish(response, SR_SIGND_FAILED, 0, 0);
+    return finish(response, SR_SIGND_DONE, seal->length, length);
+}
+
+static apr_size_t show(unsigned char *response, const seal_t *seal)
+{
+    const apr_size_t length = strlen(seal->pem);
+    memcpy(response + SR_SIGND_RESPONSE, seal->pem, length);
+    return finish(response, SR_SIGND_DONE, 0, length);
+}
+
+apr_size_t sr_signd_keys_respond(unsigned char *response, const sr_signd_keys_t *keys, const unsigned char *request,
+                                 apr_size_t length, apr_pool_t *pool)
+{
+    const apr_size_t fixed = SR_SIGND_HEADER + SR_SIGND_FINGERPRINT;
+    if (length < fixed || memcmp(request, SR_SIGND_MAGIC, 4) != 0 || request[5] >= SR_SIGND_SEALS || request[7])
+        return finish(response, SR_SIGND_INVALID, 0, 0);
+    const seal_t *seal = &keys->seals[request[5]];
+    if (request[4] == SR_SIGND_CERTIFICATES && length == fixed && !request[6]) return show(response, seal);
+    if (request[4] != SR_SIGND_SIGN) return finish(response, SR_SIGND_INVALID, 0, 0);
+    if (memcmp(request + SR_SIGND_HEADER, seal->fingerprint, sizeof seal->fingerprint) != 0)
+        return finish(response, SR_SIGND_OTHER, 0, 0);
+    if (request[6] != seal->hash || length != fixed + seal->digest_size)
+        return finish(response, SR_SIGND_INVALID, 0, 0);
+    return sign(response, seal, request + fixed, pool);
+}

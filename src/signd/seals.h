@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seals.h: sigreq-signd, the process that holds the keys of the seals. Only children of httpd can talk to it
+ * (pdf/signd.h has the protocol). It signs digests of documents, and reads nothing that others have written except its
+ * requests of fixed layout.
+ *
+ * Sections: seals.c · serve.c · rights.c */
+#ifndef SR_SIGND_SEALS_H
+#define SR_SIGND_SEALS_H
+
+#include "pdf/signd.h"
+
+/* ------------------------------------------------------------------------------------------------ seals.c */
+typedef struct sr_signd_keys_t sr_signd_keys_t;
+/* Loads the keys with the rights of the user who started httpd. `setup` is the JSON object that run/signd.c makes. Its
+ * array "seals" has an object for each seal: "certificate" and "key" are paths. If they are missing, a key and a
+ * certificate for tests are made. Returns an error whose number is *seal. */
+sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool);
+/* Returns the JSON text of the answer to the setup: the certificates of all seals. */
+const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool);
+/* Answers a request. `response` has room for SR_SIGND_MAX_RESPONSE bytes. Returns the length of the response. Several
+ * threads may call it. */
+apr_size_t sr_signd_keys_respond(unsigned char *response, const sr_signd_keys_t *keys, const unsigned char *request,
+                                 apr_size_t length, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ serve.c */
+/* Starts the threads, `count` with the calling one. They wait until it calls sr_signd_serve. Returns false if that is
+ * not possible. */
+bool sr_signd_threads_start(const sr_signd_keys_t *keys, int count);
+/* Serves, and ends the process when all children of httpd have closed their ends of the door and of their connections.
+ */
+void sr_signd_serve(apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- rights.c */
+/* Sets limits: no core files, and as many descriptors as the connections of all children need. */
+void sr_signd_limits(void);
+/* Takes the rights of httpd's user, if the process has those of root. Returns false if that is not possible. */
+bool sr_signd_become(uid_t user, gid_t group);
+/* Enters the sandbox. Returns false, after a line to standard error, if there is none. */
+bool sr_signd_sandbox(void);
+#define SR_SIGND_MOST_CONNECTIONS 8192
+
+#endif

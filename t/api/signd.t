@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+# The signer process has the keys of the seals, and no other process has them. httpd's parent starts it again when it
+# dies. A graceful restart starts another one, and the old one goes on for old children. t/unit/pdf_signd.c has the
+# protocol.
+use strict;
+use warnings;
+use File::Temp 'tempdir';
+use MIME::Base64 'decode_base64';
+use Mojo::File 'path';
+use Sigreq::Here qw(suite children signers workers wait_for organisation);
+use Sigreq::Httpd;
+use Sigreq::PDF 'pdf';
+use Sigreq::Signer qw(signers_of typed pdfsig);
+use Test::More;
+use Time::HiRes 'sleep';
+
+my $folder = tempdir('signd.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
+my $httpd  = Sigreq::Httpd->new(children => 2, server => "<Location /metrics>\nSetHandler sigreq-metrics\n</Location>");
+my ($status, $said) = $httpd->test;
+is($status, 0, 'httpd -t') or diag $said;
+unlike($httpd->log, qr/SR0401/, '… starts no signer process');
+$httpd->start;
+my $client = organisation(client => { base => $httpd->base, connections => 0 })->{test};
+my $secret = path(suite->{dir} . '/seal/seal.key')->slurp;
+
+sub parts_of_key {    # the forms in which memory may have a key: name → bytes
+    my $pem = shift;
+    my ($base64) = $pem =~ /-----BEGIN PRIVATE KEY-----\n(.*?)\n-----END/s or die "no key\n";
+    my $der    = decode_base64($base64);
+    my ($scalar) = $der =~ /\x02\x01\x01\x04\x20(.{32})/s or die "no P-256 key\n";
+    my ($line) = split /\n/, $base64;
+    return (DER => $der, text => substr($base64, 40, 24), scalar => $scalar, 'scalar, words' => scalar reverse $scalar);
+}
+
+sub memory_has {    # which parts are in the memory of a process; undef: it cannot be read
+    my ($pid, %parts) = @_;
+    no warnings 'portable';    # addresses have more than 32 bits
+    open my $maps, '<', "/proc/$pid/maps" or return;
+    open my $memory, '<:raw', "/proc/$pid/mem" or return;
+    my %found;
+    while (my $map = <$maps>) {
+        my ($from, $to) = $map =~ /^([0-9a-f]+)-([0-9a-f]+) r/ or next;
+        next if $map =~ /\[v(?:var|syscall)/;
+        my ($at, $end) = (hex $from, hex $to);
+        while ($at < $end) {    # pieces that overlap
+            my $size = $end - $at > 1 << 24 ? 1 << 24 : $end - $at;
+            sysseek $memory, $at, 0 or last;
+            my $bytes = '';
+            my $got   = sysread $memory, $bytes, $size;
+            last unless $got;
+            index($bytes, $parts{$_}) >= 0 and $found{$_} = 1 for keys %parts;
+            $at += $got < $size || $at + $got == $end ? $got : $got - 4096;
+        }
+    }
+    return join ', ', sort keys %found;
+}
+
+sub fresh    { my @file = ('a.pdf', pdf(nonce => $_[0])); return $client->create(files => [\@file])->json }
+sub sign_one { return (signers_of(fresh(rand)))[0]->sign }
+sub metric { Mojo::UserAgent->new->get($httpd->base . '/metrics')->res->body =~ /^$_[0] (\d+)/m ? $1 : undef }
+
+subtest 'who has the key' => sub {
+    is(sign_one()->code, 200, 'a document is signed');
+    my @signers = signers($httpd->pid);
+    is(scalar @signers, 1, 'there is one signer process');
+    my $title = path("/proc/$signers[0]/cmdline")->slurp;
+    is($title, 'sigreq-signd: holds the keys of the seals for httpd ' . $httpd->pid . "\0", 'ps shows what it is');
+    my %parts = parts_of_key($secret);
+    my @others = ($httpd->pid, children($httpd->pid), workers(children($httpd->pid)));
+    cmp_ok(scalar @others, '>=', 4, 'parent, children and helpers: ' . @others);
+    is(memory_has($_, %parts) // '', '', "process $_ does not have it in its memory") for @others;
+    ok((grep { defined memory_has($_, %parts) } @others) >= 3, 'their memory can be read');
+SKIP: {
+        my $found = memory_has($signers[0], %parts);
+        is($found, undef, 'the memory of the signer process cannot be read by its user') if $>;
+        skip 'only root may read its memory', 1 if !defined $found;
+        like($found, qr/scalar/, 'the signer process has it');
+    }
+    my $here = memory_has($$, %parts);
+    like($here, qr/DER.*scalar/, 'the search finds it in this process');
+    my $limits = path("/proc/$signers[0]/limits")->slurp;
+    my ($core) = $limits =~ /^Max core file size +(\S+)/m;
+    is($core, 0, 'there is no core file of it');
+};
+
+subtest 'it is killed while documents are signed' => sub {
+    my $rounds = 6;
+    my @made = map { fresh("kill $_") } 1 .. 16 * $rounds;
+    my $before = metric('sigreq_signer_restarts_total');
+    my $pid    = fork // die "fork: $!";
+    if (!$pid) {
+        for (1 .. 4) { sleep 0.3; kill KILL => signers($httpd->pid) }
+        require POSIX;
+        POSIX::_exit(0);
+    }
+    my @signers = map { (signers_of($_, connections => 0))[0] } @made;
+    my $at      = 0;
+    my @codes   = map { $_->code } $client->parallel(scalar @signers, 16, sub { $signers[$at++]->sign_p });
+    waitpid $pid, 0;
+    my %codes;
+    $codes{$_}++ for @codes;
+    my $shown = join ', ', map {"$codes{$_} of $_"} sort keys %codes;
+    is(join(' ', grep { !/^(?:200|503)$/ } keys %codes), '', "each response is 200 or 503: $shown");
+    ok(wait_for(sub { metric('sigreq_signer_restarts_total') > $before }), 'the process was started again');
+    like($httpd->log, qr/:error\].* SR0404: the signer process \d+ died \(signal 9, Killed\): process \d+ replaces it/,
+        'the log says so');
+    my ($open, $broken) = (0, 0);
+    for my $i (0 .. $#signers) {    # who was refused signs again
+        my $state = $client->get("/signatures/$made[$i]{uuid}")->json->{submitters}[0]{status};
+        $open++   if ($state eq 'completed') != ($codes[$i] == 200);
+        next      if $state eq 'completed';
+        $broken++ if !wait_for(sub { $signers[$i]->sign->code == 200 });
+    }
+    is($open,   0, 'a document is completed if and only if its signer was told so');
+    is($broken, 0, 'a signer who was refused can sign later');
+    my $wrong = 0;
+    for my $made (@made) {
+        my $res = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}");
+        my $found = $client->post('/verify', body => $res->body, headers => { 'Content-Type' => 'application/pdf' });
+        $wrong++ if $res->code != 200 || $found->json->{conclusion} ne 'signed';
+    }
+    is($wrong, 0, 'all of ' . @made . ' sealed documents are intact');
+};
+
+subtest 'a graceful restart' => sub {
+    my ($old) = signers($httpd->pid);
+    my ($child) = children($httpd->pid);
+    my $made = fresh('restart');
+    my ($signer) = signers_of($made);
+    ok($httpd->graceful, 'httpd restarts');
+    ok((grep { $_ != $old } signers($httpd->pid)), 'there is a new signer process');
+    is($signer->sign->code, 200, 'it seals');
+    ok(wait_for(sub { signers($httpd->pid) == 1 && !grep { $_ == $old } signers($httpd->pid) }),
+        'the old one ends when the old children have ended');
+    unlike($httpd->log, qr/long lost child|AH00488/, 'httpd knows it');
+    my @now = (signers($httpd->pid));
+    $httpd->stop;
+    ok(wait_for(sub { !kill 0, @now }), 'httpd stops: it ends, too');
+};
+
+subtest 'a program that does not work' => sub {
+    my $wrong = Sigreq::Httpd->new(signd => '/bin/false');
+    eval { $wrong->start };
+    like($@ . $wrong->log, qr{SR0400: /bin/false does not answer}, 'httpd does not start');
+};
+done_testing;
