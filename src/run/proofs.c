@@ -35,7 +35,7 @@ static struct {
     pthread_cond_t changed;
     apr_time_t next;        /* when something is due */
     struct timespec folder; /* the time of the folder after the last pass: a change means that a chain was asked for */
-    char said[3][1024];     /* the last fault that was logged: of each seal, and of the folder */
+    char said[4][1024];     /* the last fault that was logged: of each seal, of the folder, and of the others */
 } child = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* ------------------------------------------------------------------------------------------ configuration */
@@ -160,7 +160,11 @@ static sr_error_t *collect_all(apr_pool_t *pool)
     const char *missing;
     child.next = sr_time_now() + child.conf->proofs_refresh;
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) SR_TRY(collect_seal((sr_environment_t)i, pool));
-    return sr_proof_collect_wanted(&earliest, &missing, &next, child.keeper, NULL, pool);
+    SR_TRY(sr_proof_collect_wanted(&earliest, &missing, &next, child.keeper, sr_run_timestamps_authorities(), pool));
+    if (next < child.next) child.next = next;
+    sr_metrics_set(SR_METRIC_STAMP_PROOF_EXPIRES, 0, 0, (apr_uint64_t)earliest);
+    say(3, "proofs of a timestamp authority", missing);
+    return NULL;
 }
 
 static bool has_changed(void)

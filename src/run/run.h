@@ -79,6 +79,8 @@ int sr_run_timestamps_load(apr_pool_t *pconf, server_rec *main_server);
 /* child_init: makes the child's connections. Returns NULL if signatures get no timestamps. */
 sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *main_server,
                                               const sr_conf_process_t *conf);
+/* Returns SigreqTimestampAuthorities as PEM text; NULL: signatures get no timestamps. */
+const char *sr_run_timestamps_authorities(void);
 
 /* ------------------------------------------------------------------------------------------------ proofs.c */
 /* check_config, post_config: checks and reads what SigreqSealAuthorities needs, as for the seal. Nothing is fetched. */

@@ -109,6 +109,11 @@ int sr_run_timestamps_load(apr_pool_t *pconf, server_rec *main_server)
     return loaded.breakers ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
 
+const char *sr_run_timestamps_authorities(void)
+{
+    return loaded.authorities;
+}
+
 static void notice(void *main_server, const char *text)
 {
     char line[1024];

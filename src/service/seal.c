@@ -57,25 +57,26 @@ static sr_error_t *take_stamp(sr_sealing_t *sealing, const sr_stamp_t *stamp, ap
                         pool);
 }
 
-static sr_error_t *stamp_all(sr_timestamps_t *timestamps, sr_sealing_t *const *sealings, int count,
+static sr_error_t *stamp_all(const sr_service_t *service, sr_sealing_t *const *sealings, int count,
                              apr_pool_t *result_pool, apr_pool_t *scratch_pool)
 {
+    sr_timestamps_t *timestamps = service->child->timestamps;
     sr_stamp_t *stamps = apr_pcalloc(scratch_pool, sizeof *stamps * (apr_size_t)count);
     for (int i = 0; i < count; i++)
         SR_TRY(sr_cms_stamped_digest(stamps[i].digest, sealings[i]->cms, sealings[i]->length, scratch_pool));
     sr_error_t *error = sr_timestamps_make(timestamps, stamps, count, scratch_pool);
     if (error && sr_timestamps_required(timestamps)) return error;
+    sr_sealing_want(service, &stamps[0], scratch_pool);
     for (int i = 0; i < count; i++) SR_TRY(take_stamp(sealings[i], &stamps[i], result_pool));
     return NULL;
 }
 
 sr_error_t *sr_seal_stamp(const sr_service_t *service, sr_sealing_t *const *sealings, int count, apr_pool_t *pool)
 {
-    sr_timestamps_t *timestamps = service->child->timestamps;
     apr_pool_t *scratch;
-    if (!timestamps || !count) return NULL;
+    if (!service->child->timestamps || !count) return NULL;
     apr_pool_create(&scratch, pool);
-    sr_error_t *error = sr_error_copy(stamp_all(timestamps, sealings, count, pool, scratch), pool);
+    sr_error_t *error = sr_error_copy(stamp_all(service, sealings, count, pool, scratch), pool);
     apr_pool_destroy(scratch);
     for (int i = 0; error && i < count; i++) (void)note(sealings[i], error);
     return error;

@@ -33,6 +33,9 @@ sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
 
 /* sealing.c: returns SR_EUNAVAILABLE while the certificate of a seal is known to be revoked. */
 sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certificate_t *seal, apr_pool_t *pool);
+/* Asks for the proofs of the authority that made a timestamp, once an hour. A failure only means that they are missing.
+ */
+void sr_sealing_want(const sr_service_t *service, const sr_stamp_t *stamp, apr_pool_t *pool);
 
 /* certify.c: makes, seals and stores the certificate of completion after the last signature, and adds it to the
  * transition. */

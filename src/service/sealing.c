@@ -28,3 +28,17 @@ void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, 
     state->state = proofs && proofs->revoked ? "revoked" : left < 0 ? "expired" : left < SOON ? "expiring" : "ok";
     if (proofs && !proofs->missing) state->proven_until = proofs->until;
 }
+
+void sr_sealing_want(const sr_service_t *service, const sr_stamp_t *stamp, apr_pool_t *pool)
+{
+    sr_proof_cache_t *proofs = service->child->proofs;
+    apr_array_header_t *chain, *copy;
+    if (!proofs || !stamp->token || !sr_proof_cache_is_time(proofs, stamp->authority)) return;
+    if (sr_timestamps_chain(&chain, service->child->timestamps, stamp->token, stamp->length, pool)) return;
+    copy = apr_array_make(pool, chain->nelts, sizeof(sr_cms_bytes_t));
+    for (int i = 0; i < chain->nelts; i++) {
+        const sr_trust_der_t *one = &APR_ARRAY_IDX(chain, i, sr_trust_der_t);
+        APR_ARRAY_PUSH(copy, sr_cms_bytes_t) = (sr_cms_bytes_t){one->data, one->length};
+    }
+    if (copy->nelts) (void)sr_proof_want_chain(sr_proof_cache_folder(proofs), copy, pool);
+}

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 
 #define ENTRIES_MOST 64
+#define LIST_AFTER apr_time_from_sec(1)
+#define ASK_AFTER apr_time_from_sec(3600)
 
 typedef struct set_t {
     apr_pool_t *pool;
@@ -26,7 +28,11 @@ struct sr_proof_cache_t {
     const char *folder;
     apr_pool_t *pool;
     apr_thread_mutex_t *mutex;
-    apr_hash_t *entries; /* SHA-256 → entry_t */
+    apr_hash_t *entries;        /* SHA-256 → entry_t */
+    apr_hash_t *names;          /* name → apr_time_t, see sr_proof_cache_is_time */
+    apr_pool_t *listed;         /* the pool of `wanted` */
+    apr_array_header_t *wanted; /* const char *: SHA-256 of the chains that somebody has asked for */
+    apr_time_t listed_at;
 };
 
 static void set_leave(set_t *set)
@@ -58,7 +64,11 @@ static apr_status_t cache_end(void *data)
 sr_proof_cache_t *sr_proof_cache_create(const char *folder, apr_pool_t *pool)
 {
     sr_proof_cache_t *cache = apr_pcalloc(pool, sizeof *cache);
-    *cache = (sr_proof_cache_t){.folder = apr_pstrdup(pool, folder), .pool = pool, .entries = apr_hash_make(pool)};
+    *cache = (sr_proof_cache_t){.folder = apr_pstrdup(pool, folder),
+                                .pool = pool,
+                                .entries = apr_hash_make(pool),
+                                .names = apr_hash_make(pool)};
+    apr_pool_create(&cache->listed, pool);
     if (apr_thread_mutex_create(&cache->mutex, APR_THREAD_MUTEX_DEFAULT, pool)) return NULL;
     apr_pool_cleanup_register(pool, cache, cache_end, apr_pool_cleanup_null);
     return cache;
@@ -130,4 +140,54 @@ const sr_proofs_t *sr_proof_cache_get(sr_proof_cache_t *cache, const char *sha25
     if (proofs && !proofs->missing && proofs->until && proofs->until < sr_time_now())
         proofs->missing = apr_pstrcat(pool, "a proof has ended at ", sr_time_format(proofs->until, pool), NULL);
     return proofs;
+}
+
+/* Returns a copy of the list, which is read again after a second. */
+static apr_array_header_t *list_wanted(sr_proof_cache_t *cache, apr_pool_t *pool)
+{
+    apr_array_header_t *copy = apr_array_make(pool, 4, sizeof(const char *));
+    const apr_time_t now = sr_time_steady();
+    apr_thread_mutex_lock(cache->mutex);
+    if (!cache->wanted || now - cache->listed_at > LIST_AFTER) {
+        apr_pool_clear(cache->listed);
+        cache->wanted = sr_proof_wanted(cache->folder, false, cache->listed);
+        cache->listed_at = now;
+    }
+    for (int i = 0; i < cache->wanted->nelts; i++)
+        APR_ARRAY_PUSH(copy, const char *) =
+            apr_pstrmemdup(pool, APR_ARRAY_IDX(cache->wanted, i, const char *), SR_SHA256_HEX_LENGTH);
+    apr_thread_mutex_unlock(cache->mutex);
+    return copy;
+}
+
+const sr_proofs_t *sr_proof_cache_all(sr_proof_cache_t *cache, const char *sha256, apr_pool_t *pool)
+{
+    const sr_proofs_t *own = sr_proof_cache_get(cache, sha256, pool);
+    sr_proofs_t *all = own ? apr_pcalloc(pool, sizeof *all) : NULL;
+    if (!all) return NULL;
+    sr_proofs_join(all, own, pool);
+    const apr_array_header_t *wanted = list_wanted(cache, pool);
+    for (int i = 0; i < wanted->nelts; i++) {
+        const sr_proofs_t *more = sr_proof_cache_get(cache, APR_ARRAY_IDX(wanted, i, const char *), pool);
+        if (more) sr_proofs_join(all, more, pool);
+        else if (!all->missing) all->missing = "the proofs of a timestamp authority are not collected yet";
+        all->revoked = own->revoked; /* one of a timestamp authority is no revocation of the seal */
+        if (more && more->revoked && !all->missing) all->missing = more->revoked;
+    }
+    return all;
+}
+
+bool sr_proof_cache_is_time(sr_proof_cache_t *cache, const char *name)
+{
+    const apr_time_t now = sr_time_steady();
+    apr_thread_mutex_lock(cache->mutex);
+    apr_time_t *last = apr_hash_get(cache->names, name, APR_HASH_KEY_STRING);
+    const bool due = last ? now - *last > ASK_AFTER : apr_hash_count(cache->names) < ENTRIES_MOST;
+    if (due && !last) {
+        last = apr_palloc(cache->pool, sizeof *last);
+        apr_hash_set(cache->names, apr_pstrdup(cache->pool, name), APR_HASH_KEY_STRING, last);
+    }
+    if (due) *last = now;
+    apr_thread_mutex_unlock(cache->mutex);
+    return due;
 }

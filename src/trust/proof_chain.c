@@ -121,6 +121,21 @@ sr_cms_bytes_t sr_proof_der(X509 *certificate, apr_pool_t *pool)
     return bytes;
 }
 
+const char *sr_proof_pem(const apr_array_header_t *chain, apr_pool_t *pool)
+{
+    char *text;
+    BIO *bio = BIO_new(BIO_s_mem());
+    for (int i = 0; bio && i < chain->nelts; i++) {
+        const sr_cms_bytes_t *one = &APR_ARRAY_IDX(chain, i, sr_cms_bytes_t);
+        if (!PEM_write_bio(bio, PEM_STRING_X509, "", one->data, (long)one->length)) break;
+    }
+    const long length = bio ? BIO_get_mem_data(bio, &text) : 0;
+    const char *pem = length > 0 ? apr_pstrmemdup(pool, text, (apr_size_t)length) : "";
+    BIO_free(bio);
+    ERR_clear_error();
+    return pem;
+}
+
 const char *sr_proof_name(X509 *certificate, apr_pool_t *pool)
 {
     return sr_cms_describe(certificate, pool)->name;

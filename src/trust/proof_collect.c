@@ -196,7 +196,7 @@ sr_error_t *sr_proof_collect_wanted(apr_time_t *earliest, const char **missing, 
                                     sr_proof_keeper_t *keeper, const char *anchors, apr_pool_t *pool)
 {
     const char *folder = sr_proof_keeper_options(keeper)->folder;
-    const apr_array_header_t *names = sr_proof_sweep(folder, ".pem", pool);
+    const apr_array_header_t *names = sr_proof_wanted(folder, true, pool);
     *earliest = 0;
     *missing = NULL;
     *next = sr_time_now() + sr_proof_keeper_options(keeper)->longest;

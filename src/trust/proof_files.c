@@ -85,6 +85,12 @@ sr_error_t *sr_proof_want(const char *folder, const char *sha256, const char *pe
     return sr_proof_write(folder, name, pem, strlen(pem), pool);
 }
 
+sr_error_t *sr_proof_want_chain(const char *folder, const apr_array_header_t *chain, apr_pool_t *pool)
+{
+    const sr_cms_bytes_t *first = &APR_ARRAY_IDX(chain, 0, sr_cms_bytes_t);
+    return sr_proof_want(folder, sr_sha256_hex(first->data, first->length, pool), sr_proof_pem(chain, pool), pool);
+}
+
 static bool ends_with(const char *name, const char *suffix)
 {
     const size_t length = strlen(name), end = strlen(suffix);
@@ -105,7 +111,7 @@ static int days_of(const char *name)
     return *name == '.' && ends_with(name, ".partial") ? 1 : 0;
 }
 
-apr_array_header_t *sr_proof_sweep(const char *folder, const char *suffix, apr_pool_t *pool)
+apr_array_header_t *sr_proof_wanted(const char *folder, bool remove, apr_pool_t *pool)
 {
     apr_array_header_t *found = apr_array_make(pool, 4, sizeof(const char *));
     struct stat file;
@@ -114,8 +120,9 @@ apr_array_header_t *sr_proof_sweep(const char *folder, const char *suffix, apr_p
         const int days = days_of(one->d_name);
         if (!days || fstatat(dirfd(all), one->d_name, &file, AT_SYMLINK_NOFOLLOW) != 0) continue;
         const apr_interval_time_t age = sr_time_now() - time_of(&file);
-        if (age > apr_time_from_sec(24 * 3600) * days) (void)unlinkat(dirfd(all), one->d_name, 0);
-        else if (ends_with(one->d_name, suffix)) APR_ARRAY_PUSH(found, const char *) = apr_pstrdup(pool, one->d_name);
+        if (age > apr_time_from_sec(24 * 3600) * days) {
+            if (remove) (void)unlinkat(dirfd(all), one->d_name, 0);
+        } else if (ends_with(one->d_name, ".pem")) APR_ARRAY_PUSH(found, const char *) = apr_pstrdup(pool, one->d_name);
     }
     if (all) closedir(all);
     return found;

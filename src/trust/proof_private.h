@@ -16,8 +16,9 @@ bool sr_proof_read(sr_cms_bytes_t *bytes, apr_time_t *written, const char *folde
                    apr_pool_t *pool);
 /* Writes a file beside the old one and renames it. Its time is sr_time_now(). */
 sr_error_t *sr_proof_write(const char *folder, const char *name, const void *data, apr_size_t length, apr_pool_t *pool);
-/* Removes files that are not used any more. Returns the names of the files that end with `suffix`. */
-apr_array_header_t *sr_proof_sweep(const char *folder, const char *suffix, apr_pool_t *pool);
+/* Returns the names (const char *) of the chains that somebody has asked for, which are files. If `remove` is true,
+ * files that are not used any more are removed. */
+apr_array_header_t *sr_proof_wanted(const char *folder, bool remove, apr_pool_t *pool);
 
 /* --- proof_set.c: a file of the set, by name and content */
 typedef struct sr_proof_file_t {
@@ -41,6 +42,8 @@ apr_array_header_t *sr_proof_ocsp_urls(X509 *certificate, apr_pool_t *pool);
 apr_array_header_t *sr_proof_crl_urls(X509 *certificate, apr_pool_t *pool);
 /* Returns the DER of a certificate. */
 sr_cms_bytes_t sr_proof_der(X509 *certificate, apr_pool_t *pool);
+/* Returns certificates (sr_cms_bytes_t, DER) as PEM text. */
+const char *sr_proof_pem(const apr_array_header_t *chain, apr_pool_t *pool);
 /* Returns the name of a certificate, for messages. */
 const char *sr_proof_name(X509 *certificate, apr_pool_t *pool);
 

@@ -22,6 +22,8 @@ bool sr_proof_lock(const char **fault, const char *folder, apr_pool_t *pool);
 /* Asks for the proofs of a chain: PEM text, whose first certificate has this SHA-256. The chain is collected until
  * nobody has asked for 30 days. It costs one stat. */
 sr_error_t *sr_proof_want(const char *folder, const char *sha256, const char *pem, apr_pool_t *pool);
+/* The same for DER (sr_cms_bytes_t), the first certificate first. */
+sr_error_t *sr_proof_want_chain(const char *folder, const apr_array_header_t *chain, apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------- proof_set.c */
 /* The proofs of one chain. */
@@ -75,5 +77,10 @@ const char *sr_proof_cache_folder(const sr_proof_cache_t *cache);
  * live as long as `pool`. The file is read again if it has changed, which costs one stat. If a proof has ended,
  * `missing` says so. */
 const sr_proofs_t *sr_proof_cache_get(sr_proof_cache_t *cache, const char *sha256, apr_pool_t *pool);
+/* Returns what a signature with a timestamp needs: the proofs of this chain, and of all chains that somebody has asked
+ * for. NULL: nothing is known of this chain. If `missing` is not NULL, they are not complete: do not use them. */
+const sr_proofs_t *sr_proof_cache_all(sr_proof_cache_t *cache, const char *sha256, apr_pool_t *pool);
+/* Returns true once an hour for each name: the caller is to ask for the chain with this name (sr_proof_want). */
+bool sr_proof_cache_is_time(sr_proof_cache_t *cache, const char *name);
 
 #endif

@@ -12,6 +12,7 @@ use Sigreq::Httpd;
 use Sigreq::PKI;
 use Sigreq::Responder;
 use Sigreq::Signer 'signers_of';
+use Sigreq::TSA;
 use Test::More;
 
 my $folder    = tempdir('proofs.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
@@ -162,6 +163,26 @@ subtest 'lies' => sub {
     }
     behave();
     ok(wait_for(sub { proven($httpd) }), 'the truth is');
+};
+
+subtest 'timestamp authorities' => sub {
+    behave();
+    my $tsa   = Sigreq::TSA->new($pki, 'tsa1');
+    my $roots = $pki->file('authorities.crt');
+    my $stamp = 'SigreqTimestamp ' . $tsa->url . qq{\nSigreqTimestampAuthorities "$roots"};
+    my $httpd = Sigreq::Httpd->new(server => directives() . "\n$stamp",
+        seal => Sigreq::Httpd::seal(SigreqSeal => pair('seal')))->start;
+    ok(wait_for(sub { proven($httpd) }), 'the proofs of the seal are complete');
+    my $client = organisation(client => { base => $httpd->base, connections => 0 })->{live};
+    my $figure = sub { $client->{ua}->get($httpd->base . '/metrics')->res->body =~ $_[0] };
+    my $ends   = qr/^sigreq_timestamp_proof_expiry_timestamp_seconds \d{10}/m;
+    ok(!$figure->($ends), 'those of an authority that has made no timestamp are not collected');
+    asked();
+    is((signers_of($client->create->json))[0]->sign('Ann')->code, 200, 'a signature with a timestamp');
+    ok(wait_for(sub { $figure->($ends) }), '… and then they are');
+    is_deeply($responder->count, { ocsp => 0, crl => 1 }, 'each once');
+    is((signers_of($client->create->json))[0]->sign('Bob')->code, 200, 'another signature');
+    is(asked(), 0, '… needs nothing more');
 };
 
 subtest 'revocation' => sub {

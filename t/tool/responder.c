@@ -150,9 +150,15 @@ static long decode(unsigned char *der, const char *text)
     char plain[1000];
     size_t length = 0;
     for (; *text && length + 1 < sizeof plain; text++) {
-        unsigned code = 0;
-        if (*text == '%' && sscanf(text + 1, "%2x", &code) == 1) text += 2;
-        plain[length++] = code ? (char)code : *text;
+        static const struct {
+            const char *code;
+            char character;
+        } codes[] = {{"%2B", '+'}, {"%2F", '/'}, {"%3D", '='}};
+        plain[length] = *text;
+        for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+            if (!strncmp(text, codes[i].code, 3)) plain[length] = codes[i].character;
+        if (*text == '%') text += 2;
+        length++;
     }
     plain[length] = '\0';
     long size = EVP_DecodeBlock(der, (const unsigned char *)plain, (int)length);

@@ -269,8 +269,8 @@ int main(void)
     test_partition();
     test_damaged_crl();
     is_int((long long)ERR_peek_error(), 0, "OpenSSL's error queue is empty");
-    made_t *all[] = {ca, leaf, other, stranger, responder, plain_responder, not_delegated, foreign_responder};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) make_free(all[i]);
+    made_t *all[] = {ca, leaf, other, stranger, responder, plain_responder, not_delegated, foreign_responder, NULL};
+    for (made_t **one = all; *one; one++) make_free(*one);
     make_end();
     apr_pool_destroy(pool);
     return done();

@@ -407,6 +407,37 @@ static void test_wanted(void)
     is_int(make_run("ls '%s'/other", folder), 0, "a file that is not ours stays");
 }
 
+/* A signature with a timestamp needs the proofs of two chains: here those of the leaf, and those of the CA. */
+static void test_all(void)
+{
+    apr_time_t earliest;
+    const char *missing;
+    begin();
+    sr_proof_cache_t *cache = sr_proof_cache_create(folder, pool);
+    ok(!sr_proof_cache_all(cache, hash_of(leaf), pool), "without the proofs of the seal there are none");
+    collect();
+    const sr_proofs_t *all = sr_proof_cache_all(cache, hash_of(leaf), pool);
+    ok(all && !all->missing && all->certificates->nelts == 4, "if nobody has asked for another chain, they are all");
+    unsigned char *der = NULL;
+    const int length = i2d_X509(ca->certificate, &der);
+    apr_array_header_t *chain = apr_array_make(pool, 1, sizeof(sr_cms_bytes_t));
+    APR_ARRAY_PUSH(chain, sr_cms_bytes_t) = (sr_cms_bytes_t){der, (apr_size_t)length};
+    ok(sr_proof_cache_is_time(cache, "CN=TSA") && !sr_proof_cache_is_time(cache, "CN=TSA")
+           && sr_proof_cache_is_time(cache, "CN=Other"),
+       "a chain is asked for once an hour");
+    ok(!sr_proof_want_chain(folder, chain, pool), "another chain is asked for");
+    sr_time_forward(apr_time_from_sec(3601));
+    ok(sr_proof_cache_is_time(cache, "CN=TSA"), "an hour later it is time again");
+    all = sr_proof_cache_all(cache, hash_of(leaf), pool);
+    ok(all && all->missing && strstr(all->missing, "not collected yet"), "its proofs are missing");
+    sr_error_t *error = sr_proof_collect_wanted(&earliest, &missing, &next, keeper, root_pem, pool);
+    all = sr_proof_cache_all(cache, hash_of(leaf), pool);
+    ok(!error && all && !all->missing, "until they are collected");
+    ok(all && all->certificates->nelts == 4 && all->crls->nelts == 1, "what both chains have is there once");
+    sr_time_forward(-apr_time_from_sec(3601));
+    OPENSSL_free(der);
+}
+
 static void test_lock(void)
 {
     const char *fault;
@@ -441,9 +472,10 @@ int main(void)
     test_cache();
     test_damage();
     test_wanted();
+    test_all();
     test_lock();
-    made_t *all[] = {root, ca, leaf, responder, plain, foreign};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) make_free(all[i]);
+    made_t *all[] = {root, ca, leaf, responder, plain, foreign, NULL};
+    for (made_t **one = all; *one; one++) make_free(*one);
     make_end();
     apr_pool_destroy(root_pool);
     return done();
