@@ -31,7 +31,9 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_TEST_CERTIFICATE] = {"test-certificate", "FILE", "the test seal's, instead of SigreqTestSealCertificate",
                                  NULL},
     [OPTION_FILE] = {"file", "FILE", "the PDF", NULL},
-    [OPTION_TRUST] = {"trust", "FILE", "certificates (PEM) that every signer's chain must lead to", NULL},
+    [OPTION_TRUST] =
+        {"trust", "FILE",
+         "certificates (PEM) that every signer's and timestamp's chain must lead to, instead of SigreqTrust", NULL},
     [OPTION_HELPER] = {"helper", "FILE", "the program that reads PDF files, instead of SigreqHelper", NULL},
     [OPTION_HISTORY_DAYS] = {"history-days", "N", "how long the history of webhook calls is kept; 90 without it",
                              ctl_check_days},

@@ -19,15 +19,11 @@ static const struct {
     const char *directive;
     ctl_option_id_t option;
 } directives[] = {
-    {"DBDriver", OPTION_DRIVER},
-    {"DBDParams", OPTION_PARAMS},
-    {"SigreqDocuments", OPTION_DOCUMENTS},
-    {"SigreqSealCertificate", OPTION_CERTIFICATE},
-    {"SigreqSealKey", OPTION_KEY},
-    {"SigreqTestSealCertificate", OPTION_TEST_CERTIFICATE},
-    {"SigreqHelper", OPTION_HELPER},
-    {"SigreqCache", OPTION_CACHE},
-    {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
+    {"DBDriver", OPTION_DRIVER},           {"DBDParams", OPTION_PARAMS},
+    {"SigreqDocuments", OPTION_DOCUMENTS}, {"SigreqSealCertificate", OPTION_CERTIFICATE},
+    {"SigreqSealKey", OPTION_KEY},         {"SigreqTestSealCertificate", OPTION_TEST_CERTIFICATE},
+    {"SigreqTrust", OPTION_TRUST},         {"SigreqHelper", OPTION_HELPER},
+    {"SigreqCache", OPTION_CACHE},         {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
 };
 
 /* Returns the next word of a line by httpd's rules: bare, or in quotes with backslashes. NULL at the end. */

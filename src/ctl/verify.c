@@ -27,13 +27,38 @@ static void print_line(const char *name, const char *value)
     if (value) printf("    %-13s%s\n", name, value);
 }
 
+/* Prints a time that somebody else has confirmed. */
+static void print_stamp(ctl_t *ctl, const sr_cms_stamp_t *stamp)
+{
+    const char *by = stamp->authority ? apr_pstrcat(ctl->pool, " by ", stamp->authority, NULL) : "";
+    if (stamp->state == SR_CMS_STAMP_VALID)
+        print_line("timestamp", apr_pstrcat(ctl->pool, sr_time_format(stamp->time, ctl->pool), by, NULL));
+    else if (stamp->state != SR_CMS_STAMP_NONE)
+        print_line("timestamp", apr_psprintf(ctl->pool, "%s: %s%s%s%s", sr_cms_stamp_name(stamp->state), stamp->fault,
+                                             stamp->time ? "; it says " : "",
+                                             stamp->time ? sr_time_format(stamp->time, ctl->pool) : "", by));
+}
+
+static void print_trust(ctl_t *ctl, const sr_cms_result_t *signer)
+{
+    print_line("level", sr_cms_level_name(signer->level));
+    print_stamp(ctl, &signer->stamp);
+    if (signer->trust == SR_CMS_TRUSTED) print_line("trust", "its chain leads to a given certificate");
+    if (signer->trust == SR_CMS_UNTRUSTED)
+        print_line("trust", apr_pstrcat(ctl->pool, "none: ", signer->distrust, NULL));
+    if (signer->trust == SR_CMS_REVOKED)
+        print_line("trust", apr_pstrcat(ctl->pool, "revoked: ", signer->distrust, NULL));
+    if (signer->proven_until) print_line("proven until", sr_time_format(signer->proven_until, ctl->pool));
+}
+
 static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
 {
     const sr_cms_certificate_t *signer = one->signer.signer;
     const char *updates = one->later == 1 ? "1 update" : apr_psprintf(ctl->pool, "%d updates", one->later);
 
-    printf("\n  %s: %s%s%s%s\n", one->field, sr_cms_state_name(one->state), one->fault ? ": " : "",
-           one->fault ? one->fault : "", one->signer.ours ? ", by this service" : "");
+    printf("\n  %s:%s %s%s%s%s\n", one->field, one->timestamp ? " document timestamp," : "",
+           sr_cms_state_name(one->state), one->fault ? ": " : "", one->fault ? one->fault : "",
+           one->signer.ours ? ", by this service" : "");
     if (one->whole) print_line("covers", "the whole document");
     else if (one->covers && one->later >= 0)
         print_line("covers",
@@ -47,9 +72,7 @@ static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
     if (signer) print_line("issued by", signer->issuer);
     if (signer) print_line("sha256", signer->sha256);
     print_line("algorithm", one->signer.algorithm);
-    if (one->signer.trust == SR_CMS_TRUSTED) print_line("trust", "its chain leads to a given certificate");
-    if (one->signer.trust == SR_CMS_UNTRUSTED)
-        print_line("trust", apr_pstrcat(ctl->pool, "none: ", one->signer.distrust, NULL));
+    print_trust(ctl, &one->signer);
     print_line("says name", one->name);
     print_line("says reason", one->reason);
     print_line("says contact", one->contact);
@@ -111,7 +134,8 @@ static sr_error_t *verify_file(ctl_t *ctl, sr_pdf_verification_t *found, const s
 
 sr_error_t *ctl_verify(ctl_t *ctl)
 {
-    static const ctl_option_id_t wanted[] = {OPTION_HELPER, OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE, OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {OPTION_HELPER, OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE, OPTION_TRUST,
+                                             OPTION_COUNT};
     sr_pdf_verification_t found;
     sr_cms_context_t context;
     bool good;
@@ -120,7 +144,10 @@ sr_error_t *ctl_verify(ctl_t *ctl)
     SR_TRY(read_context(ctl, &context));
     SR_TRY(verify_file(ctl, &found, &context));
     good = found.conclusion == SR_PDF_SIGNED;
-    for (int i = 0; i < found.count; i++) good = good && found.signatures[i].signer.trust != SR_CMS_UNTRUSTED;
+    for (int i = 0; i < found.count; i++) {
+        const sr_cms_trust_t trust = found.signatures[i].signer.trust;
+        good = good && trust != SR_CMS_UNTRUSTED && trust != SR_CMS_REVOKED;
+    }
     if (!good) ctl->status = CTL_FAILED;
     if (ctl->given[OPTION_JSON]) print_json(ctl, &found);
     else print_text(ctl, &found);

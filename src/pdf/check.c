@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check.c: checks a CMS of a PDF, made by this service or by anybody else. It finds the digest that the key has signed,
- * checks that the signed attributes name the certificate, and, if there are anchors, that a chain leads to one. It is
+ * and checks that the signed attributes name the certificate. judge.c follows the chain of the certificate. It is
  * strict where lenient parsers have been attacked: exactly one signer, no embedded content, signed attributes, and only
  * zero bytes after the CMS. Anybody may have written these bytes, so this code only runs in a worker, never in the
  * process that has the key of the seal. */
-#include "pdf/certificate.h"
+#include "pdf/judge.h"
 
-#include <openssl/cms.h>
 #include <openssl/err.h>
 #include <openssl/ts.h>
-#include <openssl/x509v3.h>
 #include <string.h>
 
-#define MIN_SECURITY_BITS 80   /* of the signer's key: RSA 1024. Weaker keys can be broken with ordinary hardware */
-#define CHAIN_SECURITY_LEVEL 2 /* of the chain: 112 bits, and no SHA-1 */
+#define MIN_SECURITY_BITS 80 /* of the signer's key: RSA 1024. Weaker keys can be broken with ordinary hardware */
 
 typedef struct cms_t {
     CMS_ContentInfo *content;
@@ -25,6 +22,8 @@ typedef struct cms_t {
         *token; /* of a document timestamp (RFC 3161): it contains the digest of the document; or NULL */
     unsigned char imprint[EVP_MAX_MD_SIZE];
     apr_size_t imprint_size;
+    apr_time_t time; /* of a token; 0 if it cannot be read */
+    bool plain;      /* the key signs without a hash function: EdDSA */
     const char *algorithm;
     sr_cms_state_t state;
     const char *fault;
@@ -37,9 +36,9 @@ typedef struct hash_t {
 
 /* SHA-1 and MD5 are missing on purpose: different documents with the same hash have been made, also as PDFs. */
 static const hash_t HASHES[] = {
-    {NID_sha256, "SHA256", "SHA-256"},
-    {NID_sha384, "SHA384", "SHA-384"},
-    {NID_sha512, "SHA512", "SHA-512"},
+    {NID_sha256, "SHA256", "SHA-256"},      {NID_sha384, "SHA384", "SHA-384"},
+    {NID_sha512, "SHA512", "SHA-512"},      {NID_sha3_256, "SHA3-256", "SHA3-256"},
+    {NID_sha3_384, "SHA3-384", "SHA3-384"}, {NID_sha3_512, "SHA3-512", "SHA3-512"},
 };
 
 static const hash_t *find_hash(const X509_ALGOR *algorithm)
@@ -84,6 +83,21 @@ static const char *decode(cms_t *cms, const unsigned char *der, apr_size_t lengt
     return NULL;
 }
 
+/* Finds the hash function and the kind of key of a signature algorithm. OpenSSL's table lacks ECDSA with SHA-3. */
+static bool find_algorithms(int named, int *hash, int *kind)
+{
+    static const int more[][2] = {{NID_ecdsa_with_SHA3_256, NID_sha3_256},
+                                  {NID_ecdsa_with_SHA3_384, NID_sha3_384},
+                                  {NID_ecdsa_with_SHA3_512, NID_sha3_512}};
+    *kind = EVP_PKEY_EC;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (more[i][0] == named) {
+            *hash = more[i][1];
+            return true;
+        }
+    return OBJ_find_sigid_algs(named, hash, kind);
+}
+
 /* OpenSSL uses the key and the digest algorithm and ignores the signature algorithm. Other programs use the latter, so
  * it must match. */
 static bool fit_together(const X509_ALGOR *signature, const hash_t *hash, const EVP_PKEY *key)
@@ -92,7 +106,7 @@ static bool fit_together(const X509_ALGOR *signature, const hash_t *hash, const 
     X509_ALGOR_get0(&object, NULL, NULL, signature);
     int named = OBJ_obj2nid(object), kind = EVP_PKEY_get_base_id(key), its_hash, its_kind;
     if (named == kind || (named == NID_rsassaPss && kind == EVP_PKEY_RSA)) return true;
-    return OBJ_find_sigid_algs(named, &its_hash, &its_kind) && its_hash == hash->nid && its_kind == kind;
+    return find_algorithms(named, &its_hash, &its_kind) && its_hash == hash->nid && its_kind == kind;
 }
 
 static const char *unknown_hash(const X509_ALGOR *digest)
@@ -104,7 +118,7 @@ static const char *unknown_hash(const X509_ALGOR *digest)
     return weak ? "its hash function proves nothing today" : "its hash function is not checked here";
 }
 
-/* Returns false for signature algorithms that OpenSSL does not know, such as plain ECDSA. */
+/* Returns false for signature algorithms that are not known here, such as plain ECDSA. */
 static bool is_known(const X509_ALGOR *signature)
 {
     const ASN1_OBJECT *object;
@@ -112,7 +126,7 @@ static bool is_known(const X509_ALGOR *signature)
     X509_ALGOR_get0(&object, NULL, NULL, signature);
     int named = OBJ_obj2nid(object);
     return named == NID_rsassaPss || named == NID_rsaEncryption || named == NID_X9_62_id_ecPublicKey
-           || OBJ_find_sigid_algs(named, &hash, &kind);
+           || find_algorithms(named, &hash, &kind);
 }
 
 /* Reads the header of the next element and moves *at to its content. Returns false if it has another class or tag. */
@@ -205,6 +219,7 @@ static const char *read_token(cms_t *cms, const ASN1_OCTET_STRING *content)
     if (whole) {
         cms->imprint_size = (apr_size_t)ASN1_STRING_length(digest);
         memcpy(cms->imprint, ASN1_STRING_get0_data(digest), cms->imprint_size);
+        cms->time = sr_cms_time(TS_TST_INFO_get_time(info));
     }
     TS_TST_INFO_free(info);
     if (!whole) return broken(cms, "its Contents are no timestamp");
@@ -214,13 +229,13 @@ static const char *read_token(cms_t *cms, const ASN1_OCTET_STRING *content)
     return NULL;
 }
 
-static const char *find_signer(cms_t *cms, apr_pool_t *pool)
+static const char *find_signer(cms_t *cms, STACK_OF(X509) * more, apr_pool_t *pool)
 {
     X509_ALGOR *digest, *signature;
     EVP_PKEY *key;
     STACK_OF(CMS_SignerInfo) *signers = CMS_get0_SignerInfos(cms->content);
     if (sk_CMS_SignerInfo_num(signers) != 1) return broken(cms, "it does not have exactly one signer");
-    CMS_set1_signers_certs(cms->content, NULL, 0);
+    CMS_set1_signers_certs(cms->content, more, 0);
     CMS_SignerInfo_get0_algs(sk_CMS_SignerInfo_value(signers, 0), &key, &cms->certificate, &digest, &signature);
     if (!cms->certificate) return unchecked(cms, "it does not hold the certificate of its signer");
     if (!key) return broken(cms, "the key in its certificate cannot be read");
@@ -234,8 +249,7 @@ static const char *find_signer(cms_t *cms, apr_pool_t *pool)
     const hash_t *hash = find_hash(digest);
     cms->algorithm =
         apr_psprintf(pool, "%s with %s", sr_cms_key_name(key, pool), hash ? hash->shown : "another hash function");
-    if (EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 || EVP_PKEY_get_base_id(key) == EVP_PKEY_ED448)
-        return unchecked(cms, "its kind of key is not checked here");
+    cms->plain = EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 || EVP_PKEY_get_base_id(key) == EVP_PKEY_ED448;
     if (!hash) return unchecked(cms, unknown_hash(digest));
     if (!is_known(signature)) return unchecked(cms, "its algorithm is not checked here");
     if (!fit_together(signature, hash, key)) return broken(cms, "its algorithms do not go together");
@@ -250,11 +264,11 @@ static const char *find_signer(cms_t *cms, apr_pool_t *pool)
     return NULL;
 }
 
-static cms_t *read_cms(const unsigned char *der, apr_size_t length, apr_pool_t *pool)
+static cms_t *read_cms(const unsigned char *der, apr_size_t length, STACK_OF(X509) * more, apr_pool_t *pool)
 {
     cms_t *cms = apr_pcalloc(pool, sizeof *cms);
     cms->fault = decode(cms, der, length, pool);
-    if (!cms->fault) cms->fault = find_signer(cms, pool);
+    if (!cms->fault) cms->fault = find_signer(cms, more, pool);
     ERR_clear_error();
     return cms;
 }
@@ -340,11 +354,29 @@ static bool is_token_signed(const cms_t *cms, const ASN1_STRING *signed_digest)
            && !memcmp(ASN1_STRING_get0_data(signed_digest), own, size);
 }
 
+/* OpenSSL's CMS always hashes the signed attributes first. EdDSA signs them as they are (RFC 8419). */
+static const char *check_value(cms_t *cms)
+{
+    static const char other[] = "it was not made by the key of its certificate";
+    const ASN1_OCTET_STRING *value = CMS_SignerInfo_get0_signature(cms->signer);
+    size_t length = 0;
+    if (!cms->plain) return CMS_SignerInfo_verify(cms->signer) == 1 ? NULL : other;
+    unsigned char *attributes = sr_cms_attributes(&length, cms->signer);
+    if (!attributes) return unchecked(cms, "it has more signed attributes than are checked here");
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool good = context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, X509_get0_pubkey(cms->certificate)) == 1
+                && EVP_DigestVerify(context, ASN1_STRING_get0_data(value), (size_t)ASN1_STRING_length(value),
+                                    attributes, length)
+                       == 1;
+    EVP_MD_CTX_free(context);
+    OPENSSL_free(attributes);
+    return good ? NULL : other;
+}
+
 static const char *check_attributes(sr_cms_result_t *result, const cms_t *cms, apr_pool_t *pool)
 {
     const ASN1_STRING *signed_digest = attribute(cms, NID_pkcs9_messageDigest, V_ASN1_OCTET_STRING);
     const ASN1_OBJECT *type = attribute(cms, NID_pkcs9_contentType, V_ASN1_OBJECT);
-    if (CMS_SignerInfo_verify(cms->signer) != 1) return "it was not made by the key of its certificate";
     if (!signed_digest || !type || OBJ_cmp(type, CMS_get0_eContentType(cms->content)))
         return "its signed attributes are not those of a document";
     if (cms->token && !is_token_signed(cms, signed_digest)) return SR_CMS_OTHER_DOCUMENT;
@@ -370,55 +402,52 @@ static apr_time_t read_signing_time(const cms_t *cms)
     return time && ASN1_TIME_to_tm(time, &parts) ? apr_time_from_sec(timegm(&parts)) : 0;
 }
 
-/* Returns NULL if a chain leads to an anchor. */
-static const char *check_chain(const cms_t *cms, const sr_cms_anchors_t *anchors, apr_time_t now, apr_pool_t *pool)
+/* The first timestamp of the signature. No key of the signer signs it, so anybody may have added it. */
+static void read_stamp(sr_cms_checked_t *checked, const cms_t *cms, apr_pool_t *pool)
 {
-    const char *wrong = NULL;
-    if (!(X509_get_key_usage(cms->certificate) & (KU_DIGITAL_SIGNATURE | KU_NON_REPUDIATION)))
-        return "its certificate is not for signing";
-    STACK_OF(X509) *others = CMS_get1_certs(cms->content);
-    X509_STORE_CTX *context = X509_STORE_CTX_new();
-    if (!context || !X509_STORE_CTX_init(context, anchors->store, cms->certificate, others)) {
-        wrong = sr_cms_why(pool);
-    } else {
-        X509_VERIFY_PARAM *how = X509_STORE_CTX_get0_param(context);
-        X509_VERIFY_PARAM_set_purpose(how, X509_PURPOSE_ANY);
-        X509_VERIFY_PARAM_set_flags(
-            how, X509_V_FLAG_PARTIAL_CHAIN); /* an anchor need not be a root, and may be the certificate itself */
-        X509_VERIFY_PARAM_set_auth_level(how, CHAIN_SECURITY_LEVEL);
-        X509_VERIFY_PARAM_set_time(how, (time_t)apr_time_sec(now));
-        if (X509_verify_cert(context) != 1)
-            wrong = apr_pstrdup(pool, X509_verify_cert_error_string(X509_STORE_CTX_get_error(context)));
-    }
-    X509_STORE_CTX_free(context);
-    sk_X509_pop_free(others, X509_free);
-    return wrong;
+    const int at = CMS_unsigned_get_attr_by_NID(cms->signer, NID_id_smime_aa_timeStampToken, -1);
+    const ASN1_OCTET_STRING *value = CMS_SignerInfo_get0_signature(cms->signer);
+    const ASN1_TYPE *token = at < 0 ? NULL : X509_ATTRIBUTE_get0_type(CMS_unsigned_get_attr(cms->signer, at), 0);
+    checked->value = keep(ASN1_STRING_get0_data(value), (apr_size_t)ASN1_STRING_length(value), pool);
+    if (!token || token->type != V_ASN1_SEQUENCE) return;
+    const ASN1_STRING *der = token->value.sequence;
+    checked->token = keep(ASN1_STRING_get0_data(der), (apr_size_t)ASN1_STRING_length(der), pool);
 }
 
-static void judge_signer(sr_cms_result_t *result, const cms_t *cms, const sr_cms_context_t *context, apr_pool_t *pool)
+static apr_status_t free_certificates(void *data)
 {
-    apr_time_t now = context->now ? context->now : sr_time_now();
+    sk_X509_pop_free(data, X509_free);
+    return APR_SUCCESS;
+}
+
+static void describe(sr_cms_checked_t *checked, const cms_t *cms, apr_time_t now, apr_pool_t *pool)
+{
+    sr_cms_result_t *result = &checked->result;
+    checked->certificate = cms->certificate;
+    checked->others = CMS_get1_certs(cms->content);
+    apr_pool_cleanup_register(pool, checked->others, free_certificates, apr_pool_cleanup_null);
     result->signer = sr_cms_describe(cms->certificate, pool);
     result->expired = now > result->signer->until;
     result->premature = now < result->signer->from;
-    if (result->state != SR_CMS_INTACT) return;
-    if (!context->anchors) return;
-    result->distrust = check_chain(cms, context->anchors, now, pool);
-    result->trust = result->distrust ? SR_CMS_UNTRUSTED : SR_CMS_TRUSTED;
 }
 
-void sr_cms_check(sr_cms_result_t *result, const void *der, apr_size_t length, const sr_cms_context_t *context,
-                  apr_pool_t *pool)
+void sr_cms_examine(sr_cms_checked_t *checked, const void *der, apr_size_t length, STACK_OF(X509) * more,
+                    const sr_cms_context_t *context, apr_pool_t *pool)
 {
-    const cms_t *cms = read_cms(der, length, pool);
+    cms_t *cms = read_cms(der, length, more, pool);
+    *checked = (sr_cms_checked_t){.time = cms->time};
+    sr_cms_result_t *result = &checked->result;
     *result = (sr_cms_result_t){.state = cms->state, .fault = cms->fault, .algorithm = cms->algorithm};
     if (!cms->fault) {
         result->hash = cms->digest->name;
         result->timestamp = cms->token != NULL;
-        result->fault = check_attributes(result, cms, pool);
-        if (result->fault) result->state = SR_CMS_BROKEN;
+        cms->state = SR_CMS_BROKEN;
+        result->fault = check_value(cms);
+        if (!result->fault) result->fault = check_attributes(result, cms, pool);
+        if (result->fault) result->state = cms->state;
         result->signing_time = read_signing_time(cms);
+        read_stamp(checked, cms, pool);
     }
-    if (cms->certificate) judge_signer(result, cms, context, pool);
+    if (cms->certificate) describe(checked, cms, context->now ? context->now : sr_time_now(), pool);
     ERR_clear_error();
 }

@@ -104,6 +104,36 @@ static bool read_intact(sr_cms_result_t *result, const json_t *object, apr_pool_
            && read_bytes(&result->signature, object, "signature", SR_CMS_MAX_PROOF, pool);
 }
 
+static bool read_stamp(sr_cms_stamp_t *stamp, const json_t *object, apr_pool_t *pool)
+{
+    static const char *const states[] = SR_CMS_STAMP_NAMES;
+    size_t state;
+    if (!read_name_of(&state, object, "state", states) || !read_time(&stamp->time, object, "time")
+        || !read_words(&stamp->fault, object, "fault", pool))
+        return false;
+    stamp->state = (sr_cms_stamp_state_t)state;
+    if (json_object_get(object, "authority") && !read_name(&stamp->authority, object, "authority", pool)) return false;
+    const bool faulty = stamp->state == SR_CMS_STAMP_BROKEN || stamp->state == SR_CMS_STAMP_UNTRUSTED;
+    if (faulty != (stamp->fault != NULL)) return false;
+    return stamp->state != SR_CMS_STAMP_VALID || (stamp->authority && stamp->time);
+}
+
+/* Reads what was judged about an intact signature. `anchored` tells whether the request has trust anchors. */
+static bool read_judgement(sr_cms_result_t *result, const json_t *object, bool anchored, apr_pool_t *pool)
+{
+    static const char *const levels[] = SR_CMS_LEVEL_NAMES;
+    size_t level;
+    if (!read_name_of(&level, object, "level", levels) || !read_time(&result->proven_until, object, "proven")
+        || !read_stamp(&result->stamp, json_object_get(object, "stamp"), pool))
+        return false;
+    result->level = (sr_cms_level_t)level;
+    const bool intact = result->state == SR_CMS_INTACT;
+    if ((level == SR_CMS_LEVEL_NONE) != (!intact || result->timestamp)) return false;
+    if (!anchored && result->stamp.state == SR_CMS_STAMP_VALID) return false;
+    return (result->trust == SR_CMS_TRUSTED || !result->proven_until)
+           && (intact || result->stamp.state == SR_CMS_STAMP_NONE);
+}
+
 static bool read_result(sr_cms_result_t *result, const json_t *object, bool anchored, apr_pool_t *pool)
 {
     static const char *const states[] = SR_CMS_STATE_NAMES, *const trusts[] = SR_CMS_TRUST_NAMES,
@@ -121,9 +151,11 @@ static bool read_result(sr_cms_result_t *result, const json_t *object, bool anch
         || !read_words(&result->distrust, object, "distrust", pool) || !read_flag(&result->bound, object, "bound")
         || !read_flag(&result->expired, object, "expired") || !read_flag(&result->premature, object, "premature")
         || !read_flag(&result->timestamp, object, "timestamp") || !read_time(&result->signing_time, object, "time")
-        || !read_signer(result, json_object_get(object, "signer"), pool))
+        || !read_signer(result, json_object_get(object, "signer"), pool)
+        || !read_judgement(result, object, anchored, pool))
         return false;
-    if ((result->trust == SR_CMS_UNTRUSTED) != (result->distrust != NULL)) return false;
+    const bool distrusted = result->trust == SR_CMS_UNTRUSTED || result->trust == SR_CMS_REVOKED;
+    if (distrusted != (result->distrust != NULL)) return false;
     if (result->state != SR_CMS_INTACT) return result->fault && result->trust == SR_CMS_TRUST_UNKNOWN;
     return anchored == (result->trust != SR_CMS_TRUST_UNKNOWN) && read_intact(result, object, pool);
 }
@@ -138,7 +170,7 @@ static bool read_answer(void *data, const json_t *object, apr_pool_t *pool)
     return true;
 }
 
-sr_error_t *sr_cms_ask(sr_cms_result_t *results, sr_pdf_pool_t *workers, const json_t *signatures,
+sr_error_t *sr_cms_ask(sr_cms_result_t *results, sr_pdf_pool_t *workers, const json_t *signatures, const json_t *proofs,
                        const sr_cms_context_t *context, apr_pool_t *pool)
 {
     /* A new worker, which has not read the document. */
@@ -152,6 +184,7 @@ sr_error_t *sr_cms_ask(sr_cms_result_t *results, sr_pdf_pool_t *workers, const j
     json_object_set_new(request, "now", json_integer(now));
     if (context->anchors) json_object_set_new(request, "anchors", json_string(context->anchors->pem));
     json_object_set_new(request, "signatures", json_incref((json_t *)signatures));
+    if (proofs) json_object_set_new(request, "proofs", json_incref((json_t *)proofs));
     const sr_pdf_request_t put = {.op = SR_PDF_OP_CHECK,
                                   .text = sr_json_text(request, pool),
                                   .descriptor = -1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cms.h: certificates and signatures, as part of pdf.h. certificate.c identity.c issue.c: keys and certificates ·
- * cms.c: makes a signature · stamped.c: adds a timestamp · check.c: checks a signature, in a helper · match.c: compares
- * the result with the document */
+ * cms.c: makes a signature · stamped.c: adds a timestamp · check.c, judge.c: check signatures, in a helper · match.c:
+ * compares the result with the document */
 #ifndef SR_PDF_CMS_H
 #define SR_PDF_CMS_H
 
@@ -102,7 +102,7 @@ sr_error_t *sr_cms_stamped_digest(unsigned char *sha256, const void *der, apr_si
 sr_error_t *sr_cms_stamp(const unsigned char **stamped, apr_size_t *stamped_length, const void *der, apr_size_t length,
                          const void *token, apr_size_t token_length, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ check.c
+/* ------------------------------------------------------------------------------------------------ judge.c
  *
  * A defect of a signature is a result, not an error.
  */
@@ -113,10 +113,34 @@ typedef enum sr_cms_state_t {
 } sr_cms_state_t;
 
 typedef enum sr_cms_trust_t {
-    SR_CMS_TRUST_UNKNOWN, /* no anchors were given */
+    SR_CMS_TRUST_UNKNOWN, /* no anchors were given, or the signature is not intact */
     SR_CMS_TRUSTED,
-    SR_CMS_UNTRUSTED
+    SR_CMS_UNTRUSTED,
+    SR_CMS_REVOKED /* a certificate of the chain was revoked at the time that is proved */
 } sr_cms_trust_t;
+
+typedef enum sr_cms_level_t {
+    SR_CMS_LEVEL_NONE, /* not intact, or a document timestamp */
+    SR_CMS_LEVEL_B,    /* the signature alone */
+    SR_CMS_LEVEL_T,    /* with a timestamp */
+    SR_CMS_LEVEL_LT,   /* with what proves of all certificates whether they were revoked */
+    SR_CMS_LEVEL_LTA   /* these proofs are covered by a document timestamp */
+} sr_cms_level_t;
+
+typedef enum sr_cms_stamp_state_t {
+    SR_CMS_STAMP_NONE, /* there is no timestamp */
+    SR_CMS_STAMP_VALID,
+    SR_CMS_STAMP_BROKEN,   /* it is not of this signature, or was changed */
+    SR_CMS_STAMP_UNTRUSTED /* it is intact, and no chain leads to an anchor, or there are no anchors */
+} sr_cms_stamp_state_t;
+
+/* A timestamp (RFC 3161) of a signature, or of a document. */
+typedef struct sr_cms_stamp_t {
+    sr_cms_stamp_state_t state;
+    apr_time_t time;       /* 0 if it is broken */
+    const char *authority; /* name of its certificate; NULL if it is broken */
+    const char *fault;     /* why it is not valid */
+} sr_cms_stamp_t;
 
 typedef struct sr_cms_result_t {
     sr_cms_state_t state;
@@ -127,8 +151,12 @@ typedef struct sr_cms_result_t {
     bool ours;  /* intact, and made with a certificate of the context's `ours`; only sr_cms_match sets it */
     bool expired, premature; /* the certificate has expired or is not yet valid, at the context's `now` */
     apr_time_t signing_time; /* the signing-time attribute: the clock of the signer; 0 if missing */
-    sr_cms_trust_t trust;    /* revocation is not checked */
-    const char *distrust;    /* for SR_CMS_UNTRUSTED: the reason */
+    sr_cms_trust_t trust;    /* at the time that is proved, or else at the context's `now` */
+    const char *distrust;    /* for SR_CMS_UNTRUSTED and SR_CMS_REVOKED: the reason */
+    sr_cms_level_t level;    /* what the file has, whether it is trusted or not */
+    sr_cms_stamp_t stamp;    /* of the signature. Of a document timestamp: itself */
+    /* If it is trusted: how long that can be proved with this file alone. 0: unknown. */
+    apr_time_t proven_until;
     /* OpenSSL's name of the hash function of the document; NULL if the signature is not intact whatever the document is
      */
     const char *hash;
@@ -150,9 +178,28 @@ typedef struct sr_cms_context_t {
 #define SR_CMS_MAX_PROOF 2048
 #define SR_CMS_OTHER_DOCUMENT "the document is not the one that was signed"
 
-/* Checks a signature as far as that is possible without the document. If it is intact, `digest` is the digest that
- * the document must have. Zero bytes may follow the DER, as in a PDF. Only a worker calls this function. The
- * members of the result are in `pool`. */
+/* One entry of the document security store (DSS), as DER. */
+typedef enum sr_cms_proof_kind_t { SR_CMS_PROOF_CERTIFICATE, SR_CMS_PROOF_OCSP, SR_CMS_PROOF_CRL } sr_cms_proof_kind_t;
+typedef struct sr_cms_proof_t {
+    sr_cms_proof_kind_t kind;
+    sr_cms_bytes_t der;
+    apr_off_t at; /* its offset in the file */
+} sr_cms_proof_t;
+typedef struct sr_cms_asked_t {
+    const void *der; /* zero bytes may follow the CMS, as in a PDF */
+    apr_size_t length;
+    apr_off_t covers; /* size of the file when it was signed */
+    bool refuted;     /* its digest is not that of the document, so it does not prove the time of anything */
+} sr_cms_asked_t;
+
+/* Checks the signatures and document timestamps of one document, as far as that is possible without the document. If
+ * one is intact, `digest` is the digest that the document must have, and the results of the others rely on this. A
+ * trusted timestamp proves that what it covers existed at its time, so the chain of a signature is judged at the
+ * earliest time that is proved, with proofs of revocation from the DSS alone. Nothing is fetched. Only a worker calls
+ * this function. The members of the results are in `pool`. */
+void sr_cms_check_all(sr_cms_result_t *results, const sr_cms_asked_t *asked, int count, const sr_cms_proof_t *proofs,
+                      int proof_count, const sr_cms_context_t *context, apr_pool_t *pool);
+/* Does the same for one signature without a DSS. */
 void sr_cms_check(sr_cms_result_t *result, const void *der, apr_size_t length, const sr_cms_context_t *context,
                   apr_pool_t *pool);
 

@@ -62,9 +62,27 @@ static bool read_signature(sr_pdf_listed_t *listed, const json_t *object, apr_po
         return false;
     if (listed->fault && !sr_pdf_is_plain(listed->fault)) return false;
     if (!read_range(listed, json_object_get(object, "range"))) return false;
-    if (!read_texts(&listed->changes, object, "changes", pool) || !read_texts(&listed->filled, object, "filled", pool))
+    if (!read_texts(&listed->changes, object, "changes", pool) || !read_texts(&listed->filled, object, "filled", pool)
+        || !read_texts(&listed->since, object, "since", pool))
         return false;
     return listed->has_range || listed->fault;
+}
+
+/* Only the form is checked here: the proofs are opaque, and another worker reads them. */
+static bool read_proofs(sr_pdf_list_t *list, const json_t *response, apr_pool_t *pool)
+{
+    json_t *proofs = json_object_get(response, "proofs"), *one;
+    size_t i, total = 0;
+    if (!proofs) return true;
+    if (!json_is_array(proofs) || json_array_size(proofs) > SR_CMS_MAX_PROOFS) return false;
+    json_array_foreach (proofs, i, one) {
+        const char *der = sr_json_string(one, "der");
+        if (!der || !sr_json_string(one, "kind") || !json_is_integer(json_object_get(one, "at"))) return false;
+        total += strlen(der) / 4 * 3;
+    }
+    if (total > SR_CMS_MAX_PROOF_BYTES + (size_t)3 * SR_CMS_MAX_PROOFS) return false;
+    list->proofs = sr_json_own(json_incref(proofs), pool);
+    return true;
 }
 
 bool sr_pdf_list_read(void *result, const json_t *response, apr_pool_t *pool)
@@ -91,5 +109,5 @@ bool sr_pdf_list_read(void *result, const json_t *response, apr_pool_t *pool)
     for (int at = 0; at < list->count; at++)
         if (!read_signature(&list->signatures[at], json_array_get(all, (size_t)at), pool)) return false;
     list->validation = json_is_true(json_object_get(response, "validation"));
-    return read_texts(&list->appended, response, "appended", pool);
+    return read_proofs(list, response, pool) && read_texts(&list->appended, response, "appended", pool);
 }

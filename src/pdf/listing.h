@@ -13,6 +13,7 @@ typedef struct sr_pdf_listed_t {
     int later;
     const char *fault;
     const char *const *changes, *const *filled; /* the same as in sr_pdf_found_t */
+    const char *const *since; /* of a document timestamp after the last signature: the changes since then; or NULL */
 } sr_pdf_listed_t;
 
 typedef struct sr_pdf_list_t {
@@ -22,6 +23,7 @@ typedef struct sr_pdf_list_t {
     int count;
     const char *const *appended; /* what was changed after the last signature */
     bool validation;             /* only data for the validation of signatures was added there */
+    json_t *proofs; /* its document security store, for sr_cms_ask; or NULL. It lives as long as the pool */
 } sr_pdf_list_t;
 
 /* ------------------------------------------------------------------------------------------------ client.c */

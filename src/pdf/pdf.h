@@ -357,6 +357,7 @@ typedef struct sr_pdf_found_t {
     const char *field;    /* full name of the field */
     sr_cms_state_t state; /* of the bytes of the document that the signature covers */
     const char *fault;    /* why the state is not SR_CMS_INTACT */
+    bool timestamp;       /* a document timestamp (RFC 3161), which no person has made */
     bool whole; /* intact, and covers every byte of the file except its own value: nothing was appended after it */
     apr_off_t covers; /* size of the file when it was signed; 0 if unknown */
     int later;        /* number of incremental updates after it; -1 if unknown */
@@ -370,8 +371,10 @@ typedef struct sr_pdf_found_t {
 } sr_pdf_found_t;
 
 typedef enum sr_pdf_conclusion_t {
-    SR_PDF_SIGNED, /* every signature is intact, later ones explain what was added, and one covers the whole document */
-    SR_PDF_EXTENDED,  /* every signature is intact, and something was appended after the last one */
+    /* every signature is intact, later ones explain what was added, and one covers the whole document. It may be a
+     * document timestamp if only data for validation was added after the last signature of a person */
+    SR_PDF_SIGNED,
+    SR_PDF_EXTENDED,  /* every signature is intact, and something else was appended after the last one */
     SR_PDF_CHANGED,   /* no signature is broken, but something was changed between two of them that nothing explains */
     SR_PDF_BROKEN,    /* a signature is broken */
     SR_PDF_UNCHECKED, /* no signature is broken, but a signature, or what was changed between signatures, cannot be
@@ -385,6 +388,7 @@ typedef struct sr_pdf_verification_t {
     sr_pdf_verdict_t verdict;   /* SR_PDF_ACCEPTED unless the conclusion is SR_PDF_UNREADABLE */
     const char *reason;         /* for SR_PDF_REFUSED: plain text that continues "cannot be verified: " */
     bool validation;            /* according to the worker, only validation data was added after the last signature */
+    bool explained;             /* nothing else was changed after the last signature, according to the worker */
     bool changed;               /* something was changed between signatures that nothing explains */
     bool incomparable;          /* it is unknown what was changed between signatures */
     sr_pdf_found_t *signatures; /* in the order in which they were made; those of unknown order come first */
@@ -404,12 +408,18 @@ sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *wo
 const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion);
 /* Returns "intact", "broken" or "unchecked". */
 const char *sr_cms_state_name(sr_cms_state_t state);
+/* Returns "B-B", "B-T", "B-LT" or "B-LTA", or NULL for SR_CMS_LEVEL_NONE. */
+const char *sr_cms_level_name(sr_cms_level_t level);
+/* Returns "none", "valid", "broken" or "untrusted". */
+const char *sr_cms_stamp_name(sr_cms_stamp_state_t state);
 /* Returns the conclusion in plain text. For SR_PDF_UNREADABLE it is the reason. */
 const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found);
-/* Returns {"conclusion","reason","signatures":[{"field","state","fault"|null,"whole","covers"|null,"laterUpdates"|null,
+/* Returns
+ * {"conclusion","reason","signatures":[{"field","kind","state","fault"|null,"whole","covers"|null,"laterUpdates"|null,
  * "changes":[…]|null,"filled":[…]|null,"ours","name"|null,"reason"|null,"contact"|null,"claimedAt"|null,
- * "signer":{…}|null,"algorithm"|null,"expired","trust","distrust"|null}]}. docs/api.md calls it a verification. The
- * caller owns the reference. */
+ * "signer":{…}|null,"algorithm"|null,"expired","trust","distrust"|null,"level"|null,
+ * "timestamp":{"time"|null,"authority"|null,"state","fault"|null}|null,"provenUntil"|null}]}. docs/api.md calls it a
+ * verification. The caller owns the reference. */
 json_t *sr_pdf_verification_json(const sr_pdf_verification_t *found);
 
 #endif

@@ -65,7 +65,11 @@
  *                                               unknown. Next to "signatures" is "appended":[…], the
  *                                               changes after the last signature, and
  *                                               "validation":true if they are only data for
- *                                               validation.
+ *                                               validation. Document timestamps after the last
+ *                                               signature of a person do not count as signatures
+ *                                               here: they have "since":[…], the changes since then.
+ *                                               "proofs":[{"kind":"ocsp","at":offset,
+ *                                               "der":base64},…] is the document security store.
  *   compose (result)                            {"length":n,"pages":p,"field":{"page":0,"rect":[x0,y0,x1,y1]}}: n
  *     the members that pdf.h lists              bytes of PDF
  *                                               {"refused":"…"} {"unavailable":"…"}
@@ -74,10 +78,12 @@
  *                                               {"refused":"…"}: compose would not draw it
  *   key (document)                              {"cipher":"aes256","key":hex} for an encrypted document, or {}
  *   check                                       {"results":[{"state":"intact","trust":"unknown","bound":true,
- *     "signatures":[{"der":base64,"length":n},…]  "expired":false,"premature":false,"timestamp":false,"time":0,
- *     zeros follow the DER up to n bytes,         "fault","algorithm","distrust","hash","signer":{"name","subject",
- *     "now":microseconds, "anchors":PEM           "issuer","serial","sha256","key","from":s,"until":s},
- *                                                 "digest","attributes","signature"},…]}: one
+ *     "signatures":[{"der":base64,"length":n,     "expired":false,"premature":false,"timestamp":false,"time":0,
+ *     "covers":n,"refuted":false},…]: zeros       "fault","algorithm","distrust","hash","signer":{"name","subject",
+ *     follow the DER up to n bytes,               "issuer","serial","sha256","key","from":s,"until":s},
+ *     "proofs" as in the response to              "level":"B-T","proven":s,"stamp":{"state":"valid","time":s,
+ *     signatures, "now":microseconds,             "authority","fault"},
+ *     "anchors":PEM                               "digest","attributes","signature"},…]}: one
  *                                               sr_cms_result_t for each. The last three members are
  *                                               in base64. The worker does not see the document. It
  *                                               returns the digest that the document must have.
@@ -178,6 +184,8 @@
 
 #define SR_PDF_OP_SIGNATURES "signatures"
 
+#define SR_PDF_TIMESTAMP "ETSI.RFC3161" /* /SubFilter of a document timestamp */
+
 #define SR_PDF_MAX_CHANGES 20     /* the greatest number that is listed for one signature, before "and more" */
 #define SR_PDF_MAX_SIGNATURES 500 /* each needs an update, and chains of cross-reference sections have at most 512 */
 
@@ -196,6 +204,11 @@ typedef enum sr_pdf_verdict_t {
         "accepted", "not-pdf", "password", "refused", "forbidden"                                                      \
     }
 
+/* Limits of the proofs (certificates, OCSP responses and CRLs) of one document that count: all of them together, and
+ * their number. Those above a limit are left out. OpenSSL needs up to 20 times this memory to decode them. */
+#define SR_CMS_MAX_PROOF_BYTES ((size_t)1 << 20)
+#define SR_CMS_MAX_PROOFS 1024
+
 #define SR_CMS_MAX_SERIAL 128 /* digits of the serial number of a certificate; RFC 5280 allows 40 */
 
 /* Names of the members of sr_cms_state_t and of sr_cms_trust_t, and the hash functions that are accepted. */
@@ -205,11 +218,24 @@ typedef enum sr_pdf_verdict_t {
     }
 #define SR_CMS_TRUST_NAMES                                                                                             \
     {                                                                                                                  \
-        "unknown", "trusted", "untrusted", NULL                                                                        \
+        "unknown", "trusted", "untrusted", "revoked", NULL                                                             \
     }
 #define SR_CMS_HASH_NAMES                                                                                              \
     {                                                                                                                  \
-        "SHA256", "SHA384", "SHA512", NULL                                                                             \
+        "SHA256", "SHA384", "SHA512", "SHA3-256", "SHA3-384", "SHA3-512", NULL                                         \
+    }
+#define SR_CMS_LEVEL_NAMES                                                                                             \
+    {                                                                                                                  \
+        "none", "B-B", "B-T", "B-LT", "B-LTA", NULL                                                                    \
+    }
+#define SR_CMS_STAMP_NAMES                                                                                             \
+    {                                                                                                                  \
+        "none", "valid", "broken", "untrusted", NULL                                                                   \
+    }
+/* The kinds of proofs, in the order of sr_cms_proof_kind_t. */
+#define SR_CMS_PROOF_NAMES                                                                                             \
+    {                                                                                                                  \
+        "certificate", "ocsp", "crl", NULL                                                                             \
     }
 
 #define SR_PDF_LIMITS_REASON "it could not be read within the limits"

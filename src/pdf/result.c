@@ -15,12 +15,40 @@ const char *sr_cms_state_name(sr_cms_state_t state)
     return names[state];
 }
 
-/* Returns true if the document has signatures of this service and of others, so that the reason must mention this. */
+const char *sr_cms_level_name(sr_cms_level_t level)
+{
+    static const char *const names[] = SR_CMS_LEVEL_NAMES;
+    return level == SR_CMS_LEVEL_NONE ? NULL : names[level];
+}
+
+const char *sr_cms_stamp_name(sr_cms_stamp_state_t state)
+{
+    static const char *const names[] = SR_CMS_STAMP_NAMES;
+    return names[state];
+}
+
+/* Returns true if the document has signatures of this service and of others, so that the reason must mention this.
+ * Timestamps are always of others. */
 static bool is_mixed(const sr_pdf_verification_t *found)
 {
-    int ours = 0;
-    for (int i = 0; i < found->count; i++) ours += found->signatures[i].signer.ours;
-    return ours > 0 && ours < found->count;
+    int ours = 0, others = 0;
+    for (int i = 0; i < found->count; i++) {
+        ours += found->signatures[i].signer.ours;
+        others += !found->signatures[i].signer.ours && !found->signatures[i].timestamp;
+    }
+    return ours > 0 && others > 0;
+}
+
+/* Returns true if a document timestamp covers the whole document, and no signature of a person does. */
+static bool is_archived(const sr_pdf_verification_t *found)
+{
+    bool stamp = false, person = false;
+    for (int i = 0; i < found->count; i++) {
+        const sr_pdf_found_t *one = &found->signatures[i];
+        stamp = stamp || (one->whole && one->timestamp);
+        person = person || (one->whole && !one->timestamp);
+    }
+    return stamp && !person;
 }
 
 const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found)
@@ -39,9 +67,13 @@ const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found)
         [SR_PDF_UNSIGNED] = BOTH("it has no signatures"),
     };
     static const char *const incomparable[] = BOTH("what was changed between its signatures cannot be told here");
+    static const char *const archived[] =
+        BOTH("every signature is intact, and a document timestamp covers the data for "
+             "their validation that was added after the last");
     static const char *const validation[] =
         BOTH("every signature is intact, and data for their validation was added after the last");
     bool mixed = is_mixed(found);
+    if (found->conclusion == SR_PDF_SIGNED && is_archived(found)) return archived[mixed];
     if (found->conclusion == SR_PDF_EXTENDED && found->validation) return validation[mixed];
     if (found->conclusion == SR_PDF_UNCHECKED && found->incomparable) return incomparable[mixed];
     if (found->conclusion != SR_PDF_UNREADABLE) return sentences[found->conclusion][mixed];
@@ -72,11 +104,23 @@ static json_t *texts_json(const char *const *texts)
     return array;
 }
 
+static json_t *stamp_json(const sr_cms_stamp_t *stamp)
+{
+    if (stamp->state == SR_CMS_STAMP_NONE) return json_null();
+    json_t *object = json_object();
+    json_object_set_new(object, "time", sr_time_json(stamp->time));
+    json_object_set_new(object, "authority", sr_json_string_or_null(stamp->authority));
+    json_object_set_new(object, "state", json_string(sr_cms_stamp_name(stamp->state)));
+    json_object_set_new(object, "fault", sr_json_string_or_null(stamp->fault));
+    return object;
+}
+
 static json_t *signature_json(const sr_pdf_found_t *one)
 {
     static const char *const trusts[] = SR_CMS_TRUST_NAMES;
     json_t *object = json_object();
     json_object_set_new(object, "field", json_string(one->field));
+    json_object_set_new(object, "kind", json_string(one->timestamp ? "timestamp" : "signature"));
     json_object_set_new(object, "state", json_string(sr_cms_state_name(one->state)));
     json_object_set_new(object, "fault", sr_json_string_or_null(one->fault));
     json_object_set_new(object, "whole", json_boolean(one->whole));
@@ -94,6 +138,9 @@ static json_t *signature_json(const sr_pdf_found_t *one)
     json_object_set_new(object, "expired", json_boolean(one->signer.expired));
     json_object_set_new(object, "trust", json_string(trusts[one->signer.trust]));
     json_object_set_new(object, "distrust", sr_json_string_or_null(one->signer.distrust));
+    json_object_set_new(object, "level", sr_json_string_or_null(sr_cms_level_name(one->signer.level)));
+    json_object_set_new(object, "timestamp", stamp_json(&one->signer.stamp));
+    json_object_set_new(object, "provenUntil", sr_time_json(one->signer.proven_until));
     return object;
 }
 

@@ -20,7 +20,7 @@
  * than the file, and hashing takes at most two passes. */
 #define MAX_PASSES 4
 
-#define TIMESTAMP "ETSI.RFC3161"
+#define PADES "ETSI.CAdES.detached"
 
 static const char GAP[] = "its ByteRange does not leave out just its Contents";
 static const char LARGE[] = "it is larger than what is checked here";
@@ -40,6 +40,7 @@ typedef struct verify_t {
     apr_size_t room;         /* the number of CMS bytes that may still be sent to a worker */
     unsigned char *contents; /* decoded Contents of the current signature */
     json_t *requests;
+    json_t *proofs; /* the document security store, or NULL */
     unsigned char *block;
     apr_pool_t *pool;
 } verify_t;
@@ -67,11 +68,14 @@ static bool is_range(const apr_off_t *range, apr_off_t size)
     return range[0] == 0 && range[1] > 0 && range[2] >= range[1] + 2 && range[2] + range[3] <= size;
 }
 
-static bool is_checked_kind(const char *subfilter)
+static bool is_kind(const sr_pdf_listed_t *listed, const char *subfilter)
 {
-    return subfilter
-           && (!strcmp(subfilter, "ETSI.CAdES.detached") || !strcmp(subfilter, "adbe.pkcs7.detached")
-               || !strcmp(subfilter, TIMESTAMP));
+    return listed->subfilter && !strcmp(listed->subfilter, subfilter);
+}
+
+static bool is_checked_kind(const sr_pdf_listed_t *listed)
+{
+    return is_kind(listed, PADES) || is_kind(listed, "adbe.pkcs7.detached") || is_kind(listed, SR_PDF_TIMESTAMP);
 }
 
 static void set_fault(sr_pdf_found_t *signature, sr_cms_state_t state, const char *fault)
@@ -98,7 +102,8 @@ static bool add_question(job_t *job, verify_t *verify, apr_size_t length)
     const char *der =
         used ? apr_pencode_base64_binary(verify->pool, verify->contents, (apr_ssize_t)used, APR_ENCODE_NONE, NULL) : "";
     job->request = (int)json_array_size(verify->requests);
-    json_array_append_new(verify->requests, json_pack("{s:s,s:I}", "der", der, "length", (json_int_t)length));
+    json_array_append_new(verify->requests, json_pack("{s:s,s:I,s:I}", "der", der, "length", (json_int_t)length,
+                                                      "covers", (json_int_t)job->signature->covers));
     return true;
 }
 
@@ -108,7 +113,7 @@ static sr_error_t *read_contents(job_t *job, verify_t *verify)
     if (job->listed->has_range && !is_range(range, verify->size)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
     else if (job->listed->has_range) job->signature->covers = range[2] + range[3];
     if (job->signature->fault) return NULL;
-    if (!is_checked_kind(job->listed->subfilter)) {
+    if (!is_checked_kind(job->listed)) {
         set_fault(job->signature, SR_CMS_UNCHECKED, "it is of a kind that is not checked here");
         return NULL;
     }
@@ -125,12 +130,12 @@ static sr_error_t *ask_about(job_t **jobs, int count, const verify_t *verify, sr
                              const sr_cms_context_t *context)
 {
     sr_cms_result_t *results = apr_pcalloc(verify->pool, sizeof *results * (apr_size_t)(count + 1));
-    SR_TRY(sr_cms_ask(results, workers, verify->requests, context, verify->pool));
+    SR_TRY(sr_cms_ask(results, workers, verify->requests, verify->proofs, context, verify->pool));
     for (int i = 0; i < count; i++) {
         job_t *job = jobs[i];
         if (job->request < 0) continue;
         const sr_cms_result_t *result = &results[job->request];
-        if (result->hash && result->timestamp != !strcmp(job->listed->subfilter, TIMESTAMP))
+        if (result->hash && result->timestamp != is_kind(job->listed, SR_PDF_TIMESTAMP))
             set_fault(job->signature, SR_CMS_BROKEN, "it is not of the kind that it is said to be");
         else job->signature->signer = *result;
     }
@@ -228,39 +233,71 @@ static apr_time_t read_time(const char *text)
 static void finish(job_t *job, const verify_t *verify, const sr_cms_context_t *context)
 {
     sr_pdf_found_t *signature = job->signature;
+    sr_cms_result_t *result = &signature->signer;
     if (!signature->fault) {
-        sr_cms_match(&signature->signer, job->digest, job->length, context);
-        set_fault(signature, signature->signer.state, signature->signer.fault);
+        sr_cms_match(result, job->digest, job->length, context);
+        set_fault(signature, result->state, result->fault);
     }
-    if (signature->state == SR_CMS_INTACT && !signature->signer.bound
-        && !strcmp(job->listed->subfilter, "ETSI.CAdES.detached"))
+    if (signature->state == SR_CMS_INTACT && !result->bound && is_kind(job->listed, PADES))
         set_fault(signature, SR_CMS_BROKEN, "it does not say by which certificate it was made, as its kind must");
-    if (signature->state != SR_CMS_INTACT) signature->signer.ours = false;
+    if (signature->state != SR_CMS_INTACT) {
+        result->ours = false;
+        result->trust = SR_CMS_TRUST_UNKNOWN;
+        result->distrust = NULL;
+        result->stamp = (sr_cms_stamp_t){.state = SR_CMS_STAMP_NONE};
+        result->proven_until = 0;
+    }
+    /* the levels are those of PAdES */
+    if (signature->state != SR_CMS_INTACT || !is_kind(job->listed, PADES)) result->level = SR_CMS_LEVEL_NONE;
     signature->whole = signature->state == SR_CMS_INTACT && signature->covers == verify->size;
 }
 
-/* Returns true for the last signature and for others that cover as many bytes. The worker reports no changes for them.
- */
-static bool is_last(const sr_pdf_found_t *signatures, int count, int which)
+/* The worker that checks the signatures believes that each document timestamp is of this document. Returns true if one
+ * is not, and marks it in the request. */
+static bool refute(job_t **jobs, int count, const verify_t *verify)
 {
-    for (int i = 0; i < count; i++)
-        if (signatures[i].covers > signatures[which].covers) return false;
-    return true;
+    bool refuted = false;
+    for (int i = 0; i < count; i++) {
+        if (jobs[i]->request < 0 || !is_kind(jobs[i]->listed, SR_PDF_TIMESTAMP)
+            || jobs[i]->signature->state == SR_CMS_INTACT)
+            continue;
+        json_object_set_new(json_array_get(verify->requests, (size_t)jobs[i]->request), "refuted", json_true());
+        refuted = true;
+    }
+    return refuted;
 }
 
-/* What the worker does not report is unknown, so it cannot improve a result by leaving something out. */
+/* Returns the last signature of a person, or -1. If there are only timestamps, it is the last one of them. */
+static int find_last(const sr_pdf_verification_t *found)
+{
+    int last = -1;
+    for (int i = 0; i < found->count; i++) {
+        const sr_pdf_found_t *one = &found->signatures[i], *other = last < 0 ? NULL : &found->signatures[last];
+        if (!other || (other->timestamp && !one->timestamp)
+            || (other->timestamp == one->timestamp && one->covers >= other->covers))
+            last = i;
+    }
+    return last;
+}
+
+/* What the worker does not report is unknown, so it cannot improve a result by leaving something out. Changes after the
+ * last signature of a person are changes of a document that is extended. */
 static void add_changes(sr_pdf_verification_t *found, const sr_pdf_list_t *list)
 {
     static const char *const none[] = {NULL};
+    const int last = find_last(found);
     for (int i = 0; i < found->count; i++) {
         sr_pdf_found_t *one = &found->signatures[i];
-        bool last = is_last(found->signatures, found->count, i);
-        one->changes = !last ? list->signatures[i].changes : one->whole ? none : list->appended;
-        one->filled = last && one->changes ? none : list->signatures[i].filled;
-        if (last || list->signatures[i].fault) continue;
+        const sr_pdf_listed_t *listed = &list->signatures[i];
+        const apr_off_t end = found->signatures[last].covers;
+        const bool before = one->covers<end, after = one->covers> end;
+        one->changes = before ? listed->changes : one->whole ? none : after ? listed->since : list->appended;
+        one->filled = !before && one->changes ? none : listed->filled;
+        if (!before || listed->fault) continue;
         found->incomparable = found->incomparable || !one->changes || !one->filled;
         found->changed = found->changed || (one->changes && *one->changes);
     }
+    if (last >= 0) found->explained = found->signatures[last].changes && !*found->signatures[last].changes;
 }
 
 static sr_pdf_conclusion_t conclude(const sr_pdf_verification_t *found)
@@ -274,7 +311,7 @@ static sr_pdf_conclusion_t conclude(const sr_pdf_verification_t *found)
     if (!found->count) return SR_PDF_UNSIGNED;
     if (found->changed) return SR_PDF_CHANGED;
     if (unchecked) return SR_PDF_UNCHECKED;
-    return whole ? SR_PDF_SIGNED : SR_PDF_EXTENDED;
+    return whole && found->explained ? SR_PDF_SIGNED : SR_PDF_EXTENDED;
 }
 
 static int by_range(const void *a, const void *b)
@@ -302,6 +339,7 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
                                       .state = SR_CMS_BROKEN, /* until it is verified */
                                       .fault = listed->fault,
                                       .later = listed->later,
+                                      .timestamp = is_kind(listed, SR_PDF_TIMESTAMP),
                                       .name = listed->name,
                                       .reason = listed->reason,
                                       .contact = listed->contact,
@@ -310,9 +348,14 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
         *jobs[i] = (job_t){.signature = signature, .listed = listed, .request = -1};
         SR_TRY(read_contents(jobs[i], verify));
     }
+    verify->proofs = list->proofs;
     SR_TRY(ask_about(jobs, list->count, verify, workers, context));
     SR_TRY(hash_all(jobs, list->count, verify));
     for (int i = 0; i < list->count; i++) finish(jobs[i], verify, context);
+    if (refute(jobs, list->count, verify)) {
+        SR_TRY(ask_about(jobs, list->count, verify, workers, context));
+        for (int i = 0; i < list->count; i++) finish(jobs[i], verify, context);
+    }
     add_changes(verification, list);
     verification->validation = list->validation;
     verification->conclusion = conclude(verification);

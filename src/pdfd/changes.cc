@@ -203,7 +203,9 @@ class List
 };
 
 struct Outcome {
-    bool known = false, validation = false;
+    bool known = false;
+    bool is_harmless = false; // nothing but data for validation, and fields of timestamps
+    bool has_store = false;   // data for validation was added
     std::vector<std::string> changes;
     std::vector<Touched> touched;
 };
@@ -220,7 +222,9 @@ Outcome compare(Revision &before, Revision &after, Uses &uses, const Revision *p
         if (outcome.changes.size() <= SR_PDFD_MAX_CHANGES) names.say(outcome.changes, change);
     }
     outcome.touched = step.touched;
-    outcome.validation = step.has_validation && step.touched.empty() && step.unexplained.empty();
+    outcome.has_store = step.has_validation;
+    outcome.is_harmless = step.unexplained.empty();
+    for (auto &field : step.touched) outcome.is_harmless = outcome.is_harmless && field.is_protection;
     outcome.known = true;
     return outcome;
 }
@@ -235,20 +239,31 @@ void judge_touched(List &changes, List &filled, const Policy &policy, const Touc
     else if (policy.certified && field.visible_field) changes.add(what + ": the signature allows no new fields");
 }
 
+// Adds the fields of one step. If it ends at a timestamp, the field of a timestamp is explained. If it ends at the end
+// of the file, no signature covers any field.
+void judge_uncovered(List &changes, const Outcome &outcome, bool is_covered)
+{
+    for (auto &field : outcome.touched)
+        if (!is_covered || !field.is_protection) changes.add("the form field \"" + field.name + "\"");
+}
+
 void tell(sr_pdfd_revision_t *revision, const Policy &policy, const std::vector<Outcome> &outcomes, size_t from,
-          size_t to)
+          size_t to, size_t last)
 {
     List changes, filled;
+    bool harmless = true, store = false;
     for (size_t i = from; i < to; i++) {
         if (!outcomes[i].known) return;
         for (auto &text : outcomes[i].changes) changes.add(text);
         for (auto &field : outcomes[i].touched) judge_touched(changes, filled, policy, field);
+        const bool is_end = i + 1 == outcomes.size();
+        if (i >= last) judge_uncovered(changes, outcomes[i], !is_end);
+        harmless = harmless && outcomes[i].is_harmless && (!is_end || outcomes[i].touched.empty());
+        store = store || outcomes[i].has_store;
     }
-    for (auto &field : from + 1 == outcomes.size() ? outcomes[from].touched : std::vector<Touched>())
-        changes.add("the form field \"" + field.name + "\""); // no signature covers it
     revision->changes = changes.json();
     revision->filled = filled.json();
-    revision->validation = from < to && outcomes[from].validation;
+    revision->validation = harmless && store;
 }
 
 } // namespace
@@ -265,7 +280,7 @@ static void compare_all(std::vector<sr::Outcome> &outcomes, std::vector<sr::Poli
     Uses uses;
     const clock_t limit = clock() + static_cast<clock_t>(seconds * CLOCKS_PER_SEC);
     if (count == 1 && revisions[0].end == size) {
-        outcomes[0].known = true;
+        outcomes[0].known = outcomes[0].is_harmless = true;
         return;
     }
     std::shared_ptr<Revision> previous, before = std::make_shared<Revision>(data, revisions[0].end);
@@ -273,7 +288,7 @@ static void compare_all(std::vector<sr::Outcome> &outcomes, std::vector<sr::Poli
         policies[i] = policy_of(*before);
         size_t end = i + 1 < count ? revisions[i + 1].end : size;
         if (end == revisions[i].end) {
-            outcomes[i].known = true;
+            outcomes[i].known = outcomes[i].is_harmless = true;
             return;
         }
         auto after = std::make_shared<Revision>(data, end);
@@ -283,17 +298,23 @@ static void compare_all(std::vector<sr::Outcome> &outcomes, std::vector<sr::Poli
     }
 }
 
+int sr_pdfd_changes_last(const sr_pdfd_revision_t *revisions, int count)
+{
+    for (int i = count - 1; i >= 0; i--)
+        if (!revisions[i].stamp) return i;
+    return count - 1;
+}
+
 void sr_pdfd_changes_find(sr_pdfd_revision_t *revisions, int count, const unsigned char *data, size_t size,
                           double seconds)
 {
     using namespace sr;
-    const size_t all = static_cast<size_t>(count), last = all - 1;
+    const size_t all = static_cast<size_t>(count), last = static_cast<size_t>(sr_pdfd_changes_last(revisions, count));
     std::vector<Outcome> outcomes(all);
     std::vector<Policy> policies(all);
     try {
         compare_all(outcomes, policies, revisions, all, data, size, seconds);
     } catch (...) { // damage, too much work or no memory: the remaining outcomes stay unknown
     }
-    for (size_t i = 0; i < last; i++) tell(&revisions[i], policies[i], outcomes, i, last);
-    tell(&revisions[last], policies[last], outcomes, last, all);
+    for (size_t i = 0; i < all; i++) tell(&revisions[i], policies[i], outcomes, i, i < last ? last : all, last);
 }

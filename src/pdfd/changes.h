@@ -22,14 +22,30 @@ typedef struct sr_pdfd_revision_t {
     /* array of names: other form fields that were filled in later. NULL if `changes` is NULL */
     json_t *filled;
     int validation; /* true: only data for the validation of signatures was added */
+    int stamp;      /* set by the caller: only document timestamps cover this revision, and no signature of a person */
 } sr_pdfd_revision_t;
 
 /* Compares each revision with the next one, object by object, and the last one with the whole file. `revisions` has
- * `count` members, the shortest revision first. The result of the last revision is what no signature covers. The
- * results of the others are what happened until the last revision. The comparison stops after `seconds` of processor
+ * `count` members, the shortest revision first. The last revision is the last one that a person has signed. Its result
+ * is what happened after it, and so are the results of the document timestamps after it. The results of the others are
+ * what happened until the last revision. The comparison stops after `seconds` of processor
  * time, and what is missing then remains NULL. The caller owns the arrays that are set. */
 void sr_pdfd_changes_find(sr_pdfd_revision_t *revisions, int count, const unsigned char *data, size_t size,
                           double seconds);
+
+/* Returns the index of the last revision that a person has signed. If there are only timestamps, it is the last one. */
+int sr_pdfd_changes_last(const sr_pdfd_revision_t *revisions, int count);
+
+/* Reads the document security store (proofs.cc). */
+typedef struct sr_pdfd_proofs_t {
+    const char *const *keys; /* of the lists, ended by NULL */
+    size_t room;             /* the number of bytes that may still be read */
+    int count;               /* the number of proofs that may still be read */
+    /* Takes a proof of the list `kind`, whose stream is the object at this offset. */
+    void (*add)(struct sr_pdfd_proofs_t *proofs, int kind, int64_t at, const unsigned char *data, size_t size);
+    void *baton;
+} sr_pdfd_proofs_t;
+void sr_pdfd_proofs_read(sr_pdfd_proofs_t *proofs, const unsigned char *data, size_t size);
 
 /* The cross-reference sections of a revision, which qpdf does not report (covers.c). */
 #define SR_PDFD_MAX_STARTS 512

@@ -5,6 +5,7 @@
 #include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 
+#include <apr_encode.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,32 +272,44 @@ static int by_end(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-static const sr_pdfd_revision_t *find_revision(const sr_pdfd_revision_t *revisions, int count, int64_t end)
+static sr_pdfd_revision_t *find_revision(sr_pdfd_revision_t *revisions, int count, int64_t end)
 {
     for (int i = 0; i < count; i++)
         if (revisions[i].end == (size_t)end) return &revisions[i];
     return NULL;
 }
 
-/* Adds the changes between revisions to the response. A signature that covers no revision is skipped, because it is
- * broken in any case. */
+/* Returns the number of revisions that signatures cover, in their order. A signature that covers no revision is
+ * skipped, because it is broken in any case. */
+static int list_revisions(sr_pdfd_revision_t *revisions, list_t *list)
+{
+    int count = 0, signatures = (int)json_array_size(list->found);
+    for (int i = 0; i < signatures; i++) {
+        const char *kind = sr_json_string(json_array_get(list->found, (size_t)i), "subfilter");
+        const bool stamp = kind && !strcmp(kind, SR_PDF_TIMESTAMP);
+        sr_pdfd_revision_t *one = list->end[i] ? find_revision(revisions, count, list->end[i]) : NULL;
+        if (one) one->stamp = one->stamp && stamp;
+        else if (list->end[i]) revisions[count++] = (sr_pdfd_revision_t){.end = (size_t)list->end[i], .stamp = stamp};
+    }
+    qsort(revisions, (size_t)count, sizeof *revisions, by_end);
+    return count;
+}
+
+/* Adds the changes between revisions to the response. */
 static void compare_revisions(list_t *list, json_t *response)
 {
     sr_pdfd_revision_t *revisions = apr_pcalloc(list->pool, sizeof *revisions * SR_PDF_MAX_SIGNATURES);
-    int count = 0, signatures = (int)json_array_size(list->found);
-    for (int i = 0; i < signatures; i++)
-        if (list->end[i] && !find_revision(revisions, count, list->end[i]))
-            revisions[count++].end = (size_t)list->end[i];
+    const int count = list_revisions(revisions, list), signatures = (int)json_array_size(list->found);
     if (!count) return;
-    qsort(revisions, (size_t)count, sizeof *revisions, by_end);
     sr_pdfd_changes_find(revisions, count, list->bytes->data, list->bytes->size, list->seconds);
+    const sr_pdfd_revision_t *last = &revisions[sr_pdfd_changes_last(revisions, count)];
     for (int i = 0; i < signatures; i++) {
-        const sr_pdfd_revision_t *one = find_revision(revisions, count - 1, list->end[i]);
-        if (!one || !one->changes) continue;
-        json_object_set(json_array_get(list->found, (size_t)i), "changes", one->changes);
-        json_object_set(json_array_get(list->found, (size_t)i), "filled", one->filled);
+        const sr_pdfd_revision_t *one = find_revision(revisions, count, list->end[i]);
+        json_t *signature = json_array_get(list->found, (size_t)i);
+        if (!one || !one->changes || one == last) continue;
+        json_object_set(signature, one > last ? "since" : "changes", one->changes);
+        if (one < last) json_object_set(signature, "filled", one->filled);
     }
-    const sr_pdfd_revision_t *last = &revisions[count - 1];
     if (last->changes) json_object_set(response, "appended", last->changes);
     if (last->validation) json_object_set_new(response, "validation", json_true());
     for (int i = 0; i < count; i++) {
@@ -330,9 +343,34 @@ static json_t *list_signatures(const sr_pdfd_bytes_t *bytes, double seconds, apr
     return response;
 }
 
+/* --------------------------------------------------------------------------------------------------- proofs */
+
+typedef struct store_t {
+    json_t *proofs;
+    apr_pool_t *pool;
+} store_t;
+
+static void add_proof(sr_pdfd_proofs_t *proofs, int kind, int64_t at, const unsigned char *data, size_t size)
+{
+    static const char *const kinds[] = SR_CMS_PROOF_NAMES;
+    const store_t *store = proofs->baton;
+    const char *der = apr_pencode_base64_binary(store->pool, data, (apr_ssize_t)size, APR_ENCODE_NONE, NULL);
+    json_array_append_new(store->proofs,
+                          json_pack("{s:s,s:I,s:s}", "kind", kinds[kind], "at", (json_int_t)at, "der", der));
+}
+
 json_t *sr_pdfd_signatures(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
-    return list_signatures(&request->bytes, COMPARE_SECONDS, pool);
+    static const char *const keys[] = {"/Certs", "/OCSPs", "/CRLs", NULL};
+    json_t *response = list_signatures(&request->bytes, COMPARE_SECONDS, pool);
+    if (!json_array_size(json_object_get(response, "signatures"))) return response;
+    store_t store = {json_array(), pool};
+    sr_pdfd_proofs_t proofs = {
+        .keys = keys, .room = SR_CMS_MAX_PROOF_BYTES, .count = SR_CMS_MAX_PROOFS, .add = add_proof, .baton = &store};
+    sr_pdfd_proofs_read(&proofs, request->bytes.data, request->bytes.size);
+    if (json_array_size(store.proofs)) json_object_set(response, "proofs", store.proofs);
+    json_decref(store.proofs);
+    return response;
 }
 
 /* Derives warnings. `changes` of each signature except the last are what was changed until the last one, and `appended`
@@ -346,7 +384,7 @@ unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *p
     json_array_foreach (all, i, one) {
         const json_t *changes = json_object_get(one, "changes");
         if (json_object_get(one, "fault")) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_BROKEN);
-        else if (!changes) uncompared++;
+        else if (!changes && !json_object_get(one, "since")) uncompared++;
         if (json_array_size(changes)) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_CHANGED);
     }
     if (uncompared > 1) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_UNKNOWN);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* authorities.c: the certificate authorities that verify the servers of outgoing calls. Like the seal, they are read
+/* authorities.c: the certificate authorities that verify the servers of outgoing calls, and those that are trusted for
+ * signatures in documents that are verified. Like the seal, they are read
  * by the parent with every configuration. So httpd's user need not be able to read the file, and all children use the
  * same version of it. */
 #include <httpd.h>
@@ -10,28 +11,47 @@
 
 APLOG_USE_MODULE(sigreq);
 
-static const char *authorities; /* of the current configuration */
+/* of the current configuration */
+static const char *authorities;
+static sr_cms_anchors_t *trust;
 
-static int load(const char **pem, apr_pool_t *pool, server_rec *main_server)
+static int load(const char **pem, sr_cms_anchors_t **anchors, apr_pool_t *pool, server_rec *main_server)
 {
-    const char *path = sr_conf_of_process(main_server)->ca_certificate_file;
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const char *path = conf->ca_certificate_file;
+    int result = OK;
     *pem = NULL;
-    sr_error_t *error = *path && sr_conf_is_used() ? sr_cms_certificates_text(pem, path, pool) : NULL;
-    if (!error) return OK;
-    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0403: SigreqCACertificateFile: %s",
-                 error->message);
-    return HTTP_INTERNAL_SERVER_ERROR;
+    *anchors = NULL;
+    if (!sr_conf_is_used()) return OK;
+    sr_error_t *error = *path ? sr_cms_certificates_text(pem, path, pool) : NULL;
+    if (error) {
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0403: SigreqCACertificateFile: %s",
+                     error->message);
+        result = HTTP_INTERNAL_SERVER_ERROR;
+    }
+    error = *conf->trust ? sr_cms_anchors_read(anchors, conf->trust, pool) : NULL;
+    if (error) {
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0430: SigreqTrust: %s", error->message);
+        result = HTTP_INTERNAL_SERVER_ERROR;
+    }
+    return result;
 }
 
 int sr_run_authorities_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     const char *unused;
-    return load(&unused, ptemp, main_server);
+    sr_cms_anchors_t *none;
+    return load(&unused, &none, ptemp, main_server);
 }
 
 int sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server)
 {
-    return load(&authorities, pconf, main_server);
+    return load(&authorities, &trust, pconf, main_server);
+}
+
+const sr_cms_anchors_t *sr_run_trust(void)
+{
+    return trust;
 }
 
 const char *sr_run_authorities(void)

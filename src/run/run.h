@@ -66,11 +66,13 @@ const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_
 int sr_run_signd_child_init(void);
 
 /* ------------------------------------------------------------------------------------------- authorities.c */
-/* check_config, post_config: checks and reads SigreqCACertificateFile, as for the seal. */
+/* check_config, post_config: checks and reads SigreqCACertificateFile and SigreqTrust, as for the seal. */
 int sr_run_authorities_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server);
 /* Returns the certificates as PEM text; NULL: the system's authorities are trusted. */
 const char *sr_run_authorities(void);
+/* Returns the certificates of SigreqTrust, or NULL. */
+const sr_cms_anchors_t *sr_run_trust(void);
 
 /* -------------------------------------------------------------------------------------------- timestamps.c */
 /* check_config, post_config: checks and reads what SigreqTimestamp needs, as for the seal. No authority is asked. */

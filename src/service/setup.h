@@ -35,6 +35,7 @@ typedef struct sr_child_t {
     sr_proof_cache_t *proofs;         /* or NULL: revocation is not watched */
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
     sr_timestamps_t *timestamps;      /* or NULL: signatures get no timestamps */
+    const sr_cms_anchors_t *trust;    /* whom signatures of verified documents must lead to; or NULL */
 } sr_child_t;
 
 /* The environment of a use case. The adapter makes it for each request. httpd merges the configuration of a location

@@ -18,10 +18,10 @@ static void add_file(json_t *answer, const sr_verify_t *request)
     json_object_set_new(answer, "size", json_integer(file_of(request)->size));
 }
 
-static sr_error_t *ask(sr_pdf_pool_t *pdf, sr_pdf_verification_t *found, const sr_verify_t *request,
-                       const sr_cms_certificate_t *const *ours, apr_pool_t *pool)
+static sr_error_t *ask(const sr_service_t *service, sr_pdf_pool_t *pdf, sr_pdf_verification_t *found,
+                       const sr_verify_t *request, const sr_cms_certificate_t *const *ours, apr_pool_t *pool)
 {
-    const sr_cms_context_t context = {.ours = ours};
+    const sr_cms_context_t context = {.anchors = service->child->trust, .ours = ours};
     const sr_upload_t *file = file_of(request);
     int descriptor;
     SR_TRY(sr_blobs_descriptor(file->spool, &descriptor));
@@ -35,7 +35,7 @@ static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *fou
 {
     const sr_cms_identity_t *seal = service->child->seal[request->environment];
     const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(seal), NULL};
-    return ask(service->pdf, found, request, ours, pool);
+    return ask(service, service->pdf, found, request, ours, pool);
 }
 
 /* *row is NULL if the caller has no document with this SHA-256. */
@@ -102,7 +102,7 @@ sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answe
     const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(service->child->seal[SR_PRODUCTION]), test,
                                                 NULL};
     sr_pdf_verification_t found;
-    SR_TRY(ask(sr_pdf_pool_for_public(service->pdf, pool), &found, request, ours, pool));
+    SR_TRY(ask(service, sr_pdf_pool_for_public(service->pdf, pool), &found, request, ours, pool));
     *answer = sr_json_own(sr_pdf_verification_json(&found), pool);
     add_environments(*answer, &found, test);
     json_object_set_new(*answer, "finding", json_string(finding_of(&found)));

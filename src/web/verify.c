@@ -133,6 +133,44 @@ static json_t *changes_of(const json_t *texts)
     return list;
 }
 
+/* Adds a time with the members "at" and "when", or nothing. Returns the object. */
+static json_t *add_time(json_t *row, const char *key, const char *text, apr_pool_t *pool)
+{
+    json_t *object = sr_json_own(json_object(), pool);
+    set_time(object, text, pool);
+    if (json_object_size(object)) json_object_set(row, key, object);
+    return object;
+}
+
+/* Adds what a timestamp confirms. An authority that is not trusted confirms nothing. */
+static void set_stamp(json_t *row, const json_t *found, apr_pool_t *pool)
+{
+    const json_t *stamp = json_object_get(found, "timestamp");
+    const char *state = json_is_object(stamp) ? sr_json_string(stamp, "state") : "";
+    const bool valid = !strcmp(state, "valid"), archive = !strcmp(sr_json_string(found, "kind"), "timestamp");
+    if (valid) copy_text(add_time(row, "stamp", sr_json_string(stamp, "time"), pool), "authority", stamp, "authority");
+    add_time(row, "until", sr_json_string(found, "provenUntil"), pool);
+    set_flag(row, "archive", archive);
+    set_flag(row, "proof", archive && valid);
+    set_flag(row, "stamp_broken", !strcmp(state, "broken"));
+    set_flag(row, "stamp_untrusted", !strcmp(state, "untrusted"));
+    copy_text(row, "stamp_fault", json_is_object(stamp) ? stamp : NULL, "fault");
+}
+
+/* Says whose the certificate is. With the seal of this service that needs no authority. */
+static void set_trust(json_t *row, const json_t *found, bool certain)
+{
+    const char *trust = sr_json_string(found, "trust");
+    const bool unknown = !strcmp(trust, "unknown"), archive = json_is_true(json_object_get(row, "archive"));
+    set_flag(row, "foreign", certain && unknown && !archive);
+    set_flag(row, "other", certain && !unknown && !archive);
+    set_flag(row, "trusted", certain && !archive && !strcmp(trust, "trusted"));
+    set_flag(row, "untrusted", certain && !archive && !strcmp(trust, "untrusted"));
+    set_flag(row, "revoked", !strcmp(trust, "revoked"));
+    copy_text(row, "level", found, "level");
+    copy_text(row, "distrust", certain ? found : NULL, "distrust");
+}
+
 static json_t *signature_of(const json_t *found, apr_pool_t *pool)
 {
     const json_t *signer = json_object_get(found, "signer"), *changes = json_object_get(found, "changes");
@@ -143,14 +181,16 @@ static json_t *signature_of(const json_t *found, apr_pool_t *pool)
     json_t *row = json_object(), *filled = json_array();
     /* the name in a foreign signature is only a claim; the holder of the certificate is verified */
     const bool is_certain = !ours && holder && !strcmp(state, "intact");
-    json_object_set_new(row, "name", sr_json_string_or_null(is_certain || !name ? holder : name));
+    const bool is_stamp = !strcmp(sr_json_string(found, "kind"), "timestamp");
+    json_object_set_new(row, "name", sr_json_string_or_null(is_stamp ? NULL : is_certain || !name ? holder : name));
     json_object_set_new(row, "state", json_string(state));
     set_flag(row, "intact", !strcmp(state, "intact"));
     set_flag(row, "damaged", !strcmp(state, "broken"));
     set_flag(row, "open", !strcmp(state, "unchecked"));
     set_flag(row, "own", ours && environment && !strcmp(environment, "production"));
     set_flag(row, "tested", ours && environment && !strcmp(environment, "test"));
-    set_flag(row, "foreign", !ours && !strcmp(state, "intact"));
+    set_stamp(row, found, pool);
+    set_trust(row, found, !ours && !strcmp(state, "intact"));
     set_flag(row, "whole", json_is_true(json_object_get(found, "whole")));
     set_flag(row, "unknown", !strcmp(state, "intact") && !json_is_array(changes));
     set_time(row, sr_json_string(found, "claimedAt"), pool);
@@ -175,21 +215,25 @@ static json_t *result_of(const json_t *answer, const char *name, apr_pool_t *poo
     const json_t *found = json_object_get(answer, "signatures");
     const char *conclusion = sr_json_string(answer, "conclusion"), *finding = sr_json_string(answer, "finding");
     json_t *result = sr_json_own(json_object(), pool), *list = json_array();
-    size_t ours = 0, test = 0;
+    size_t ours = 0, others = 0, test = 0;
+    bool revoked = false;
     for (size_t i = 0; i < json_array_size(found); i++) {
         json_t *row = signature_of(json_array_get(found, i), pool);
         const bool tested = json_is_true(json_object_get(row, "tested"));
-        ours += tested || json_is_true(json_object_get(row, "own"));
+        const bool own = tested || json_is_true(json_object_get(row, "own"));
+        ours += own;
+        others += !own && !json_is_true(json_object_get(row, "archive"));
+        revoked = revoked || json_is_true(json_object_get(row, "revoked"));
         test += tested;
         json_array_append_new(list, row);
     }
     const bool bad = !strcmp(conclusion, "broken") || !strcmp(conclusion, "changed");
-    const bool good = !strcmp(finding, "signed") || !strcmp(finding, "validation");
+    const bool good = !revoked && (!strcmp(finding, "signed") || !strcmp(finding, "validation"));
     json_object_set_new(result, "finding", json_string(finding));
     json_object_set_new(result, "file", sr_json_string_or_null(name));
     json_object_set_new(result, "sha256", json_incref(json_object_get(answer, "sha256")));
     json_object_set_new(result, "signatures", list);
-    set_flag(result, "mixed", ours && ours < json_array_size(found));
+    set_flag(result, "mixed", ours && others);
     set_flag(result, "test", test > 0);
     set_flag(result, "good", good);
     copy_text(result, "detail", !strcmp(finding, "refused") ? answer : NULL, "reason");

@@ -11,9 +11,10 @@ use Test::More;
 
 my %trusted = (
     d2i_CMS_ContentInfo => ['src/pdf/check', 'src/pdf/stamped'],    # the second one reads what cms.c has made
-    X509_verify_cert    => ['src/pdf/check', 'src/pdf/revocation', 'src/trust/proof_chain', 'src/trust/rfc3161'],
+    X509_verify_cert    => ['src/pdf/chain', 'src/pdf/revocation', 'src/trust/proof_chain', 'src/trust/rfc3161'],
 );
-my $parsers = join '|', qw(sr_cms_check CMS_SignerInfo_verify d2i_TS_TST_INFO);
+my $parsers = join '|',
+    qw(sr_cms_check(?:_all)? sr_cms_examine sr_cms_chain_judge CMS_SignerInfo_verify d2i_TS_TST_INFO);
 for my $program ('build/mod_sigreq.so', 'build/sigreqctl') {
     my $names = `nm $program`;
     like($names, qr/ sr_cms_match$/m, "$program compares signatures");

@@ -35,6 +35,16 @@ static const lie_t LIES[] = {
     {"\"hash\":\"SHA256\"", "\"hash\":\"SHA384\"", LIMITS, 2},
     {"\"hash\":\"SHA256\"", "\"hush\":1", LIMITS, 2},
     {"\"bound\":true", "\"bound\":1", LIMITS, 2},
+    {"\"level\":\"B-B\"", "\"level\":\"B-C\"", LIMITS, 2},
+    {"\"level\":\"B-B\"", "\"level\":\"none\"", LIMITS, 2},
+    {"\"level\"", "\"lever\"", LIMITS, 2},
+    {"\"proven\":0", "\"proven\":1", LIMITS, 2},
+    {"\"stamp\"", "\"stump\"", LIMITS, 2},
+    {"\"stamp\":{\"state\":\"none\"", "\"stamp\":{\"state\":\"valid\"", LIMITS, 2},
+    {"\"stamp\":{\"state\":\"none\"", "\"stamp\":{\"authority\":\"a\",\"state\":\"valid\"", LIMITS, 2},
+    {"\"stamp\":{\"state\":\"none\"", "\"stamp\":{\"state\":\"broken\"", LIMITS, 2},
+    {"\"stamp\":{\"state\":\"none\"", "\"stamp\":{\"fault\":\"it is odd\",\"state\":\"none\"", LIMITS, 2},
+    {"\"stamp\":{\"state\":\"none\"", "\"stamp\":{\"state\":7", LIMITS, 2},
     {"\"expired\":false", "\"expired\":null", LIMITS, 2},
     {"\"time\":0", "\"time\":\"0\"", LIMITS, 2},
     {"\"time\":0", "\"time\":253402300800", LIMITS, 2},
@@ -58,8 +68,9 @@ static const lie_t LIES[] = {
      "broken; broken later=0: it does not say by which certificate it was made, as "
      "its kind must",
      0},
-    {"\"timestamp\":false", "\"timestamp\":true", "broken; broken later=0: it is not of the kind that it is said to be",
-     0},
+    {"\"timestamp\":false", "\"timestamp\":true", LIMITS, 2},
+    {"\"level\":\"B-B\",\"timestamp\":false", "\"level\":\"none\",\"timestamp\":true",
+     "broken; broken later=0: it is not of the kind that it is said to be", 0},
     /* of a certificate of others the helper's word is all there is */
     {"\"name\":\"seal\",\"subject\":\"CN=seal\"", "\"name\":\"a\\u0007b\",\"subject\":\"\\u202e\"",
      "signed; intact whole ours later=0", 0},
@@ -115,9 +126,10 @@ static const char *truth(const pdf_t *pdf, const signed_t *at)
     }
     sr_cms_check(&result, der, size, &(sr_cms_context_t){0}, root);
     const sr_cms_certificate_t *signer = result.signer;
-    json_t *one = json_pack("{s:s,s:s,s:s,s:s,s:b,s:b,s:b,s:b,s:i}", "state", "intact", "trust", "unknown", "algorithm",
-                            result.algorithm, "hash", result.hash, "bound", 1, "expired", 0, "premature", 0,
-                            "timestamp", 0, "time", 0);
+    json_t *one =
+        json_pack("{s:s,s:b,s:i,s:{s:s,s:i},s:s,s:s,s:s,s:s,s:b,s:b,s:b,s:i}", "level", "B-B", "timestamp", 0, "proven",
+                  0, "stamp", "state", "none", "time", 0, "state", "intact", "trust", "unknown", "algorithm",
+                  result.algorithm, "hash", result.hash, "bound", 1, "expired", 0, "premature", 0, "time", 0);
     json_object_set_new(one, "signer",
                         json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I}", "name", signer->name, "subject", signer->subject,
                                   "issuer", signer->issuer, "serial", signer->serial, "sha256", signer->sha256, "key",

@@ -45,7 +45,7 @@ static inline const char *dss_archive(const seal_bench_t *bench, pdf_t *pdf, con
     if (error) return error->cause;
     if (revision.fault) return revision.reason;
     unsigned char *der;
-    int size = stamp_make(&der, bench->key.certificate, bench->key.key, revision.digest);
+    int size = stamp_make_at(&der, bench->key.certificate, bench->key.key, revision.digest, time(NULL));
     error = sr_pdf_seal(&revision, der, (apr_size_t)size, pool);
     OPENSSL_free(der);
     if (error) return error->message;

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 
 /* The length of the DER; OPENSSL_free it. */
-static inline int stamp_make(unsigned char **der, X509 *certificate, EVP_PKEY *key, const unsigned char *stamped)
+static inline int stamp_make_at(unsigned char **der, X509 *certificate, EVP_PKEY *key, const unsigned char *stamped,
+                                time_t when)
 {
     TS_TST_INFO *info = TS_TST_INFO_new();
     TS_MSG_IMPRINT *imprint = TS_MSG_IMPRINT_new();
     X509_ALGOR *hash = X509_ALGOR_new();
     ASN1_INTEGER *serial = ASN1_INTEGER_new();
     ASN1_OBJECT *policy = OBJ_txt2obj("1.2.3.4", 1);
-    ASN1_GENERALIZEDTIME *time = ASN1_GENERALIZEDTIME_set(NULL, 1795000000);
+    ASN1_GENERALIZEDTIME *time = ASN1_GENERALIZEDTIME_set(NULL, when);
     unsigned char *content = NULL;
     X509_ALGOR_set_md(hash, EVP_sha256());
     TS_MSG_IMPRINT_set_algo(imprint, hash);
@@ -44,6 +45,11 @@ static inline int stamp_make(unsigned char **der, X509 *certificate, EVP_PKEY *k
     TS_MSG_IMPRINT_free(imprint);
     TS_TST_INFO_free(info);
     return size;
+}
+
+static inline int stamp_make(unsigned char **der, X509 *certificate, EVP_PKEY *key, const unsigned char *stamped)
+{
+    return stamp_make_at(der, certificate, key, stamped, 1795000000);
 }
 
 #endif
