@@ -336,6 +336,7 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_monitor(sr_run_seal_monitor, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_child_init(child_init, dbd, NULL, APR_HOOK_LAST);
     ap_hook_child_stopping(sr_run_jobs_child_stopping, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_translate_name(translate_name, rewrite, proxy, APR_HOOK_FIRST);
