@@ -321,9 +321,9 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
                          .access = sr_access_cache_create(pchild),
                          .standing = sr_standing_create(pchild),
                          .keys = sr_key_cache_create(pchild),
-                         .proofs = sr_run_proofs_child_init(pchild, main_server, conf),
                          .trust = sr_run_trust()};
     sr_run_seal_child_init(child.seal, pchild);
+    child.proofs = sr_run_proofs_child_init(pchild, main_server, conf, child.seal);
     sr_http_readers_child_init();
     child_retention = &conf->retention;
     sr_run_jobs_child_init(pchild, main_server, conf, timer, retain);

@@ -90,9 +90,11 @@ const char *sr_run_timestamps_authorities(void);
 /* check_config, post_config: checks and reads what SigreqSealAuthorities needs, as for the seal. Nothing is fetched. */
 int sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server);
-/* child_init: starts the thread that collects proofs in one child of the machine. Returns the child's memory of proofs;
- * NULL: none are collected. */
-sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+/* child_init, after that of the seal: starts the thread that collects proofs in one child of the machine. `seals` are
+ * those of the child, by environment, which may be replaced. Returns the child's memory of proofs; NULL: none are
+ * collected. */
+sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
+                                           const sr_cms_identity_t *const *seals);
 
 /* --------------------------------------------------------------------------------------------------- log.c */
 /* Removes the signing link from the request line (r->the_request). `path` is the path below <location>/sign/. Returns
