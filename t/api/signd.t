@@ -5,6 +5,7 @@
 use strict;
 use warnings;
 use File::Temp 'tempdir';
+use IO::Socket::INET;
 use MIME::Base64 'decode_base64';
 use Mojo::File 'path';
 use Sigreq::Here qw(suite children signers workers wait_for organisation);
@@ -141,7 +142,9 @@ subtest 'a graceful restart' => sub {
 
 subtest 'a program that does not work' => sub {
     my $wrong = Sigreq::Httpd->new(signd => '/bin/false');
-    eval { $wrong->start };
-    like($@ . $wrong->log, qr{SR0400: /bin/false does not answer}, 'httpd does not start');
+    system(Sigreq::Httpd::command(), '-f', "$wrong->{dir}/httpd.conf", '-k', 'start');
+    ok(wait_for(sub { $wrong->log =~ m{SR0400: /bin/false does not answer} }), 'httpd does not start');
+    my @address = (PeerAddr => '127.0.0.1', PeerPort => $wrong->{port});
+    ok(wait_for(sub { !IO::Socket::INET->new(@address) }), '… nobody listens');
 };
 done_testing;
