@@ -112,7 +112,7 @@ $(O)/sigreq-signd: $(call obj,$(SIGND_SRC)) $(O)/libsigreq.a $(O)/flags
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(SIGND_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
 $(O)/sigreqctl: $(call obj,$(CTL_SRC)) $(O)/libsigreq.a $(O)/flags
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(objects) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(objects) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # the parsers of src/http that know no httpd.h are tested alone, too
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
@@ -306,7 +306,7 @@ coverage:
 #: make bench [BASE=COMMIT]            measure, alone or beside another commit
 bench:
 	@tools/deps bench
-	@$(MAKE) --no-print-directory all $(SPEED_BIN) $(O)/t/tool/tsa $(NPM)/browser/installed
+	@$(MAKE) --no-print-directory all $(SPEED_BIN) $(NPM)/browser/installed
 	@exec $(if $(BASE),tools/bench/compare '$(BASE)',tools/bench/run)
 #: make corpus CORPUS=FOLDER           send public files to the server
 corpus:

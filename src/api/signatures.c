@@ -70,11 +70,11 @@ sr_error_t *sr_api_document_get(sr_http_t *http)
     SR_TRY(sr_api_token(&token_hash, http));
     const sr_query_param_t params[] = {{"version", &version}, {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
-    if (version && strcmp(version, "original") != 0)
-        return sr_error(http->pool, SR_EBADREQUEST, "version must be original, or left out");
+    if (version && strcmp(version, "original") != 0 && strcmp(version, "signed") != 0)
+        return sr_error(http->pool, SR_EBADREQUEST, "version must be original or signed, or left out");
     SR_TRY(sr_api_uuid(&submission, http, 0));
     SR_TRY(sr_api_uuid(&document, http, 1));
-    SR_TRY(sr_service_document(sr_api_of(http)->service, &download, token_hash, submission, document, version != NULL,
+    SR_TRY(sr_service_document(sr_api_of(http)->service, &download, token_hash, submission, document, version,
                                http->pool));
     return reply_download(http, &download);
 }

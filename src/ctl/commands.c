@@ -58,6 +58,15 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_SUBMISSION] = {"submission", "UUID", "only of this submission", ctl_check_uuid},
     [OPTION_FAILED] = {"failed", NULL, "only those that have failed", NULL},
     [OPTION_ERASE] = {"erase", NULL, "delete their closed submissions first, as 'submission delete' does", NULL},
+    [OPTION_TIMESTAMP] = {"timestamp", "URLS", "the timestamp authorities, instead of SigreqTimestamp", ctl_check_text},
+    [OPTION_AUTHORITIES] = {"authorities", "FILE",
+                            "certificates (PEM) that their chains must end at, instead of SigreqTimestampAuthorities",
+                            NULL},
+    [OPTION_PROXY] = {"proxy", "URL", "the HTTP proxy for them, instead of SigreqProxy", NULL},
+    [OPTION_RENEW] =
+        {"renew", "DAYS",
+         "how long before the end of its certificate a timestamp is followed by another one; 90 without it",
+         ctl_check_days},
     [OPTION_QUICK] = {"quick", NULL, "compare sizes alone, without reading the documents", NULL},
 };
 
@@ -238,6 +247,13 @@ const ctl_command_t ctl_commands[] = {
      {OPTION_COUNT},
      "Says that the folder of documents belongs to this database, after one of them was moved or restored. Until then "
      "httpd stores nothing there, and gc deletes nothing."},
+    {"archive",
+     "",
+     ctl_archive,
+     -1,
+     {OPTION_UUID, OPTION_TIMESTAMP, OPTION_AUTHORITIES, OPTION_PROXY, OPTION_RENEW, OPTION_HELPER, OPTION_COUNT},
+     "Appends a document timestamp to the documents of a completed submission, or of all that have none or whose "
+     "timestamp needs another one."},
     {"seal",
      "create",
      ctl_seal_create,

@@ -24,6 +24,8 @@ static const struct {
     {"SigreqSealKey", OPTION_KEY},         {"SigreqTestSealCertificate", OPTION_TEST_CERTIFICATE},
     {"SigreqTrust", OPTION_TRUST},         {"SigreqHelper", OPTION_HELPER},
     {"SigreqCache", OPTION_CACHE},         {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
+    {"SigreqTimestamp", OPTION_TIMESTAMP}, {"SigreqTimestampAuthorities", OPTION_AUTHORITIES},
+    {"SigreqProxy", OPTION_PROXY},
 };
 
 /* Returns the next word of a line by httpd's rules: bare, or in quotes with backslashes. NULL at the end. */
@@ -44,6 +46,13 @@ static const char *next_word(char **line, apr_pool_t *pool)
     return word;
 }
 
+/* Returns the words of a line, separated by spaces. */
+static const char *all_words(const char *words, char **line, apr_pool_t *pool)
+{
+    for (const char *word; (word = next_word(line, pool));) words = apr_pstrcat(pool, words, " ", word, NULL);
+    return words;
+}
+
 /* The options that are wanted from the file, and those that were found. */
 typedef struct taking_t {
     bool wanted[OPTION_COUNT], taken[OPTION_COUNT];
@@ -62,6 +71,7 @@ static sr_error_t *take_line(ctl_t *ctl, taking_t *taking, char *line, const cha
             return sr_error(ctl->pool, SR_EBADREQUEST, "%s line %d: %s %s: use --%s", path, number, word,
                             value ? "with a variable cannot be read here" : "has no value", ctl_options[option].name);
         }
+        if (option == OPTION_TIMESTAMP) value = all_words(value, &line, ctl->pool);
         ctl->values[option] = value;
         taking->taken[option] = true;
     }

@@ -4,8 +4,8 @@
  * Sections: main.c (parses the command line, returns the exit code) · commands.c (the tables of commands and options)
  * · check.c (checks values of options) · config.c (finds the database) · documents.c (opens the documents folder) ·
  * owner.c (changes the user) · new_folder.c (writes a folder that appears only when it is complete) · database.c,
- * people.c, accounts.c, requests.c, gc.c, erase.c, export.c, exported.c, seal.c, verify.c (the commands) · print.c
- * (prints results as text and as JSON) */
+ * people.c, accounts.c, requests.c, gc.c, erase.c, archive.c, export.c, exported.c, seal.c, verify.c (the commands) ·
+ * print.c (prints results as text and as JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -66,6 +66,10 @@ typedef enum ctl_option_id_t {
     OPTION_SUBMISSION,
     OPTION_FAILED,
     OPTION_ERASE,
+    OPTION_TIMESTAMP,
+    OPTION_AUTHORITIES,
+    OPTION_PROXY,
+    OPTION_RENEW,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -212,6 +216,7 @@ sr_error_t *ctl_submission_release(ctl_t *ctl);
 sr_error_t *ctl_delivery_list(ctl_t *ctl);
 sr_error_t *ctl_delivery_redeliver(ctl_t *ctl);
 sr_error_t *ctl_gc(ctl_t *ctl);
+sr_error_t *ctl_archive(ctl_t *ctl);
 sr_error_t *ctl_submission_delete(ctl_t *ctl);
 sr_error_t *ctl_export(ctl_t *ctl);
 sr_error_t *ctl_check(ctl_t *ctl);

@@ -22,14 +22,20 @@ static bool truth(const json_t *row, const char *key)
 
 /* --- documents */
 
+static bool is_archive(const json_t *row)
+{
+    const char *kind = sr_json_string(row, "kind");
+    return kind && !strcmp(kind, "archive");
+}
+
 static sr_error_t *read_revisions(sr_document_state_t *document, const json_t *revisions, apr_pool_t *pool)
 {
     document->revisions = apr_array_make(pool, (int)json_array_size(revisions) + 1, sizeof(sr_revised_t));
     for (size_t i = 0; i < json_array_size(revisions); i++) {
         const json_t *row = json_array_get(revisions, i);
-        const sr_revised_t revised = {sr_json_string(row, "sha256"), number(row, "size"),
+        const sr_revised_t revised = {sr_json_string(row, "sha256"),       number(row, "size"),
                                       sr_json_string(row, "whole_sha256"), number(row, "whole_size"),
-                                      sr_json_string(row, "key")};
+                                      sr_json_string(row, "key"),          is_archive(row)};
         if (!revised.sha256 || !revised.whole_sha256 || !revised.key) return spoilt(pool, "a revision");
         APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
     }
@@ -200,6 +206,7 @@ sr_error_t *sr_submission_parse(sr_submission_t *submission, const json_t *row, 
                           .certificate_size = number(row, "certificate_size"),
                           .closed_at = number(row, "closed_at"),
                           .expires_at = number(row, "expires_at"),
+                          .stamped_until = number(row, "stamped_until"),
                           .held_at = number(row, "held_at"),
                           .cancel_reason = sr_json_string(row, "cancel_reason"),
                           .external_id = sr_json_string(row, "external_id"),

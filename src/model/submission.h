@@ -25,6 +25,7 @@ typedef struct sr_revised_t { /* an incremental update that a signer appended to
     const char *whole_sha256; /* of the whole document, up to and including this update */
     apr_off_t whole_size;
     const char *key; /* of the blob with what was appended */
+    bool archives;   /* the service has appended it after the last signature: proofs and a document timestamp */
 } sr_revised_t;
 
 typedef struct sr_document_state_t {
@@ -67,6 +68,7 @@ struct sr_submission_t {
     apr_time_t closed_at;      /* when it was completed, refused, cancelled or expired; 0: it is open */
     apr_time_t expires_at;     /* the deadline, by the database's clock; 0: none */
     bool late;                 /* it is open, and its deadline was over when a transition read it (SR_OP_SIGNING_GET) */
+    apr_time_t stamped_until;  /* when the certificate of the first of its document timestamps ends; 0: it has none */
     apr_time_t held_at;        /* since when it is under legal hold; 0: it is not */
     const char *cancel_reason; /* or NULL */
     const char *external_id;   /* the caller's own name for it, or NULL */

@@ -54,9 +54,18 @@ sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *down
     return NULL;
 }
 
-sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
-                                const char *submission_uuid, const char *document_uuid, bool original, apr_pool_t *pool)
+/* Leaves out what was appended after the last signature. */
+static void drop_archives(apr_array_header_t *revisions)
 {
+    while (revisions->nelts && APR_ARRAY_IDX(revisions, revisions->nelts - 1, sr_revised_t).archives)
+        revisions->nelts--;
+}
+
+sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
+                                const char *submission_uuid, const char *document_uuid, const char *version,
+                                apr_pool_t *pool)
+{
+    const bool original = version && !strcmp(version, "original");
     const sr_body_row_t *row;
     sr_outcome_t outcome;
     json_t *json;
@@ -66,6 +75,7 @@ sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *down
     SR_TRY(sr_service_refusal(outcome, pool));
     SR_TRY(sr_json_read(&json, row->body, pool));
     SR_TRY(sr_document_state_parse(&document, json, pool));
+    if (version && !original) drop_archives(document.revisions);
     return sr_service_download(service, download, &document, original, pool);
 }
 

@@ -36,6 +36,7 @@ struct sr_uploads_t {
  * token and the uuid of one of their submissions; or, for the service itself, that uuid alone. */
 typedef struct sr_subject_t {
     const char *signer, *token_hash, *submission;
+    bool locks; /* the service itself takes the submission lock */
 } sr_subject_t;
 /* Reads it. */
 sr_error_t *sr_service_subject(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,

@@ -3,7 +3,7 @@
  *
  * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c · access_cache.c ·
  * standing.c · folder.c · show.c · sign.c · preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c ·
- * tokens.c · webhooks.c · history.c · list.c · health.c · sealing.c
+ * tokens.c · webhooks.c · history.c · list.c · archive.c · health.c · sealing.c
  *
  * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
@@ -112,9 +112,10 @@ typedef struct sr_download_t {
 } sr_download_t;
 /* Returns the content in buckets, without an end-of-stream bucket. */
 apr_bucket_brigade *sr_service_brigade(const sr_download_t *download, apr_bucket_alloc_t *allocator, apr_pool_t *pool);
-/* A document with its present revisions, or (`original`) as it was uploaded. */
+/* A document with its present revisions, or as it was uploaded (`version` is "original"), or as the last signature has
+ * left it ("signed"). */
 sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
-                                const char *submission_uuid, const char *document_uuid, bool original,
+                                const char *submission_uuid, const char *document_uuid, const char *version,
                                 apr_pool_t *pool);
 /* The certificate of completion. */
 sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *download, const char *token_hash,
@@ -305,6 +306,13 @@ sr_error_t *sr_service_history(const sr_service_t *service, sr_list_result_t *pa
  * token has no URL for it now, SR_ETOOMANY. */
 sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **delivery, const char *token_hash,
                                  const char *event_id, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- archive.c */
+/* Appends a document timestamp to each document of a completed submission, unless the certificates of those that they
+ * have are valid for longer than `renew`: then *archived is false. The service must have timestamp authorities. Errors:
+ * SR_ECONFLICT if the submission is not completed, SR_EUNAVAILABLE if a document gets no timestamp. */
+sr_error_t *sr_service_archive(const sr_service_t *service, bool *archived, const char *uuid, apr_interval_time_t renew,
+                               apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- health.c */
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);

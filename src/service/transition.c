@@ -148,6 +148,7 @@ static const char *change_text(const sr_transition_t *transition)
     json_object_set_new(row, "certificate_sha256", sr_json_string_or_null(certificate));
     json_object_set_new(row, "certificate_size",
                         certificate ? json_integer(submission->certificate_size) : json_null());
+    json_object_set_new(row, "stamped_until", time_or_null(transition->stamped_until));
     json_object_set_new(row, "holder", sr_json_string_or_null(transition->lock.holder));
     return sr_json_text(row, transition->pool);
 }
@@ -227,7 +228,7 @@ static sr_error_t *try_once(const sr_service_t *service, sr_transition_t *transi
     transition->replaced = transition->erased = NULL;
     transition->hold_reason = NULL;
     transition->deadline = SR_DEADLINE_BEFORE;
-    transition->remind_at = 0;
+    transition->remind_at = transition->stamped_until = 0;
     transition->before = times_of(&transition->signing->submission);
     memset(transition->kinds, 0, sizeof transition->kinds);
     SR_TRY(body(service, transition, baton));
@@ -259,7 +260,8 @@ sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signi
                                const sr_client_t *client, sr_transition_body_t body, void *baton, apr_pool_t *pool)
 {
     sr_transition_t transition = {.signing = *signing, .client = client, .pool = pool};
-    const bool locks = subject->signer || subject->token_hash; /* an expiry may come under the lock of another one */
+    /* an expiry may come under the lock of another one */
+    const bool locks = subject->signer || subject->token_hash || subject->locks;
     if (locks) SR_TRY(sr_submission_lock_take(&transition.lock, service, &transition.signing, subject, pool));
     sr_error_t *error = try_all(service, &transition, subject, body, baton);
     if (locks) sr_submission_lock_release(&transition.lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transition.h: a transition of a submission, from reading to commit. For open.c, sign.c, refuse.c, cancel.c, extend.c,
- * expire.c, replace.c, remind.c, erase.c and hold.c. */
+ * expire.c, replace.c, remind.c, erase.c, hold.c and archive.c. */
 #ifndef SR_TRANSITION_H
 #define SR_TRANSITION_H
 
@@ -35,6 +35,7 @@ typedef struct sr_transition_t {
     json_t *erased;               /* the SHA-256 of all that is erased with the submission (store.h), or NULL */
     const char *hold_reason;      /* of a legal hold that begins, or NULL */
     sr_deadline_t deadline;       /* where the time of the commit must lie */
+    apr_time_t stamped_until;     /* when the certificate of a new document timestamp ends; 0: there is none */
     apr_time_t remind_at;         /* when the next automatic reminder is due; 0: as the records say */
     sr_times_t before;            /* as the records were read */
     apr_pool_t *pool;

@@ -119,7 +119,7 @@ typedef enum sr_op_t {
      *  "skip_intro","send_email","state","created_at","updated_at","events" (how many),"events_hash" (of the last),
      *  "access_epoch","certificate_sha256"|null,"certificate_size"|null,"certificate_key"|null,"warnings":[text]|null,
      *  "closed_at"|null,"expires_at"|null,"cancel_reason"|null,"external_id"|null,"redirect_url"|null,
-     *  "metadata":{…}|null,"reminders":{…}|null,"held_at"|null,
+     *  "metadata":{…}|null,"reminders":{…}|null,"held_at"|null,"stamped_until"|null,
      *  "created_by":{"firstname","lastname","email"},"documents":[document row],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","opened_at"|null,
      *  "completed_at"|null,"refused_at"|null,"refusal_reason"|null,"ip"|null,"user_agent"|null,"signature_type"|null,
@@ -139,8 +139,8 @@ typedef enum sr_op_t {
     SR_OP_SUBMISSION_LIST,
     /* $T, submission uuid, document uuid → OK + document row | MISSING | UNAUTHORIZED. "document row" is
      * {"uuid","name","sha256","size" (of the upload),"pages","warnings":[name]|null,"rewritten_sha256"|null,
-     * "rewritten_size"|null,"key" (of the upload),"rewritten_key"|null,"revisions":[{"sha256","key","size" (of what
-     * was appended),"whole_sha256","whole_size"}] in their order}. A key is the name under which a blob is stored
+     * "rewritten_size"|null,"key" (of the upload),"rewritten_key"|null,"revisions":[{"kind","sha256","key","size" (of
+     * what was appended),"whole_sha256","whole_size"}] in their order}. A key is the name under which a blob is stored
      * (blobs.h). */
     SR_OP_DOCUMENT_GET,
     /* $T, SHA-256 → OK + file | MISSING | UNAUTHORIZED. Finds a file of the caller with this SHA-256: a document, as
@@ -171,8 +171,8 @@ typedef enum sr_op_t {
     /* signer uuid → OK + the events of that submission, as SR_OP_AUDIT_GET | MISSING */
     SR_OP_SIGNING_EVENTS,
     /* submission uuid, now, change, representation, folder|NULL, blobs:[blob]|NULL, replaced|NULL,
-     * revisions:[{"document","number","sha256","size","whole_sha256","whole_size"}]|NULL (of the signer who acts),
-     * webhooks:[webhook]|NULL, timers:[timer]|NULL. change:
+     * revisions:[{"document","number","sha256","size","whole_sha256","whole_size"}]|NULL (of the signer who acts, or of
+     * the kind "archive" if nobody does), webhooks:[webhook]|NULL, timers:[timer]|NULL. change:
      * {"signer"|null (who acts),"seen","seen_hash" (events and events_hash as they were read),
      *  "submission_state" (a change of it raises access_epoch),"closed_at"|null,"expires_at"|null,
      *  "cancel_reason"|null,"held_at"|null,"hold_reason"|null (ignored without "held_at"; null changes nothing),
@@ -183,7 +183,7 @@ typedef enum sr_op_t {
      *   "signature_type"|null,"consent"|null,"reminded_at"|null (no change),"reminders"|null (no change)}] (those that
      *   change),
      *  "events":[{"hash","body","personal" (JSON text)|null}] (at least one),
-     *  "certificate_sha256"|null,"certificate_size"|null,"holder"|absent}
+     *  "certificate_sha256"|null,"certificate_size"|null,"stamped_until"|null (no change),"holder"|absent}
      * replaced: {"old","position" (of the old one),"uuid","state","firstname","lastname","email"|null,"locale"|null,
      *  "alias","due_at"|null,"search" (of the submission)}, a new signer in the place of the old one; raises
      *  access_epoch
@@ -372,6 +372,9 @@ typedef enum sr_op_t {
      *  "status"|null,"error"|null,"attempts","created_at","ended_at"|null}] (those whose body has this email)}
      * | MISSING (also if it was deleted) */
     SR_OP_ADMIN_EXPORT_GET,
+    /* time, stamped_until and id of a submission (or 0), n → OK + archivable: the first n completed submissions after
+     * this one, by stamped_until (0: it was never archived) and id, whose stamped_until is not later than the time */
+    SR_OP_ADMIN_ARCHIVE_DUE,
     /* folder, sha256 ("" before the first), limit → OK + blob, the contents after this SHA-256, in its
      * order */
     SR_OP_ADMIN_BLOB_LIST,

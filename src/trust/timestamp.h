@@ -54,4 +54,9 @@ sr_error_t *sr_timestamps_make(sr_timestamps_t *timestamps, sr_stamp_t *stamps, 
 sr_error_t *sr_timestamps_chain(apr_array_header_t **chain, const sr_timestamps_t *timestamps, const void *token,
                                 apr_size_t length, apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- ending.c */
+/* Sets *end to the time at which the certificate of the authority that made a token ends. */
+sr_error_t *sr_timestamps_end(apr_time_t *end, const sr_timestamps_t *timestamps, const void *token, apr_size_t length,
+                              apr_pool_t *pool);
+
 #endif

@@ -38,7 +38,7 @@ static void add_document(apr_array_header_t *documents, const char *uuid, const 
                                     .base_sha256 = sha256[0],
                                     .revisions = apr_array_make(pool, 2, sizeof(sr_revised_t))};
     for (sha256++; *sha256; sha256++)
-        APR_ARRAY_PUSH(document.revisions, sr_revised_t) = (sr_revised_t){"part", 1, *sha256, 5, "part.1"};
+        APR_ARRAY_PUSH(document.revisions, sr_revised_t) = (sr_revised_t){"part", 1, *sha256, 5, "part.1", false};
     APR_ARRAY_PUSH(documents, sr_document_state_t) = document;
 }
 

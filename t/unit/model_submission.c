@@ -107,7 +107,7 @@ static void test_progress(void)
     sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, 0, sr_document_state_t);
     const char *text;
 
-    APR_ARRAY_PUSH(document->revisions, sr_revised_t) = (sr_revised_t){"part", 9, "whole", 99, "part.1"};
+    APR_ARRAY_PUSH(document->revisions, sr_revised_t) = (sr_revised_t){"part", 9, "whole", 99, "part.1", false};
     eva->state = SR_SIGNER_COMPLETED, eva->opened_at = then, eva->completed_at = later;
     eva->ip = "::1", eva->signature_type = "typed", eva->consent = "1-en";
     bo->state = SR_SIGNER_REFUSED, bo->opened_at = then, bo->refused_at = later, bo->refusal_reason = "no \"x\"";

@@ -181,7 +181,7 @@ static void check_steps(link_t *l)
     is_str(COLUMN(l, "size"), "99", "its size");
     body = RUN(l, SR_OP_DOCUMENT_GET, hash, now_text, uuid(1, 1, p), uuid(3, 2, p));
     is_str(member(body, "revisions", p),
-           "[{\"sha256\":\"part\",\"key\":\"part.0\",\"size\":10,\"whole_sha256\":\"whole\","
+           "[{\"kind\":\"signature\",\"sha256\":\"part\",\"key\":\"part.0\",\"size\":10,\"whole_sha256\":\"whole\","
            "\"whole_size\":1244}]",
            "the revision");
     is_str(member(body, "rewritten_sha256", p), "null", "a document as it was uploaded");

@@ -104,3 +104,16 @@ BEGIN
         RETURN NEXT;
     END IF;
 END $$
+
+-- @op admin_archive_due(before time, stamped_until time, id int, n int) → ok archivable[]
+CREATE FUNCTION sigreq.admin_archive_due(p_before bigint, p_stamped_until bigint, p_id bigint, p_n integer)
+RETURNS TABLE (outcome text, submission uuid, stamped_until bigint, id bigint)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT 'ok', s.uuid, coalesce(s.stamped_until, 0), s.id FROM sigreq.submission s
+    WHERE s.state = 'completed' AND coalesce(s.stamped_until, 0) <= p_before
+      AND (coalesce(s.stamped_until, 0), s.id) > (p_stamped_until, p_id)
+    ORDER BY coalesce(s.stamped_until, 0), s.id LIMIT p_n;
+END $$

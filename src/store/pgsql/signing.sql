@@ -155,7 +155,7 @@ BEGIN
     SELECT * INTO p FROM json_to_record(p_change) AS r(
         signer uuid, seen integer, seen_hash text, submission_state text, closed_at bigint, expires_at bigint,
         cancel_reason text, held_at bigint, hold_reason text, over boolean, representation_version integer,
-        signers json, events json, certificate_sha256 text, certificate_size bigint, holder text);
+        signers json, events json, certificate_sha256 text, certificate_size bigint, stamped_until bigint, holder text);
     IF p_blobs IS NOT NULL AND NOT sigreq.blob_settle(p_folder, p_blobs) THEN
         RETURN coalesce((SELECT CASE WHEN events_hash = p.events->-1->>'hash' THEN 'ok' ELSE 'stale' END
                          FROM sigreq.submission WHERE uuid = p_submission), 'missing');
@@ -173,7 +173,8 @@ BEGIN
         events = p.seen + json_array_length(p.events), events_hash = p.events->-1->>'hash',
         certificate_sha256 = coalesce(p.certificate_sha256, certificate_sha256),
         certificate_key = coalesce(@KEY(p_folder, p.certificate_sha256), certificate_key),
-        certificate_size = coalesce(p.certificate_size, certificate_size)
+        certificate_size = coalesce(p.certificate_size, certificate_size),
+        stamped_until = coalesce(p.stamped_until, stamped_until)
     WHERE uuid = p_submission AND events = p.seen AND events_hash = p.seen_hash
       AND coalesce(expires_at <= sigreq.job_clock(), false) = p.over
     RETURNING id INTO v_id;
@@ -198,10 +199,12 @@ BEGIN
     SELECT v_id, p.seen + row_number() OVER (), e.hash, e.body, e.personal
     FROM json_to_recordset(p.events) AS e(hash text, body text, personal text);
     IF p_revisions IS NOT NULL THEN
-        INSERT INTO sigreq.revision (document_uuid, number, signer_uuid, sha256, key, size, whole_sha256, whole_size,
-                                     created_at)
-        SELECT r.document, r.number, p.signer, r.sha256, @KEY(p_folder, r.sha256), r.size, r.whole_sha256,
-               r.whole_size, p_now
+        INSERT INTO sigreq.revision (document_uuid, number, kind, signer_uuid, sha256, key, size, whole_sha256,
+                                     whole_size, created_at)
+        SELECT r.document, r.number, CASE WHEN p.signer IS NULL THEN 'archive' ELSE 'signature' END,
+               coalesce(p.signer, (SELECT b.signer_uuid FROM sigreq.revision b
+                                   WHERE b.document_uuid = r.document AND b.number = r.number - 1)),
+               r.sha256, @KEY(p_folder, r.sha256), r.size, r.whole_sha256, r.whole_size, p_now
         FROM json_to_recordset(p_revisions)
              AS r(document uuid, number integer, sha256 text, size bigint, whole_sha256 text, whole_size bigint);
     END IF;

@@ -41,8 +41,8 @@ CREATE VIEW sigreq.document_row AS
            json_build_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages,
                'key', d.key, 'rewritten_key', d.rewritten_key,
                'rewritten_sha256', d.rewritten_sha256, 'rewritten_size', d.rewritten_size, 'warnings', d.warnings::json,
-               'revisions', (SELECT coalesce(json_agg(json_build_object('sha256', r.sha256, 'key', r.key, 'size', r.size,
-                                        'whole_sha256', r.whole_sha256, 'whole_size', r.whole_size)
+               'revisions', (SELECT coalesce(json_agg(json_build_object('kind', r.kind, 'sha256', r.sha256, 'key', r.key,
+                                        'size', r.size, 'whole_sha256', r.whole_sha256, 'whole_size', r.whole_size)
                                         ORDER BY r.number), '[]')
                              FROM sigreq.revision r WHERE r.document_uuid = d.uuid)) AS body
     FROM sigreq.document d
@@ -56,7 +56,7 @@ CREATE VIEW sigreq.submission_row AS
                'access_epoch', s.access_epoch, 'certificate_sha256', s.certificate_sha256,
                'certificate_size', s.certificate_size,
                'certificate_key', s.certificate_key, 'warnings', s.warnings::json,
-               'closed_at', s.closed_at, 'expires_at', s.expires_at, 'cancel_reason', s.cancel_reason,
+               'stamped_until', s.stamped_until, 'closed_at', s.closed_at, 'expires_at', s.expires_at, 'cancel_reason', s.cancel_reason,
                'external_id', s.external_id, 'redirect_url', s.redirect_url, 'metadata', s.metadata::json,
                'reminders', s.reminders::json, 'held_at', s.held_at,
                'created_by', json_build_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),

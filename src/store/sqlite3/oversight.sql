@@ -96,3 +96,11 @@ WITH @ARGUMENTS
 -- @answer
 WITH a(event, uuid) AS (SELECT %s, lower(%s))
 SELECT 'ok', @DELIVERY(r) FROM a CROSS JOIN job_row r WHERE r.uuid = a.uuid
+
+-- @op admin_archive_due(before time, stamped_until time, id int, n int) → ok archivable[]
+-- @answer
+WITH @ARGUMENTS
+SELECT 'ok', s.uuid, coalesce(s.stamped_until, 0), s.id FROM submission s
+WHERE s.state = 'completed' AND coalesce(s.stamped_until, 0) <= (SELECT before FROM a)
+  AND (coalesce(s.stamped_until, 0), s.id) > (SELECT stamped_until, id FROM a)
+ORDER BY coalesce(s.stamped_until, 0), s.id LIMIT (SELECT n FROM a)

@@ -149,7 +149,8 @@ SET updated_at = p.now, representation = p.representation,
     certificate_key = coalesce((SELECT b.key FROM blob b WHERE b.folder = p.folder
                                                            AND b.sha256 = p.j->>'$.certificate_sha256'),
                                certificate_key),
-    certificate_size = coalesce(p.j->>'$.certificate_size', certificate_size)
+    certificate_size = coalesce(p.j->>'$.certificate_size', certificate_size),
+    stamped_until = coalesce(p.j->>'$.stamped_until', stamped_until)
 FROM p
 WHERE submission.uuid = p.submission
 
@@ -201,8 +202,13 @@ WHERE s.uuid = a.submission
 
 -- @if revisions
 WITH @ARGUMENTS
-INSERT INTO revision (document_uuid, number, signer_uuid, sha256, key, size, whole_sha256, whole_size, created_at)
-SELECT lower(r.value->>'$.document'), r.value->>'$.number', lower(a.change->>'$.signer'), r.value->>'$.sha256',
+INSERT INTO revision (document_uuid, number, kind, signer_uuid, sha256, key, size, whole_sha256, whole_size, created_at)
+SELECT lower(r.value->>'$.document'), r.value->>'$.number',
+       CASE WHEN a.change->>'$.signer' IS NULL THEN 'archive' ELSE 'signature' END,
+       coalesce(lower(a.change->>'$.signer'),
+                (SELECT b.signer_uuid FROM revision b WHERE b.document_uuid = lower(r.value->>'$.document')
+                                                        AND b.number = r.value->>'$.number' - 1)),
+       r.value->>'$.sha256',
        (SELECT b.key FROM blob b WHERE b.folder = a.folder AND b.sha256 = r.value->>'$.sha256'),
        r.value->>'$.size', r.value->>'$.whole_sha256', r.value->>'$.whole_size', a.now
 FROM a CROSS JOIN json_each(a.revisions) r

@@ -8,7 +8,7 @@ CREATE VIEW document_row AS
                'key', d.key, 'rewritten_key', d.rewritten_key,
                'rewritten_sha256', d.rewritten_sha256, 'rewritten_size', d.rewritten_size, 'warnings', json(d.warnings),
                'revisions', (SELECT json_group_array(json(body))
-                             FROM (SELECT json_object('sha256', r.sha256, 'key', r.key, 'size', r.size,
+                             FROM (SELECT json_object('kind', r.kind, 'sha256', r.sha256, 'key', r.key, 'size', r.size,
                                               'whole_sha256', r.whole_sha256, 'whole_size', r.whole_size) AS body
                                    FROM revision r WHERE r.document_uuid = d.uuid ORDER BY r.number))) AS body
     FROM document d
@@ -22,7 +22,7 @@ CREATE VIEW submission_row AS
                'access_epoch', s.access_epoch, 'certificate_sha256', s.certificate_sha256,
                'certificate_size', s.certificate_size,
                'certificate_key', s.certificate_key, 'warnings', json(s.warnings),
-               'closed_at', s.closed_at, 'expires_at', s.expires_at, 'cancel_reason', s.cancel_reason,
+               'stamped_until', s.stamped_until, 'closed_at', s.closed_at, 'expires_at', s.expires_at, 'cancel_reason', s.cancel_reason,
                'external_id', s.external_id, 'redirect_url', s.redirect_url, 'metadata', json(s.metadata),
                'reminders', json(s.reminders), 'held_at', s.held_at,
                'created_by', json_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),

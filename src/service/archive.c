@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* archive.c: appends a document timestamp to each document of a completed submission. It covers everything before it,
+ * so the signatures can be validated as long as the chain of the timestamp can, and another one renews it. All
+ * documents are stamped in one round. It is a transition: if it is interrupted, nothing has changed, and of two at the
+ * same time one finds that the other has done it. */
+#include "service/seal.h"
+
+#include <string.h>
+
+#define ID_LENGTH 12 /* digits of the SHA-256 of the document, which name the field of the timestamp */
+
+typedef struct archiving_t {
+    apr_interval_time_t renew;
+    bool archived;
+    sr_blobs_t *documents;
+    apr_array_header_t *waiting; /* waiting_t */
+    apr_pool_t *pool;
+} archiving_t;
+
+/* A document that waits for its timestamp. */
+typedef struct waiting_t {
+    sr_document_state_t *document;
+    sr_pdf_revision_t revision;
+} waiting_t;
+
+static sr_error_t *extend(const sr_service_t *own, archiving_t *a, sr_document_state_t *document)
+{
+    sr_joined_t joined;
+    const char *sha256 = sr_document_state_sha256(document);
+    const apr_array_header_t *files = sr_document_state_files(document, a->pool);
+    SR_TRY(sr_blobs_join(&joined, a->documents, files, false, a->pool));
+    if (strcmp(joined.sha256, sha256) != 0)
+        return sr_seal_failed(a->pool, document->uuid, "what is stored is not what was stored");
+    const sr_pdf_archival_t archival = {
+        .id = apr_pstrndup(a->pool, sha256, ID_LENGTH), .base_size = document->base_size, .digest = joined.digest};
+    waiting_t *waiting = apr_array_push(a->waiting);
+    waiting->document = document;
+    SR_TRY(sr_pdf_archive(&waiting->revision, own->pdf, joined.descriptor, joined.size, &archival, a->pool));
+    return waiting->revision.fault == SR_PDF_DONE ? NULL
+                                                  : sr_seal_failed(a->pool, "archiving", waiting->revision.reason);
+}
+
+static sr_error_t *extend_all(const sr_service_t *service, archiving_t *a, const sr_signing_t *signing)
+{
+    apr_pool_t *work; /* destroying it releases the worker */
+    apr_pool_create(&work, a->pool);
+    const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, work);
+    const sr_service_t own = sr_service_for_request(service, owner, work);
+    for (int i = 0; i < signing->submission.documents->nelts; i++) {
+        sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
+        if (document->revisions->nelts) SR_TRY(extend(&own, a, document));
+    }
+    apr_pool_destroy(work);
+    return NULL;
+}
+
+/* Adds a stamped revision to the transition and to the evidence. */
+static void keep(sr_transition_t *transition, const waiting_t *waiting, const sr_stamp_t *stamp, json_t *evidence)
+{
+    sr_document_state_t *document = waiting->document;
+    const sr_pdf_revision_t *revision = &waiting->revision;
+    const char *before = sr_document_state_sha256(document);
+    sr_revised_t revised = {.size = (apr_off_t)revision->length,
+                            .sha256 = sr_sha256_hex(revision->bytes, revision->length, transition->pool),
+                            .whole_sha256 = revision->sha256,
+                            .whole_size = sr_document_state_size(document) + (apr_off_t)revision->length,
+                            .archives = true};
+    json_t *timestamp = json_object(), *said = json_object();
+    json_object_set_new(timestamp, "time", sr_time_json(stamp->time));
+    json_object_set_new(timestamp, "authority", json_string(stamp->authority));
+    json_object_set_new(said, "uuid", json_string(document->uuid));
+    json_object_set_new(said, "before", json_string(before));
+    json_object_set_new(said, "after", json_string(revised.whole_sha256));
+    json_object_set_new(said, "timestamp", timestamp);
+    json_array_append_new(evidence, said);
+    APR_ARRAY_PUSH(transition->contents, sr_content_t) =
+        (sr_content_t){.sha256 = revised.sha256, .size = revised.size, .bytes = (const char *)revision->bytes};
+    APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
+    json_array_append_new(transition->revisions,
+                          json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
+                                    document->revisions->nelts, "sha256", revised.sha256, "size",
+                                    (json_int_t)revised.size, "whole_sha256", revised.whole_sha256, "whole_size",
+                                    (json_int_t)revised.whole_size));
+}
+
+static sr_error_t *stamp_all(const sr_service_t *service, archiving_t *a, sr_transition_t *transition, json_t *evidence)
+{
+    sr_timestamps_t *timestamps = service->child->timestamps;
+    const int count = a->waiting->nelts;
+    sr_stamp_t *stamps = apr_pcalloc(a->pool, sizeof *stamps * (apr_size_t)(count + 1));
+    for (int i = 0; i < count; i++)
+        memcpy(stamps[i].digest, APR_ARRAY_IDX(a->waiting, i, waiting_t).revision.digest, SR_TIMESTAMP_DIGEST);
+    SR_TRY(sr_timestamps_make(timestamps, stamps, count, a->pool));
+    for (int i = 0; i < count; i++) {
+        waiting_t *waiting = &APR_ARRAY_IDX(a->waiting, i, waiting_t);
+        apr_time_t end;
+        SR_TRY(sr_timestamps_end(&end, timestamps, stamps[i].token, stamps[i].length, a->pool));
+        if (!transition->stamped_until || end < transition->stamped_until) transition->stamped_until = end;
+        SR_TRY(sr_pdf_seal(&waiting->revision, stamps[i].token, stamps[i].length, a->pool));
+        keep(transition, waiting, &stamps[i], evidence);
+    }
+    return NULL;
+}
+
+static sr_error_t *archive(const sr_service_t *service, sr_transition_t *transition, void *baton)
+{
+    archiving_t *a = baton;
+    sr_submission_t *submission = &transition->signing->submission;
+    json_t *detail = sr_json_own(json_object(), transition->pool), *evidence = json_array();
+    json_object_set_new(detail, "documents", evidence);
+    if (submission->state != SR_SUBMISSION_COMPLETED)
+        return sr_error(transition->pool, SR_ECONFLICT, "Only a completed submission can be archived");
+    a->archived = false;
+    if (submission->stamped_until > transition->now + a->renew) return NULL;
+    a->pool = transition->pool;
+    a->waiting = apr_array_make(a->pool, 4, sizeof(waiting_t));
+    SR_TRY(extend_all(service, a, transition->signing));
+    SR_TRY(stamp_all(service, a, transition, evidence));
+    /* the deadline was met, but the database compares it with the time of this commit */
+    if (submission->expires_at && submission->expires_at <= transition->signing->clock)
+        transition->deadline = SR_DEADLINE_AFTER;
+    submission->updated_at = transition->now;
+    submission->stamped_until = transition->stamped_until;
+    sr_transition_event(transition, NULL, "archived", json_incref(detail));
+    SR_TRY(sr_contents_folder(&transition->folder, a->documents, transition->pool));
+    SR_TRY(sr_contents_store(service, transition->contents, a->documents, transition->pool));
+    a->archived = true;
+    return NULL;
+}
+
+sr_error_t *sr_service_archive(const sr_service_t *service, bool *archived, const char *uuid, apr_interval_time_t renew,
+                               apr_pool_t *pool)
+{
+    archiving_t a = {.renew = renew};
+    const sr_subject_t subject = {.submission = uuid, .locks = true};
+    sr_signing_t *signing;
+    sr_assert(service->child->timestamps);
+    SR_TRY(sr_blobs_folder(&a.documents, service->documents_root, pool));
+    SR_TRY(sr_service_folder(service, a.documents, pool));
+    SR_TRY(sr_transition_run(service, &signing, &subject, NULL, archive, &a, pool));
+    *archived = a.archived;
+    return NULL;
+}
