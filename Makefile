@@ -306,7 +306,7 @@ coverage:
 #: make bench [BASE=COMMIT]            measure, alone or beside another commit
 bench:
 	@tools/deps bench
-	@$(MAKE) --no-print-directory all $(SPEED_BIN) $(NPM)/browser/installed
+	@$(MAKE) --no-print-directory all $(SPEED_BIN) $(O)/t/tool/tsa $(NPM)/browser/installed
 	@exec $(if $(BASE),tools/bench/compare '$(BASE)',tools/bench/run)
 #: make corpus CORPUS=FOLDER           send public files to the server
 corpus:

@@ -321,9 +321,9 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
                          .access = sr_access_cache_create(pchild),
                          .standing = sr_standing_create(pchild),
                          .keys = sr_key_cache_create(pchild),
-                         .proofs = sr_run_proofs_child_init(pchild, main_server, conf),
                          .trust = sr_run_trust()};
     sr_run_seal_child_init(child.seal, pchild);
+    child.proofs = sr_run_proofs_child_init(pchild, main_server, conf, child.seal);
     sr_http_readers_child_init();
     child_retention = &conf->retention;
     sr_run_jobs_child_init(pchild, main_server, conf, timer, retain);
@@ -336,6 +336,7 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_monitor(sr_run_seal_monitor, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_child_init(child_init, dbd, NULL, APR_HOOK_LAST);
     ap_hook_child_stopping(sr_run_jobs_child_stopping, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_translate_name(translate_name, rewrite, proxy, APR_HOOK_FIRST);

@@ -18,14 +18,12 @@ APLOG_USE_MODULE(sigreq);
 #define TICK apr_time_from_sec(1) /* how often a child looks whether it should collect, or whether something is due */
 
 /* Of the current configuration. */
-static struct {
-    const char *authorities; /* SigreqSealAuthorities as PEM text; NULL: no proofs are collected */
-    const char *seals[2];    /* the certificates of each seal as PEM text, by environment, or NULL */
-} loaded;
+static const char *authorities; /* SigreqSealAuthorities as PEM text; NULL: no proofs are collected */
 
 static struct {
     server_rec *main_server;
     const sr_conf_process_t *conf;
+    const sr_cms_identity_t *const *seals; /* by environment; a member may be replaced at any time */
     apr_thread_t *thread;
     apr_pool_t *pool; /* the pool of the thread */
     sr_proof_keeper_t *keeper;
@@ -40,32 +38,23 @@ static struct {
 
 /* ------------------------------------------------------------------------------------------ configuration */
 
-typedef struct read_t {
-    const char *authorities, *seals[2];
-} read_t;
-
 /* Returns the fault, or NULL. The seal of the test environment may be one that no authority has issued. */
-static const char *load(read_t *read, server_rec *main_server, apr_pool_t *pool)
+static const char *load(const char **anchors, server_rec *main_server, apr_pool_t *pool)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
-    const char *const paths[2] = {[SR_TEST] = conf->test_seal_certificate, [SR_PRODUCTION] = conf->seal_certificate};
-    *read = (read_t){.authorities = NULL};
+    const char *pem;
+    *anchors = NULL;
     if (!sr_conf_is_used() || !*conf->seal_authorities) return NULL;
-    sr_error_t *error = sr_cms_certificates_text(&read->authorities, conf->seal_authorities, pool);
+    sr_error_t *error = sr_cms_certificates_text(anchors, conf->seal_authorities, pool);
     if (error) return apr_pstrcat(pool, "SigreqSealAuthorities: ", error->message, NULL);
     if (!*conf->proofs) return "SigreqSealAuthorities needs SigreqProofs, a folder";
     if (!sr_conf_can_write(conf->proofs))
         return apr_psprintf(pool, "SigreqProofs %s: httpd's user cannot write to this folder", conf->proofs);
-    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
-        if (!*paths[i] || sr_cms_certificates_text(&read->seals[i], paths[i], pool)) continue; /* seal.c reports it */
-        const char *fault = sr_proof_chain_fault(read->seals[i], read->authorities, pool);
-        if (!fault) continue;
-        if (i == SR_PRODUCTION)
-            return apr_psprintf(pool, "SigreqSealCertificate: its chain does not end at SigreqSealAuthorities: %s",
-                                fault);
-        read->seals[i] = NULL;
-    }
-    return NULL;
+    if (sr_cms_certificates_text(&pem, conf->seal_certificate, pool)) return NULL; /* seal.c reports it */
+    const char *fault = sr_proof_chain_fault(pem, *anchors, pool);
+    return fault
+               ? apr_psprintf(pool, "SigreqSealCertificate: its chain does not end at SigreqSealAuthorities: %s", fault)
+               : NULL;
 }
 
 static int report(const char *fault, server_rec *main_server)
@@ -77,17 +66,13 @@ static int report(const char *fault, server_rec *main_server)
 
 int sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server)
 {
-    read_t unused;
+    const char *unused;
     return report(load(&unused, main_server, ptemp), main_server);
 }
 
 int sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server)
 {
-    read_t read;
-    const int result = report(load(&read, main_server, pconf), main_server);
-    loaded.authorities = read.authorities;
-    memcpy(loaded.seals, read.seals, sizeof read.seals);
-    return result;
+    return report(load(&authorities, main_server, pconf), main_server);
 }
 
 /* ------------------------------------------------------------------------------------------------ fetching */
@@ -145,8 +130,9 @@ static sr_error_t *collect_seal(sr_environment_t environment, apr_pool_t *pool)
     static const char *const names[] = {[SR_TEST] = "proofs of the test seal", [SR_PRODUCTION] = "proofs of the seal"};
     const sr_proofs_t *proofs;
     apr_time_t next;
-    if (!loaded.seals[environment]) return NULL;
-    SR_TRY(sr_proof_collect(&proofs, &next, child.keeper, loaded.seals[environment], loaded.authorities, pool));
+    const char *pem = sr_cms_identity_pem(__atomic_load_n(&child.seals[environment], __ATOMIC_ACQUIRE), pool);
+    if (environment == SR_TEST && sr_proof_chain_fault(pem, authorities, pool)) return NULL; /* it needs no authority */
+    SR_TRY(sr_proof_collect(&proofs, &next, child.keeper, pem, authorities, pool));
     if (next < child.next) child.next = next;
     sr_metrics_set(SR_METRIC_PROOF_EXPIRES, environment, 0, (apr_uint64_t)proofs->until);
     note_revocation(environment, proofs);
@@ -246,10 +232,12 @@ static sr_error_t *start(apr_pool_t *pchild)
     return status ? sr_error(pchild, SR_EINTERNAL, "no thread: %pm", &status) : NULL;
 }
 
-sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
+sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
+                                           const sr_cms_identity_t *const *seals)
 {
-    if (!loaded.authorities) return NULL;
+    if (!authorities) return NULL;
     child.main_server = main_server;
+    child.seals = seals;
     child.conf = conf;
     sr_error_t *error = start(pchild);
     if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);

@@ -54,6 +54,8 @@ int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server);
 /* post_config: starts the signer process, which reads the keys with the rights of the user who started httpd. Returns
  * OK or HTTP_INTERNAL_SERVER_ERROR. */
 int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
+/* monitor, which the parent runs every few seconds: warns once a day of a certificate that expires soon. */
+int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server);
 /* child_init: sets the array of what seals documents, by environment. A member is replaced if the signer process has
  * another certificate later. */
 void sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild);
@@ -88,9 +90,11 @@ const char *sr_run_timestamps_authorities(void);
 /* check_config, post_config: checks and reads what SigreqSealAuthorities needs, as for the seal. Nothing is fetched. */
 int sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server);
-/* child_init: starts the thread that collects proofs in one child of the machine. Returns the child's memory of proofs;
- * NULL: none are collected. */
-sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+/* child_init, after that of the seal: starts the thread that collects proofs in one child of the machine. `seals` are
+ * those of the child, by environment, which may be replaced. Returns the child's memory of proofs; NULL: none are
+ * collected. */
+sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
+                                           const sr_cms_identity_t *const *seals);
 
 /* --------------------------------------------------------------------------------------------------- log.c */
 /* Removes the signing link from the request line (r->the_request). `path` is the path below <location>/sign/. Returns

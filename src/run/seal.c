@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <http_log.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 APLOG_USE_MODULE(sigreq);
 
 #define WARN_BEFORE apr_time_from_sec(30 * 24 * 3600)
+#define WARN_EACH apr_time_from_sec(24 * 3600)
 #define MAX_FAULT 4096
 #define CONNECTIONS 8                /* of one child to the signer process, at most */
 #define TIMEOUT apr_time_from_sec(5) /* for a signature, the start of another signer process included */
@@ -96,14 +98,26 @@ int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server)
 
 /* ------------------------------------------------------------------------------------------------ the start */
 
-static void warn_of_end(const sr_cms_identity_t *identity, server_rec *main_server, apr_pool_t *pool)
+static apr_time_t warned; /* when the certificates were looked at for a warning */
+
+static void warn_of_ends(server_rec *main_server, apr_pool_t *pool)
 {
-    const sr_cms_certificate_t *about = sr_cms_identity_certificate(identity);
-    if (about->until - sr_time_now() > WARN_BEFORE) return;
-    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
-                 "SR0402: the seal's certificate \"%s\" expires at %s: nothing can be sealed then, and httpd does not "
-                 "start",
-                 about->name, sr_time_format(about->until, pool));
+    warned = sr_time_now();
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
+        const sr_cms_certificate_t *about = sr_cms_identity_certificate(seals[i]);
+        if (about->until - warned > WARN_BEFORE) continue;
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
+                     "SR0402: the seal's certificate \"%s\" %s at %s: nothing can be sealed then, and httpd does not "
+                     "start",
+                     about->name, about->until < warned ? "expired" : "expires", sr_time_format(about->until, pool));
+    }
+}
+
+/* The parent has the certificates of this configuration since its start, so a later warning is about the same ones. */
+int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server)
+{
+    if (seals[SR_PRODUCTION] && sr_time_now() - warned >= WARN_EACH) warn_of_ends(main_server, pool);
+    return DECLINED;
 }
 
 static json_t *setup_of(server_rec *main_server, apr_pool_t *pool)
@@ -139,14 +153,15 @@ static const char *read_answer(const json_t *answer, server_rec *main_server, ap
                          "SR0401: without SigreqTestSealCertificate, test documents are sealed by a certificate made "
                          "for this start");
         sr_metrics_set(SR_METRIC_SEAL_EXPIRES, i, 0, (apr_uint64_t)sr_cms_identity_certificate(seals[i])->until);
-        warn_of_end(seals[i], main_server, pconf);
     }
+    warn_of_ends(main_server, pconf);
     return NULL;
 }
 
 int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
 {
     const json_t *answer;
+    memset(seals, 0, sizeof seals);
     if (!sr_conf_is_used()) return OK;
     const char *fault = sr_run_signd_start(&answer, pconf, main_server, setup_of(main_server, pconf));
     if (!fault) fault = read_answer(answer, main_server, pconf);

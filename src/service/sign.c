@@ -169,7 +169,7 @@ static void keep(const sr_service_t *service, sr_transition_t *transition, const
 static sr_error_t *seal_waiting(const sr_service_t *service, signing_t *s, sr_transition_t *transition)
 {
     const int count = s->waiting->nelts;
-    sr_sealing_t **sealings = apr_palloc(s->parts, sizeof *sealings * (apr_size_t)(count + 1));
+    sr_sealing_t **sealings = apr_palloc(s->parts, sizeof(void *) * (apr_size_t)(count + 1));
     for (int i = 0; i < count; i++) sealings[i] = &APR_ARRAY_IDX(s->waiting, i, waiting_t).sealing;
     SR_TRY(sr_seal_stamp(service, sealings, count, s->parts));
     for (int i = 0; i < count; i++) {

@@ -162,4 +162,20 @@ subtest 'restarts' => sub {
     is(scalar @lines, 1, '… the log has an error') or diag $httpd->log;
     like($lines[0], qr{$both[0]: \Q$pair\E/seal\.crt: it holds no certificate}, '… the error has the reason');
 };
+subtest 'a certificate that expires soon, while httpd runs' => sub {
+    my ($library) = glob '/usr/lib/*/faketime/libfaketimeMT.so.1';
+    plan skip_all => 'libfaketime is not installed' unless $library;
+    plan skip_all => 'a sanitizer must be loaded first' if $ENV{SIGREQ_SANITIZE} || defined $ENV{ASAN_OPTIONS};
+    write_file("$folder/clock", "+0\n");
+    local @ENV{qw(LD_PRELOAD FAKETIME_TIMESTAMP_FILE FAKETIME_NO_CACHE FAKETIME_DONT_FAKE_MONOTONIC NO_FAKE_STAT)} =
+        ($library, "$folder/clock", 1, 1, 1);
+    my $httpd = Sigreq::Httpd->new(seal => pair(create('weeks', '--days', 32)))->start;
+    delete local $ENV{LD_PRELOAD};
+    my $warnings = sub { scalar(() = $httpd->log =~ /:warn\].* SR0402: .* expires at/g) };
+    is($warnings->(), 0, 'it expires in 32 days: no warning');
+    write_file("$folder/clock", "+3d\n");
+    ok(wait_for(sub { $warnings->() == 1 }), 'in 29 days: a warning');
+    write_file("$folder/clock", "+4d\n");
+    ok(wait_for(sub { $warnings->() == 2 }), 'a day later: another one');
+};
 done_testing;

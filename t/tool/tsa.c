@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <netinet/tcp.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -366,6 +367,7 @@ int main(int argc, char **argv)
 {
     int control_port = 0;
     signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* it ends with the test that has started it */
     if (argc < 3 || !read_files(argc, argv)) return fprintf(stderr, "usage: tsa CERTIFICATE KEY [CHAIN] [LOGIN]\n"), 2;
     if (argc > 4) login = argv[4];
     open_port();

@@ -199,6 +199,38 @@ static void test_forgery(const char *told, const pdf_t *pdf, const signed_t *at)
     free(other.data);
 }
 
+/* What is added to the response about the list of signatures, and whether it is accepted. */
+static void test_lists(const char *list, const char *told, const pdf_t *pdf)
+{
+    static const struct {
+        const char *put;
+        bool good;
+    } lists[] = {
+        {"\"proofs\":[{\"kind\":\"crl\",\"at\":9,\"der\":\"AAAA\"}],", true},
+        {"\"proofs\":[],", true},
+        {"\"proofs\":7,", false},
+        {"\"proofs\":[7],", false},
+        {"\"proofs\":[{\"kind\":\"crl\",\"at\":\"9\",\"der\":\"AAAA\"}],", false},
+        {"\"proofs\":[{\"kind\":\"crl\",\"at\":9}],", false},
+        {"\"proofs\":[{\"at\":9,\"der\":\"AAAA\"}],", false},
+    };
+    write_text(".check", told);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        apr_pool_t *pool;
+        sr_pdf_verification_t found;
+        apr_pool_create(&pool, root);
+        workers = help_pool(script, 1, 1000, pool);
+        write_text(".list", replace(list, "{", apr_pstrcat(root, "{", lists[i].put, NULL)));
+        sr_error_t *error = verify(&found, pdf, pool);
+        const char *wanted =
+            lists[i].good ? "signed; intact whole ours later=0" : "unreadable (it could not be read within the limits)";
+        is_str(say(error, &found, pool), wanted, "%s", lists[i].put);
+        is_int(help_notices > 0, !lists[i].good, "with or without a notice");
+        help_notices = 0;
+        apr_pool_destroy(pool);
+    }
+}
+
 int main(int argc, char **argv)
 {
     signed_t at;
@@ -212,14 +244,15 @@ int main(int argc, char **argv)
     close(mkstemp(script));
     fake_script(script, 0, script);
     pdf_t pdf = signed_pdf(&at);
-    write_text(".list",
-               apr_psprintf(root,
-                            "{\"verdict\":\"accepted\",\"signatures\":[{\"field\":\"f\",\"range\":[0,%d,%d,%d],"
-                            "\"later\":0,\"subfilter\":\"ETSI.CAdES.detached\"}]}",
-                            (int)at.gap, (int)at.gap_end, (int)(at.end - at.gap_end)));
+    const char *list = apr_psprintf(root,
+                                    "{\"verdict\":\"accepted\",\"signatures\":[{\"field\":\"f\",\"range\":[0,%d,%d,%d],"
+                                    "\"later\":0,\"subfilter\":\"ETSI.CAdES.detached\"}]}",
+                                    (int)at.gap, (int)at.gap_end, (int)(at.end - at.gap_end));
+    write_text(".list", list);
     const char *told = truth(&pdf, &at);
     for (size_t i = 0; i < sizeof LIES / sizeof *LIES; i++) test_lie(&LIES[i], told, &pdf);
     test_forgery(told, &pdf, &at);
+    test_lists(list, told, &pdf);
     free(pdf.data);
     int removed = !unlink(script) + !unlink(apr_pstrcat(root, script, ".list", NULL))
                   + !unlink(apr_pstrcat(root, script, ".check", NULL));

@@ -11,6 +11,9 @@ use Sigreq::PDF    'pdf';
 use Sigreq::Signer 'signers_of';
 use Test::More;
 
+# The helpers of one creation have 7 s.
+plan skip_all => 'with sanitizers, reading so many pages takes longer than a creation may' if $ENV{SIGREQ_SANITIZE};
+
 my $httpd = Sigreq::Httpd->new(place => "Sigreq On\nSigreqMaxPages 500000");
 $httpd->start;
 my $client = organisation()->{test}->with(base => $httpd->base);

@@ -8,7 +8,7 @@ use IO::Socket::INET;
 use JSON::PP 'decode_json';
 use Time::HiRes 'sleep';
 
-# new(dir => folder of its own, source => the tree with build/)
+# new(dir => folder of its own, source => the tree with build/, directives => more of them, for the server)
 sub new {
     my ($class, %o) = @_;
     my $self = bless { %o, hosts => [] }, $class;
@@ -101,7 +101,7 @@ sub start {
     SigreqDocuments "$self->{dir}/documents.$_->{name}"
 </VirtualHost>
 HOST
-    spew("$self->{dir}/hosts.conf", join '', @hosts);
+    spew("$self->{dir}/hosts.conf", join "\n", $self->{directives} // '', @hosts);
     local @ENV{qw(BENCH_DIR BENCH_PORT BENCH_MODULES BENCH_BUILD)} =
         ($self->{dir}, $self->{port}, $asked{LIBEXECDIR}, "$self->{source}/build");
     $self->{pid} = fork // die "fork: $!\n";

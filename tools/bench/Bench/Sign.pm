@@ -91,14 +91,15 @@ sub create { # so many more submissions at least, by the API
     }
 }
 
-sub sign {
-    my ($server, $host, $who, $times, $seconds) = @_;
+sub sign { # $begins (may be missing) is called when all submissions are there
+    my ($server, $host, $who, $times, $seconds, $begins) = @_;
     my $stock = stock($host);
     $seconds += 2 if $who eq 'first';    # those who sign last may be faster
     my $need = int(2 * $seconds * ($times->{rate} // 300)) + 4 * connections();
     create($server, $host, $need) if $who eq 'first';
     my $at = $stock->{$who};
     my $limit = $who eq 'first' ? $stock->{made} : $stock->{first};
+    $begins->() if $begins;
     my $said = wrk_said(connections(), $server, $host, '/sign/', $seconds, 'sign.lua', links($server, $host),
         $who eq 'first' ? 1 : 2, $at);
     my ($done) = $said =~ /(\d+) requests in/ or die "wrk says no number:\n$said\n";
@@ -107,6 +108,7 @@ sub sign {
     $stock->{$who} = $at + $done + connections();
     die "not enough submissions for the $who signer: $stock->{$who} of $limit\n" if $stock->{$who} > $limit;
     push @{ $times->{$_} }, percentile($said, $_) for 50, 99;
+    $times->{done} = $done;
     $times->{rate} = max($rate, $times->{rate} // 0);
     return $rate;
 }

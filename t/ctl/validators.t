@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# What sigreqctl verify --trust says of documents with timestamps and validation data that others have made, today and
+# in the years after their certificates have ended. PDFBox with Bouncy Castle must say the same of each signature: that
+# it is intact, and that its chain is trusted at the time that is proved. The documents are not in this repository:
+# $SIGREQ_SAMPLES names their folder.
+use strict;
+use warnings;
+use lib 't/lib';
+use JSON::PP      'decode_json';
+use Sigreq::Judge qw(java_judge);
+use Test::More;
+
+my $samples = $ENV{SIGREQ_SAMPLES} // '/work/shared/trials/ltv/samples';
+my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1';
+plan skip_all => "the sample documents are not in $samples (\$SIGREQ_SAMPLES)" unless -e "$samples/roots.crt";
+plan skip_all => 'libfaketime is not installed'                                unless $library;
+
+# the day, the document, the conclusion, the level of its signatures and the trust in them, the trust in its timestamps
+my @cases = (
+    ['2026-11-30', 'by-the-module-t',    'signed', 'B-T',   'trusted',   undef],
+    ['2026-11-30', 'by-the-module-lta',  'signed', 'B-LTA', 'trusted',   'trusted'],
+    ['2026-11-30', 'e3',                 'signed', 'B-LT',  'trusted',   undef],
+    ['2026-11-30', 'e3a',                'signed', 'B-LTA', 'trusted',   'trusted'],
+    ['2028-12-01', 'by-the-module-lta',  'signed', 'B-LTA', 'trusted',   'trusted'],
+    ['2030-01-01', 'by-the-module-lta',  'signed', 'B-LTA', 'untrusted', 'untrusted'],
+    ['2030-01-01', 'renewed-2028',       'signed', 'B-LTA', 'trusted',   'trusted'],
+    ['2049-01-01', 'renewed-until-2048', 'signed', 'B-LTA', 'trusted',   'trusted'],
+);
+
+sub verified {    # by sigreqctl on that day
+    my ($day, $file) = @_;
+    local @ENV{qw(LD_PRELOAD FAKETIME FAKETIME_DONT_FAKE_MONOTONIC)} = ($library, "\@$day 00:00:00", 1);
+    my @words = ('verify', $file, '--helper', 'build/sigreq-pdfd', '--trust', "$samples/roots.crt", '--json');
+    open my $pipe, '-|', 'build/sigreqctl', @words or die "sigreqctl: $!\n";
+    my $said = do { local $/ = undef; <$pipe> };
+    close $pipe;
+    return decode_json($said);
+}
+
+for my $case (@cases) {
+    my ($day, $name, $conclusion, $level, $trust, $stamps) = @$case;
+    my $file = "$samples/$name.pdf";
+    my $said = verified($day, $file);
+    my %rows = (signature => [], timestamp => []);
+    push @{ $rows{ $_->{kind} } }, $_ for @{ $said->{signatures} };
+    is($said->{conclusion}, $conclusion, "$name on $day: the conclusion");
+    is_deeply([map { "$_->{level} $_->{trust}" } @{ $rows{signature} }],
+        [("$level $trust") x @{ $rows{signature} }], '… its signatures');
+    is_deeply([map { $_->{trust} } @{ $rows{timestamp} }], [($stamps) x @{ $rows{timestamp} }], '… its timestamps');
+    my $java = java_judge({ roots => "$samples/roots.crt", at => "${day}T00:00:00Z" }, $file)->{$file};
+    my %others = map { $_->{field} => $_ } @{ $java->{signatures} };
+    for my $one (@{ $said->{signatures} }) {
+        my $other = $others{ $one->{field} };
+        is($one->{state} eq 'intact' ? 1 : 0, $other->{intact} ? 1 : 0, "… $one->{field}: PDFBox says it is intact");
+        is($one->{trust} eq 'trusted' ? 1 : 0, $other->{chain} eq 'ok' ? 1 : 0, '… and trusted or not');
+    }
+}
+done_testing;
