@@ -156,9 +156,10 @@ sub curl {
     return $status;
 }
 
-sub child { # httpd's one child
+sub child { # httpd's one child; another one of its processes is sigreq-signd
     my $self = shift;
-    my @children = split ' ', slurp("/proc/$self->{pid}/task/$self->{pid}/children");
+    my @children = grep { slurp("/proc/$_/comm") !~ /^sigreq-/ }
+        split ' ', slurp("/proc/$self->{pid}/task/$self->{pid}/children");
     die "httpd has @children as children, not one\n" unless @children == 1;
     return $children[0];
 }
