@@ -317,6 +317,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     sr_run_database_child_init(pchild, main_server, conf);
     child = (sr_child_t){.helpers = sr_run_helper_child_init(pchild, main_server, conf),
                          .timestamps = sr_run_timestamps_child_init(pchild, main_server, conf),
+                         .long_term = conf->long_term,
                          .folders = sr_folders_create(pchild),
                          .access = sr_access_cache_create(pchild),
                          .standing = sr_standing_create(pchild),

@@ -103,6 +103,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_TIME TAKE1
 #define ARGUMENTS_AGE TAKE1
 #define ARGUMENTS_STAMPING TAKE1
+#define ARGUMENTS_LONG_TERM TAKE1
 #define ARGUMENTS_PROXY TAKE1
 #define ARGUMENTS_TIMES RAW_ARGS
 #define ARGUMENTS_SMTP TAKE1

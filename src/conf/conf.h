@@ -20,6 +20,7 @@ typedef const char *sr_conf_ANCESTORS; /* sources separated by spaces, or "" */
 typedef sr_origin_t sr_conf_ORIGIN;
 typedef bool sr_conf_ACTIVE;      /* true for "refuse" */
 typedef bool sr_conf_STAMPING;    /* true for "require" */
+typedef bool sr_conf_LONG_TERM;   /* true for "lt" */
 typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;
 typedef apr_int64_t sr_conf_TIME; /* microseconds */

@@ -19,6 +19,7 @@ typedef enum sr_conf_kind_t {
     TIMES,
     TIMESTAMPS,
     STAMPING,
+    LONG_TERM,
     PROXY,
     AGE,
     REDIRECTS,

@@ -98,6 +98,14 @@ static const char *read_stamping(apr_pool_t *pool, const sr_conf_row_t *row, con
     return NULL;
 }
 
+static const char *read_long_term(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    const bool lt = !strcasecmp(text, "lt");
+    if (!lt && strcasecmp(text, "off") != 0) return "must be lt or off";
+    *(sr_conf_LONG_TERM *)slot = lt;
+    return NULL;
+}
+
 /* Parses a URL of which httpd is the client. It may have a query, but a password would be in the log of others. */
 static bool is_called_url(apr_pool_t *pool, apr_uri_t *uri, const char *text)
 {
@@ -294,6 +302,7 @@ static const struct {
     [TIMES] = {read_times, sizeof(sr_conf_TIMES)},
     [TIMESTAMPS] = {read_timestamps, sizeof(sr_conf_TIMESTAMPS)},
     [STAMPING] = {read_stamping, sizeof(sr_conf_STAMPING)},
+    [LONG_TERM] = {read_long_term, sizeof(sr_conf_LONG_TERM)},
     [PROXY] = {read_proxy, sizeof(sr_conf_PROXY)},
     [AGE] = {read_age, sizeof(sr_conf_AGE)},
     [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},

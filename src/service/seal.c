@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seal.c: seals a document. A helper fills it, httpd signs the digest of the result, adds a timestamp to the signature,
- * and inserts it. */
+/* seal.c: seals a document. A helper fills it and adds proofs (SigreqLongTerm), httpd signs the digest of the result,
+ * adds a timestamp to the signature, and inserts it. */
 #include "service/seal.h"
 
 #include "metrics/metrics.h"
@@ -20,9 +20,12 @@ static sr_error_t *fill_and_sign(const sr_service_t *service, sr_sealing_t *seal
     SR_TRY(sr_sealing_allowed(service, sr_cms_identity_certificate(seal), pool));
     signature.hash = sr_cms_identity_hash(seal);
     signature.digest = joined->digest;
+    signature.proofs = sr_sealing_proofs(service, sr_cms_identity_certificate(seal), pool);
     SR_TRY(sr_pdf_fill(revision, service->pdf, joined->descriptor, joined->size, &signature, pool));
     if (revision->fault == SR_PDF_SIGNATURE_AT_FAULT) return sr_error(pool, SR_EBADREQUEST, "%s", revision->reason);
     if (revision->fault != SR_PDF_DONE) return sr_seal_failed(pool, "filling", revision->reason);
+    if (sr_sealing_proves(service) && !revision->proven)
+        sr_metrics_count(SR_METRIC_UNPROVEN, sealing->environment, 0, 1);
     return sr_cms_sign(&sealing->cms, &sealing->length, seal, revision->digest, pool);
 }
 

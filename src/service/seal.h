@@ -33,6 +33,12 @@ sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
 
 /* sealing.c: returns SR_EUNAVAILABLE while the certificate of a seal is known to be revoked. */
 sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certificate_t *seal, apr_pool_t *pool);
+/* Returns true if signatures get proofs (SigreqLongTerm). */
+bool sr_sealing_proves(const sr_service_t *service);
+/* Returns the proofs (sr_pdf_proof_t) that a document gets with its signature. They live as long as `pool`. NULL: it
+ * gets none, or they are not complete. */
+const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, const sr_cms_certificate_t *seal,
+                                            apr_pool_t *pool);
 /* Asks for the proofs of the authority that made a timestamp, once an hour. A failure only means that they are missing.
  */
 void sr_sealing_want(const sr_service_t *service, const sr_stamp_t *stamp, apr_pool_t *pool);

@@ -19,6 +19,32 @@ sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certifi
                             pool, "%s", proofs->revoked);
 }
 
+static void add_proofs(apr_array_header_t *all, sr_pdf_proof_kind_t kind, const apr_array_header_t *some)
+{
+    for (int i = 0; some && i < some->nelts; i++) {
+        const sr_cms_bytes_t *one = &APR_ARRAY_IDX(some, i, sr_cms_bytes_t);
+        APR_ARRAY_PUSH(all, sr_pdf_proof_t) = (sr_pdf_proof_t){kind, one->data, one->length};
+    }
+}
+
+bool sr_sealing_proves(const sr_service_t *service)
+{
+    return service->child->long_term && service->child->timestamps && service->child->proofs;
+}
+
+const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, const sr_cms_certificate_t *seal,
+                                            apr_pool_t *pool)
+{
+    if (!sr_sealing_proves(service)) return NULL;
+    const sr_proofs_t *proofs = sr_proof_cache_all(service->child->proofs, seal->sha256, pool);
+    if (!proofs || proofs->missing) return NULL;
+    apr_array_header_t *all = apr_array_make(pool, 8, sizeof(sr_pdf_proof_t));
+    add_proofs(all, SR_PDF_CERTIFICATE, proofs->certificates);
+    add_proofs(all, SR_PDF_OCSP, proofs->ocsps);
+    add_proofs(all, SR_PDF_CRL, proofs->crls);
+    return all;
+}
+
 void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, apr_pool_t *pool)
 {
     const sr_cms_certificate_t *seal = sr_cms_identity_certificate(service->child->seal[SR_PRODUCTION]);

@@ -34,6 +34,7 @@ typedef struct sr_child_t {
     sr_key_cache_t *keys;             /* or NULL */
     sr_proof_cache_t *proofs;         /* or NULL: revocation is not watched */
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
+    bool long_term;                   /* signatures get proofs, if there are timestamps and proofs */
     sr_timestamps_t *timestamps;      /* or NULL: signatures get no timestamps */
     const sr_cms_anchors_t *trust;    /* whom signatures of verified documents must lead to; or NULL */
 } sr_child_t;
