@@ -55,32 +55,13 @@ static sr_error_t *extend_all(const sr_service_t *service, archiving_t *a, const
 }
 
 /* Adds a stamped revision to the transition and to the evidence. */
-static void keep(sr_transition_t *transition, const waiting_t *waiting, const sr_stamp_t *stamp, json_t *evidence)
+static void keep(const sr_transition_t *transition, const waiting_t *waiting, const sr_stamp_t *stamp, json_t *evidence)
 {
-    sr_document_state_t *document = waiting->document;
     const sr_pdf_revision_t *revision = &waiting->revision;
-    const char *before = sr_document_state_sha256(document);
-    sr_revised_t revised = {.size = (apr_off_t)revision->length,
-                            .sha256 = sr_sha256_hex(revision->bytes, revision->length, transition->pool),
-                            .whole_sha256 = revision->sha256,
-                            .whole_size = sr_document_state_size(document) + (apr_off_t)revision->length,
-                            .archives = true};
-    json_t *timestamp = json_object(), *said = json_object();
-    json_object_set_new(timestamp, "time", sr_time_json(stamp->time));
-    json_object_set_new(timestamp, "authority", json_string(stamp->authority));
-    json_object_set_new(said, "uuid", json_string(document->uuid));
-    json_object_set_new(said, "before", json_string(before));
-    json_object_set_new(said, "after", json_string(revised.whole_sha256));
-    json_object_set_new(said, "timestamp", timestamp);
+    json_t *said =
+        sr_transition_revise(transition, waiting->document, revision->bytes, revision->length, revision->sha256, true);
+    sr_seal_stamped(said, stamp->time, stamp->authority);
     json_array_append_new(evidence, said);
-    APR_ARRAY_PUSH(transition->contents, sr_content_t) =
-        (sr_content_t){.sha256 = revised.sha256, .size = revised.size, .bytes = (const char *)revision->bytes};
-    APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
-    json_array_append_new(transition->revisions,
-                          json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
-                                    document->revisions->nelts, "sha256", revised.sha256, "size",
-                                    (json_int_t)revised.size, "whole_sha256", revised.whole_sha256, "whole_size",
-                                    (json_int_t)revised.whole_size));
 }
 
 static sr_error_t *stamp_all(const sr_service_t *service, archiving_t *a, sr_transition_t *transition, json_t *evidence)

@@ -95,14 +95,19 @@ sr_error_t *sr_seal_end(sr_sealing_t *sealing, apr_pool_t *pool)
     return NULL;
 }
 
+void sr_seal_stamped(json_t *detail, apr_time_t time, const char *authority)
+{
+    json_t *timestamp = json_object();
+    json_object_set_new(timestamp, "time", sr_time_json(time));
+    json_object_set_new(timestamp, "authority", json_string(authority));
+    json_object_set_new(detail, "timestamp", timestamp);
+}
+
 void sr_seal_evidence(const sr_service_t *service, json_t *detail, const sr_sealing_t *sealing)
 {
     if (!service->child->timestamps) return;
     if (sealing->stamped) {
-        json_t *timestamp = json_object();
-        json_object_set_new(timestamp, "time", sr_time_json(sealing->stamped));
-        json_object_set_new(timestamp, "authority", json_string(sealing->authority));
-        json_object_set_new(detail, "timestamp", timestamp);
+        sr_seal_stamped(detail, sealing->stamped, sealing->authority);
         return;
     }
     json_object_set_new(detail, "timestamp", json_null());

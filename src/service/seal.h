@@ -26,6 +26,8 @@ sr_error_t *sr_seal_begin(const sr_service_t *service, sr_sealing_t *sealing, co
 sr_error_t *sr_seal_stamp(const sr_service_t *service, sr_sealing_t *const *sealings, int count, apr_pool_t *pool);
 /* Inserts the signature. revision.sha256 is that of the whole document then. */
 sr_error_t *sr_seal_end(sr_sealing_t *sealing, apr_pool_t *pool);
+/* Adds a timestamp to what an event says of a document. */
+void sr_seal_stamped(json_t *detail, apr_time_t time, const char *authority);
 /* Adds the timestamp, or why there is none, to what an event says of a document, if timestamps are configured. */
 void sr_seal_evidence(const sr_service_t *service, json_t *detail, const sr_sealing_t *sealing);
 /* Makes an SR_EUNAVAILABLE. `what` and `why` are for the log. */

@@ -144,25 +144,13 @@ static void hold(signing_t *s, sr_document_state_t *document, const sr_pdf_updat
 }
 
 /* Adds a sealed revision to the transition. Its bytes stay in memory until they are stored. */
-static void keep(const sr_service_t *service, sr_transition_t *transition, const signing_t *s, const waiting_t *waiting)
+static void keep(const sr_service_t *service, const sr_transition_t *transition, const signing_t *s,
+                 const waiting_t *waiting)
 {
-    sr_document_state_t *document = waiting->document;
-    const char *before = sr_document_state_sha256(document);
-    sr_revised_t revised = {.size = (apr_off_t)waiting->size,
-                            .sha256 = sr_sha256_hex(waiting->part, waiting->size, transition->pool),
-                            .whole_sha256 = apr_pstrdup(transition->pool, waiting->sealing.revision.sha256),
-                            .whole_size = sr_document_state_size(document) + (apr_off_t)waiting->size};
-    json_t *said = json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revised.whole_sha256);
+    json_t *said = sr_transition_revise(transition, waiting->document, waiting->part, waiting->size,
+                                        waiting->sealing.revision.sha256, false);
     sr_seal_evidence(service, said, &waiting->sealing);
     json_array_append_new(s->evidence, said);
-    APR_ARRAY_PUSH(transition->contents, sr_content_t) =
-        (sr_content_t){.sha256 = revised.sha256, .size = revised.size, .bytes = waiting->part};
-    APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
-    json_array_append_new(transition->revisions,
-                          json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
-                                    document->revisions->nelts, "sha256", revised.sha256, "size",
-                                    (json_int_t)revised.size, "whole_sha256", revised.whole_sha256, "whole_size",
-                                    (json_int_t)revised.whole_size));
 }
 
 /* Stamps all documents that wait in one round, and seals them. */

@@ -43,6 +43,26 @@ void sr_transition_change(sr_transition_t *transition, sr_signer_t *signer)
     APR_ARRAY_PUSH(transition->changed, sr_signer_t *) = signer;
 }
 
+json_t *sr_transition_revise(const sr_transition_t *transition, sr_document_state_t *document, const void *bytes,
+                             apr_size_t length, const char *whole_sha256, bool archives)
+{
+    const char *before = sr_document_state_sha256(document);
+    const sr_revised_t revised = {.size = (apr_off_t)length,
+                                  .sha256 = sr_sha256_hex(bytes, length, transition->pool),
+                                  .whole_sha256 = apr_pstrdup(transition->pool, whole_sha256),
+                                  .whole_size = sr_document_state_size(document) + (apr_off_t)length,
+                                  .archives = archives};
+    APR_ARRAY_PUSH(transition->contents, sr_content_t) =
+        (sr_content_t){.sha256 = revised.sha256, .size = revised.size, .bytes = bytes};
+    APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
+    json_array_append_new(transition->revisions,
+                          json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
+                                    document->revisions->nelts, "sha256", revised.sha256, "size",
+                                    (json_int_t)revised.size, "whole_sha256", revised.whole_sha256, "whole_size",
+                                    (json_int_t)revised.whole_size));
+    return json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revised.whole_sha256);
+}
+
 void sr_transition_invite(const sr_service_t *service, sr_transition_t *transition, const sr_signer_t *signer)
 {
     const sr_signing_t *signing = transition->signing;

@@ -61,6 +61,11 @@ void sr_transition_change(sr_transition_t *transition, sr_signer_t *signer);
 void sr_transition_due(const sr_service_t *service, sr_transition_t *transition);
 /* Invites a signer, if the request asks for mail. */
 void sr_transition_invite(const sr_service_t *service, sr_transition_t *transition, const sr_signer_t *signer);
+/* Adds a revision to a document: `bytes` are appended, which makes the document the one with the hash `whole_sha256`.
+ * The bytes must stay until they are stored. `archives`: it is a document timestamp and no signature. Returns what the
+ * event says of it (uuid, before, after). New reference. */
+json_t *sr_transition_revise(const sr_transition_t *transition, sr_document_state_t *document, const void *bytes,
+                             apr_size_t length, const char *whole_sha256, bool archives);
 /* Adds an event. `signer` is NULL if the event is not of a signer. `detail` may be NULL, and its reference is
  * stolen. */
 void sr_transition_event(sr_transition_t *transition, const char *signer, const char *kind, json_t *detail);
