@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* archive.c: sigreqctl archive: appends a document timestamp to the documents of completed submissions, or another one
- * before the certificate of the present one ends. Cron runs it. */
+/* archive.c: sigreqctl archive: appends proofs and a document timestamp to the documents of completed submissions, or
+ * another one before the certificate of the present one ends. Cron runs it. */
 #include "ctl/ctl.h"
 #include "metrics/metrics.h"
 #include "service/setup.h"
@@ -20,7 +20,7 @@
 typedef struct work_t {
     ctl_t *ctl;
     sr_service_t service;
-    apr_interval_time_t renew;
+    sr_archive_options_t options;
     apr_int64_t archived, failed;
 } work_t;
 
@@ -42,8 +42,8 @@ static apr_array_header_t *urls_of(const char *text, apr_pool_t *pool)
 /* Reads the files with the rights of the caller. */
 static sr_error_t *make_timestamps(ctl_t *ctl, sr_timestamps_t **timestamps)
 {
-    static const ctl_option_id_t wanted[] = {OPTION_TIMESTAMP, OPTION_AUTHORITIES, OPTION_PROXY, OPTION_HELPER,
-                                             OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {OPTION_TIMESTAMP,   OPTION_AUTHORITIES,      OPTION_PROXY,  OPTION_PROOFS,
+                                             OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE, OPTION_HELPER, OPTION_COUNT};
     const sr_fetch_options_t fetching = {.agent = "sigreqctl", .proxy = ctl->values[OPTION_PROXY]};
     sr_timestamp_options_t options = {.each = EACH, .all = ALL, .required = true, .notice = notice};
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));
@@ -62,6 +62,22 @@ static sr_error_t *make_timestamps(ctl_t *ctl, sr_timestamps_t **timestamps)
     return sr_timestamps_create(timestamps, &options, ctl->pool);
 }
 
+/* Makes the memory of the proofs, and names the chains whose proofs are added. */
+static sr_error_t *make_proofs(ctl_t *ctl, sr_child_t *child, sr_archive_options_t *options)
+{
+    static const ctl_option_id_t files[] = {[SR_TEST] = OPTION_TEST_CERTIFICATE, [SR_PRODUCTION] = OPTION_CERTIFICATE};
+    if (!ctl->given[OPTION_PROOFS]) return NULL;
+    child->proofs = sr_proof_cache_create(ctl->values[OPTION_PROOFS], ctl->pool);
+    child->long_term = true;
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
+        const sr_cms_certificate_t *certificate;
+        if (!ctl->given[files[i]]) continue;
+        SR_TRY(sr_cms_certificate_read(&certificate, ctl->values[files[i]], ctl->pool));
+        options->seals[i] = certificate->sha256;
+    }
+    return NULL;
+}
+
 static sr_error_t *make_helper(ctl_t *ctl, sr_pdf_pool_t **workers)
 {
     const char *helper = ctl->given[OPTION_HELPER] ? ctl->values[OPTION_HELPER] : SR_DEFAULT_HELPER;
@@ -78,7 +94,7 @@ static sr_error_t *make_helper(ctl_t *ctl, sr_pdf_pool_t **workers)
 static sr_error_t *archive_one(work_t *work, const char *uuid, apr_pool_t *pool)
 {
     bool archived = false;
-    sr_error_t *error = sr_service_archive(&work->service, &archived, uuid, work->renew, pool);
+    sr_error_t *error = sr_service_archive(&work->service, &archived, uuid, &work->options, pool);
     if (error && error->code == SR_EGONE) return sr_error(pool, SR_ECONFLICT, "%s", error->message);
     work->archived += archived;
     return error;
@@ -101,7 +117,7 @@ static void archive_rows(work_t *work, const apr_array_header_t *rows)
 
 static sr_error_t *archive_all(work_t *work)
 {
-    const apr_time_t before = sr_time_now() + work->renew;
+    const apr_time_t before = sr_time_now() + work->options.renew;
     sr_archivable_row_t last = {0};
     apr_pool_t *page;
     apr_pool_create(&page, work->ctl->pool);
@@ -122,13 +138,14 @@ sr_error_t *ctl_archive(ctl_t *ctl)
 {
     static const char *const columns[] = {"archived", "failed", NULL};
     sr_child_t child = {0};
-    work_t work = {.ctl = ctl, .renew = RENEW * DAY};
+    work_t work = {.ctl = ctl, .options.renew = RENEW * DAY};
     sr_blobs_t *documents;
     const char *folder;
     int days;
 
-    if (ctl->given[OPTION_RENEW] && sr_text_number(&days, ctl->values[OPTION_RENEW])) work.renew = days * DAY;
+    if (ctl->given[OPTION_RENEW] && sr_text_number(&days, ctl->values[OPTION_RENEW])) work.options.renew = days * DAY;
     SR_TRY(make_timestamps(ctl, &child.timestamps));
+    SR_TRY(make_proofs(ctl, &child, &work.options));
     SR_TRY(ctl_open_documents(ctl, &documents));
     SR_TRY(ctl_same_database(ctl, &folder, documents));
     work.service =

@@ -67,6 +67,7 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
         {"renew", "DAYS",
          "how long before the end of its certificate a timestamp is followed by another one; 90 without it",
          ctl_check_days},
+    [OPTION_PROOFS] = {"proofs", "FOLDER", "the proofs that are added, instead of SigreqProofs", NULL},
     [OPTION_QUICK] = {"quick", NULL, "compare sizes alone, without reading the documents", NULL},
 };
 
@@ -251,9 +252,10 @@ const ctl_command_t ctl_commands[] = {
      "",
      ctl_archive,
      -1,
-     {OPTION_UUID, OPTION_TIMESTAMP, OPTION_AUTHORITIES, OPTION_PROXY, OPTION_RENEW, OPTION_HELPER, OPTION_COUNT},
-     "Appends a document timestamp to the documents of a completed submission, or of all that have none or whose "
-     "timestamp needs another one."},
+     {OPTION_UUID, OPTION_TIMESTAMP, OPTION_AUTHORITIES, OPTION_PROXY, OPTION_RENEW, OPTION_PROOFS, OPTION_CERTIFICATE,
+      OPTION_TEST_CERTIFICATE, OPTION_HELPER, OPTION_COUNT},
+     "Appends proofs and a document timestamp to the documents of a completed submission, or of all that have none or "
+     "whose timestamp needs another one."},
     {"seal",
      "create",
      ctl_seal_create,

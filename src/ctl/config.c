@@ -25,7 +25,7 @@ static const struct {
     {"SigreqTrust", OPTION_TRUST},         {"SigreqHelper", OPTION_HELPER},
     {"SigreqCache", OPTION_CACHE},         {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
     {"SigreqTimestamp", OPTION_TIMESTAMP}, {"SigreqTimestampAuthorities", OPTION_AUTHORITIES},
-    {"SigreqProxy", OPTION_PROXY},
+    {"SigreqProxy", OPTION_PROXY},         {"SigreqProofs", OPTION_PROOFS},
 };
 
 /* Returns the next word of a line by httpd's rules: bare, or in quotes with backslashes. NULL at the end. */

@@ -70,6 +70,7 @@ typedef enum ctl_option_id_t {
     OPTION_AUTHORITIES,
     OPTION_PROXY,
     OPTION_RENEW,
+    OPTION_PROOFS,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -81,7 +82,7 @@ typedef struct ctl_option_t {
     const char *(*check)(const char **value, apr_pool_t *pool);
 } ctl_option_t;
 
-#define CTL_OPTIONS_MAX 6
+#define CTL_OPTIONS_MAX 9
 
 typedef struct ctl_t ctl_t;
 

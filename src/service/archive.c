@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* archive.c: appends a document timestamp to each document of a completed submission. It covers everything before it,
- * so the signatures can be validated as long as the chain of the timestamp can, and another one renews it. All
- * documents are stamped in one round. It is a transition: if it is interrupted, nothing has changed, and of two at the
- * same time one finds that the other has done it. */
+/* archive.c: appends proofs and a document timestamp to each document of a completed submission. The timestamp covers
+ * everything before it, so the signatures can be validated as long as the chain of the timestamp can, and another one
+ * renews it. All documents are stamped in one round. It is a transition: if it is interrupted, nothing has changed, and
+ * of two at the same time one finds that the other has done it. */
 #include "service/seal.h"
 
 #include <string.h>
 
+#define PATIENCE apr_time_from_sec(24 * 3600) /* how long a completed submission waits for newer proofs */
 #define ID_LENGTH 12 /* digits of the SHA-256 of the document, which name the field of the timestamp */
 
 typedef struct archiving_t {
-    apr_interval_time_t renew;
+    const sr_archive_options_t *options;
+    const apr_array_header_t *proofs; /* sr_pdf_proof_t; or NULL */
     bool archived;
     sr_blobs_t *documents;
     apr_array_header_t *waiting; /* waiting_t */
@@ -31,8 +33,10 @@ static sr_error_t *extend(const sr_service_t *own, archiving_t *a, sr_document_s
     SR_TRY(sr_blobs_join(&joined, a->documents, files, false, a->pool));
     if (strcmp(joined.sha256, sha256) != 0)
         return sr_seal_failed(a->pool, document->uuid, "what is stored is not what was stored");
-    const sr_pdf_archival_t archival = {
-        .id = apr_pstrndup(a->pool, sha256, ID_LENGTH), .base_size = document->base_size, .digest = joined.digest};
+    const sr_pdf_archival_t archival = {.id = apr_pstrndup(a->pool, sha256, ID_LENGTH),
+                                        .base_size = document->base_size,
+                                        .proofs = a->proofs,
+                                        .digest = joined.digest};
     waiting_t *waiting = apr_array_push(a->waiting);
     waiting->document = document;
     SR_TRY(sr_pdf_archive(&waiting->revision, own->pdf, joined.descriptor, joined.size, &archival, a->pool));
@@ -72,6 +76,7 @@ static sr_error_t *stamp_all(const sr_service_t *service, archiving_t *a, sr_tra
     for (int i = 0; i < count; i++)
         memcpy(stamps[i].digest, APR_ARRAY_IDX(a->waiting, i, waiting_t).revision.digest, SR_TIMESTAMP_DIGEST);
     SR_TRY(sr_timestamps_make(timestamps, stamps, count, a->pool));
+    sr_sealing_want(service, &stamps[0], a->pool);
     for (int i = 0; i < count; i++) {
         waiting_t *waiting = &APR_ARRAY_IDX(a->waiting, i, waiting_t);
         apr_time_t end;
@@ -83,6 +88,19 @@ static sr_error_t *stamp_all(const sr_service_t *service, archiving_t *a, sr_tra
     return NULL;
 }
 
+/* Finds the proofs. Returns false if it is not time to archive the submission. Proofs that were made after the last
+ * signature prove that nothing was revoked when it was made. */
+static bool is_time(const sr_service_t *service, archiving_t *a, const sr_transition_t *transition)
+{
+    const sr_submission_t *submission = &transition->signing->submission;
+    const char *seal = a->options->seals[transition->signing->environment];
+    apr_time_t since = 0;
+    if (submission->stamped_until > transition->now + a->options->renew) return false;
+    a->proofs = seal ? sr_sealing_proofs(service, &since, seal, a->pool) : NULL;
+    return !seal || submission->stamped_until || transition->now - submission->closed_at > PATIENCE
+           || (a->proofs && since > submission->closed_at);
+}
+
 static sr_error_t *archive(const sr_service_t *service, sr_transition_t *transition, void *baton)
 {
     archiving_t *a = baton;
@@ -92,8 +110,8 @@ static sr_error_t *archive(const sr_service_t *service, sr_transition_t *transit
     if (submission->state != SR_SUBMISSION_COMPLETED)
         return sr_error(transition->pool, SR_ECONFLICT, "Only a completed submission can be archived");
     a->archived = false;
-    if (submission->stamped_until > transition->now + a->renew) return NULL;
     a->pool = transition->pool;
+    if (!is_time(service, a, transition)) return NULL;
     a->waiting = apr_array_make(a->pool, 4, sizeof(waiting_t));
     SR_TRY(extend_all(service, a, transition->signing));
     SR_TRY(stamp_all(service, a, transition, evidence));
@@ -109,10 +127,10 @@ static sr_error_t *archive(const sr_service_t *service, sr_transition_t *transit
     return NULL;
 }
 
-sr_error_t *sr_service_archive(const sr_service_t *service, bool *archived, const char *uuid, apr_interval_time_t renew,
-                               apr_pool_t *pool)
+sr_error_t *sr_service_archive(const sr_service_t *service, bool *archived, const char *uuid,
+                               const sr_archive_options_t *options, apr_pool_t *pool)
 {
-    archiving_t a = {.renew = renew};
+    archiving_t a = {.options = options};
     const sr_subject_t subject = {.submission = uuid, .locks = true};
     sr_signing_t *signing;
     sr_assert(service->child->timestamps);

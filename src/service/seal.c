@@ -17,10 +17,11 @@ static sr_error_t *fill_and_sign(const sr_service_t *service, sr_sealing_t *seal
     const sr_cms_identity_t *seal = service->child->seal[sealing->environment];
     sr_pdf_revision_t *revision = &sealing->revision;
     sr_pdf_signature_t signature = *what;
+    apr_time_t since;
     SR_TRY(sr_sealing_allowed(service, sr_cms_identity_certificate(seal), pool));
     signature.hash = sr_cms_identity_hash(seal);
     signature.digest = joined->digest;
-    signature.proofs = sr_sealing_proofs(service, sr_cms_identity_certificate(seal), pool);
+    signature.proofs = sr_sealing_proofs(service, &since, sr_cms_identity_certificate(seal)->sha256, pool);
     SR_TRY(sr_pdf_fill(revision, service->pdf, joined->descriptor, joined->size, &signature, pool));
     if (revision->fault == SR_PDF_SIGNATURE_AT_FAULT) return sr_error(pool, SR_EBADREQUEST, "%s", revision->reason);
     if (revision->fault != SR_PDF_DONE) return sr_seal_failed(pool, "filling", revision->reason);

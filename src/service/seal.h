@@ -37,9 +37,10 @@ sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
 sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certificate_t *seal, apr_pool_t *pool);
 /* Returns true if signatures get proofs (SigreqLongTerm). */
 bool sr_sealing_proves(const sr_service_t *service);
-/* Returns the proofs (sr_pdf_proof_t) that a document gets with its signature. They live as long as `pool`. NULL: it
- * gets none, or they are not complete. */
-const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, const sr_cms_certificate_t *seal,
+/* Returns the proofs (sr_pdf_proof_t) for a document that is sealed with the certificate with this SHA-256. They live
+ * as long as `pool`. NULL: signatures get none, or they are not complete. *since is when the oldest of them was made.
+ */
+const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, apr_time_t *since, const char *sha256,
                                             apr_pool_t *pool);
 /* Asks for the proofs of the authority that made a timestamp, once an hour. A failure only means that they are missing.
  */

@@ -32,12 +32,13 @@ bool sr_sealing_proves(const sr_service_t *service)
     return service->child->long_term && service->child->timestamps && service->child->proofs;
 }
 
-const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, const sr_cms_certificate_t *seal,
+const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, apr_time_t *since, const char *sha256,
                                             apr_pool_t *pool)
 {
     if (!sr_sealing_proves(service)) return NULL;
-    const sr_proofs_t *proofs = sr_proof_cache_all(service->child->proofs, seal->sha256, pool);
+    const sr_proofs_t *proofs = sr_proof_cache_all(service->child->proofs, sha256, pool);
     if (!proofs || proofs->missing) return NULL;
+    *since = proofs->since;
     apr_array_header_t *all = apr_array_make(pool, 8, sizeof(sr_pdf_proof_t));
     add_proofs(all, SR_PDF_CERTIFICATE, proofs->certificates);
     add_proofs(all, SR_PDF_OCSP, proofs->ocsps);

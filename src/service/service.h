@@ -308,11 +308,18 @@ sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **deliv
                                  const char *event_id, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- archive.c */
-/* Appends a document timestamp to each document of a completed submission, unless the certificates of those that they
- * have are valid for longer than `renew`: then *archived is false. The service must have timestamp authorities. Errors:
- * SR_ECONFLICT if the submission is not completed, SR_EUNAVAILABLE if a document gets no timestamp. */
-sr_error_t *sr_service_archive(const sr_service_t *service, bool *archived, const char *uuid, apr_interval_time_t renew,
-                               apr_pool_t *pool);
+typedef struct sr_archive_options_t {
+    apr_interval_time_t renew;
+    /* By sr_environment_t: the SHA-256 of the certificate whose proofs are added too, or NULL. */
+    const char *seals[2];
+} sr_archive_options_t;
+/* Appends proofs and a document timestamp to each document of a completed submission. *archived is false if it is not
+ * time: the certificates of the timestamps that it has are valid for longer than `renew`; or it was completed less than
+ * a day ago, and there are no complete proofs yet that were made after that. The service must have timestamp
+ * authorities. Errors: SR_ECONFLICT if the submission is not completed, SR_EUNAVAILABLE if a document gets no
+ * timestamp. */
+sr_error_t *sr_service_archive(const sr_service_t *service, bool *archived, const char *uuid,
+                               const sr_archive_options_t *options, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- health.c */
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);

@@ -16,7 +16,7 @@ typedef struct collection_t {
     /* A validator that goes back in time from proof to proof needs those of an authority to end after the proof of what
      * it has issued. So every other proof must not end before that of the first certificate (0: not known yet). */
     apr_time_t needed;
-    apr_time_t until, next;
+    apr_time_t since, until, next;
     const char *missing, *revoked;
     apr_pool_t *pool;
 } collection_t;
@@ -39,9 +39,10 @@ static void take_certificate(collection_t *collection, X509 *certificate)
 
 static void take(collection_t *collection, const sr_proof_item_t *item)
 {
-    const apr_time_t until = item->judged.until;
+    const apr_time_t since = item->judged.from, until = item->judged.until;
     APR_ARRAY_PUSH(collection->files, sr_proof_file_t) = (sr_proof_file_t){item->name, item->crl, item->bytes};
     if (!collection->until || until < collection->until) collection->until = until;
+    if (!collection->since || since < collection->since) collection->since = since;
     if (!collection->needed) collection->needed = until;
 }
 
@@ -95,6 +96,7 @@ static bool prove_responder(collection_t *collection, const char **why, const sr
         return false;
     }
     if (own.until && (!collection->until || own.until < collection->until)) collection->until = own.until;
+    if (own.since && (!collection->since || own.since < collection->since)) collection->since = own.since;
     take_certificate(collection, responder);
     return true;
 }
@@ -148,6 +150,7 @@ static sr_proofs_t *proofs_of(const collection_t *collection)
         APR_ARRAY_PUSH((apr_array_header_t *)(file->crl ? own.crls : own.ocsps), sr_cms_bytes_t) = file->bytes;
     }
     sr_proofs_join(proofs, &own, pool);
+    proofs->since = collection->since;
     proofs->until = collection->until;
     proofs->missing = collection->missing;
     proofs->revoked = collection->revoked;

@@ -33,6 +33,7 @@ void sr_proofs_join(sr_proofs_t *proofs, const sr_proofs_t *more, apr_pool_t *po
     add_all(&proofs->certificates, more->certificates, pool);
     add_all(&proofs->ocsps, more->ocsps, pool);
     add_all(&proofs->crls, more->crls, pool);
+    if (!proofs->since || (more->since && more->since < proofs->since)) proofs->since = more->since;
     if (!proofs->until || (more->until && more->until < proofs->until)) proofs->until = more->until;
     if (!proofs->missing) proofs->missing = more->missing;
     if (!proofs->revoked) proofs->revoked = more->revoked;
@@ -52,6 +53,7 @@ const char *sr_proof_set_text(const sr_proofs_t *proofs, const apr_array_header_
         const char *hash = sr_sha256_hex(file->bytes.data, file->bytes.length, pool);
         json_array_append_new(listed, json_pack("{s:s,s:b,s:s}", "file", file->name, "crl", file->crl, "sha256", hash));
     }
+    json_object_set_new(set, "since", json_integer(proofs->since));
     json_object_set_new(set, "until", json_integer(proofs->until));
     json_object_set_new(set, "missing", sr_json_string_or_null(proofs->missing));
     json_object_set_new(set, "revoked", sr_json_string_or_null(proofs->revoked));
@@ -96,6 +98,7 @@ const sr_proofs_t *sr_proof_set_read(const char *folder, const char *sha256, apr
     if (!sr_proof_read(&text, NULL, folder, apr_pstrcat(pool, sha256, ".json", NULL), LIMIT, pool)) return NULL;
     if (sr_json_read(&set, (const char *)text.data, pool)) return NULL;
     *proofs = (sr_proofs_t){.certificates = bytes_array(pool), .ocsps = bytes_array(pool), .crls = bytes_array(pool)};
+    proofs->since = json_integer_value(json_object_get(set, "since"));
     proofs->until = json_integer_value(json_object_get(set, "until"));
     proofs->missing = sr_json_string(set, "missing");
     proofs->revoked = sr_json_string(set, "revoked");

@@ -31,7 +31,8 @@ typedef struct sr_proofs_t {
     /* sr_cms_bytes_t: DER. `certificates` has the chain, from the first certificate to the anchor, and the certificates
      * of OCSP responders. */
     const apr_array_header_t *certificates, *ocsps, *crls;
-    apr_time_t until;    /* when the first of the proofs ends; 0: there are none */
+    apr_time_t since;    /* when the oldest of the proofs was made; 0: there are none */
+    apr_time_t until;    /* when the first of them ends; 0: there are none */
     const char *missing; /* why the proofs are not complete, or NULL */
     const char *revoked; /* which certificate of the chain was revoked, when and why; or NULL */
 } sr_proofs_t;

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SigreqLongTerm: with timestamps and proofs of revocation, each signature makes the document PAdES B-LT, in the update
-# that is signed. Without complete proofs the signature is made all the same.
+# that is signed, and sigreqctl archive makes it B-LTA. Without complete proofs the signature is made all the same.
 use strict;
 use warnings;
 use File::Copy 'copy';
 use File::Temp 'tempdir';
 use Mojo::File 'path';
+use Mojo::JSON 'decode_json';
 use Sigreq::Here  qw(suite wait_for organisation);
 use Sigreq::Httpd;
 use Sigreq::Judge qw(java_judge pyhanko_judge);
@@ -66,24 +67,25 @@ sub levels {    # of the signatures
     my ($client, $bytes) = @_;
     my $res = $client->post('/verify', body => $bytes, headers => { 'Content-Type' => 'application/pdf' });
     is($res->json->{conclusion}, 'signed', 'nothing follows the last signature');
-    return join ' ', map {"$_->{state} $_->{level} $_->{trust}"} @{ $res->json->{signatures} };
+    my @signatures = @{ $res->json->{signatures} };
+    return join ' ', map { ($_->{state}, $_->{level} // $_->{kind}, $_->{trust}) } @signatures;
 }
 
-sub judged {    # by other programs
-    my ($bytes, $signatures) = @_;
+sub judged {    # by other programs; all: with document timestamps
+    my ($bytes, $signatures, $all) = @_;
     my $file = path("$folder/judged.pdf")->spurt($bytes);
     my $said = `pdfsig -nocert $file 2>&1`;
     is(scalar(() = $said =~ /Signature is Valid/g), $signatures, "pdfsig: $signatures valid");
-    like($said, qr/Total document signed(?!.*Not total)/s, '… the last of the whole document');
+    like($said, qr/Total document signed(?!.*Not total)/s, '… the last of the whole document') if !$all;
     is(system("qpdf --check $file >/dev/null 2>&1"), 0, 'qpdf');
     my $java = java_judge({ roots => $pki->file('roots.crt') }, "$file")->{$file}{signatures};
-    is_deeply([map {"$_->{intact} $_->{chain}"} @$java], [('1 ok') x $signatures], 'PDFBox and Bouncy Castle')
+    is_deeply([map {"$_->{intact} $_->{chain}"} @$java], [('1 ok') x ($all // $signatures)], 'PDFBox and Bouncy Castle')
         or diag explain $java;
     my $hanko = pyhanko_judge($pki->file('roots.crt'), "$file");
     SKIP: {
         skip 'pyHanko is not here', 1 if !$hanko;
-        is_deeply([map { ($_->{intact} && $_->{valid}) ? 1 : 0 } @{ $hanko->{$file}{signatures} }],
-            [(1) x $signatures], 'pyHanko');
+        my @signed = @{ $hanko->{$file}{signatures} }[0 .. $signatures - 1];
+        is_deeply([map { ($_->{intact} && $_->{valid}) ? 1 : 0 } @signed], [(1) x $signatures], 'pyHanko');
     }
 }
 
@@ -106,6 +108,31 @@ subtest 'B-LT' => sub {
     judged($two, 2);
     judged($certificate, 1);
     is(unproven($httpd), 0, 'the metric says that none is missing');
+};
+
+sub archived {    # how many of one submission of the first httpd: 1 or 0
+    my ($uuid, $proofs) = @_;
+    my @command = (
+        suite->{source} . '/build/sigreqctl', '--driver', suite->{db}, '--params', suite->{params}, '--json',
+        '--documents',   "$httpd->{dir}/documents", 'archive', $uuid, '--timestamp', $tsa->url,
+        '--authorities', $pki->file('authorities.crt'), '--proofs', $proofs, '--certificate', "$folder/seal.crt",
+        '--helper', suite->{source} . '/build/sigreq-pdfd');
+    open my $pipe, '-|', @command or die "sigreqctl: $!\n";
+    my $said = do { local $/ = undef; <$pipe> };
+    return close $pipe ? decode_json($said)->{archived} : -1;
+}
+
+subtest 'B-LTA' => sub {
+    my $made = $client->create(files => [['a.pdf', pdf(nonce => "lta $$")]])->json;
+    is((signers_of($made))[0]->sign('Ann')->code, 200, 'signed');
+    is(archived($made->{uuid}, "$folder/proofs1"), 0, 'it waits for proofs that are newer than the signature');
+    my $newer = httpd('SigreqProofsRefresh 1s');
+    completed(live($newer), "newer $$");    # makes the authority known there
+    ok(wait_for(sub { sleep 0.5; archived($made->{uuid}, "$folder/proofs$count") == 1 }), '… which make it archived');
+    my $document = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
+    is(levels($client, $document), 'intact B-LTA trusted intact timestamp trusted', 'with a document timestamp');
+    judged($document, 1, 2);
+    is(archived($made->{uuid}, "$folder/proofs$count"), 0, 'and then not again');
 };
 
 subtest 'off' => sub {
