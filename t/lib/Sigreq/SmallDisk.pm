@@ -18,20 +18,21 @@ sub start {
     my $self  = bless {%o}, $class;
     my $httpd = $o{httpd};
     chomp(my $binary = Sigreq::Httpd::command());
-    # the shell in the namespace: httpd in the foreground; other commands by its pid
-    my $script = 'mount -t tmpfs -o size="$1",mode=755 tmpfs "$2" && { [ $# = 4 ] || cp -- "${@:5}" "$2"; } && '
-        . 'exec "$3" -f "$4" -DFOREGROUND';
+    # The shell in the namespace is root there, because only root may mount. httpd runs in the foreground, in a namespace of
+    # users in which it is the user that it is outside: as root it could not become another user.
+    my $script = 'mount -t tmpfs -o size="$1",mode=755 tmpfs "$2" && { [ $# = 6 ] || cp -- "${@:7}" "$2"; } && '
+        . 'exec unshare --user --map-user="$5" --map-group="$6" "$3" -f "$4" -DFOREGROUND';
     mkdir $o{folder};
     my $pid = fork // die "fork: $!";
     if (!$pid) {
         open STDOUT, '>',  "$httpd->{dir}/stdout";
         open STDERR, '>&', \*STDOUT;
         exec @unshare, 'bash', '-c', $script, 'bash', $o{size}, $o{folder}, $binary, "$httpd->{dir}/httpd.conf",
-            @{ $o{with} // [] };
+            $>, $) + 0, @{ $o{with} // [] };
     }
     @{$self}{qw(owner pid)} = ($$, $pid);
-    wait_for(sub { $httpd->pid && eval { IO::Socket::INET->new("127.0.0.1:$httpd->{port}") } }, 10)
-        or die 'httpd with a small disk: ' . Sigreq::Suite::said('stdout', 'cat', "$httpd->{dir}/stdout");
+    wait_for(sub { $httpd->pid && eval { IO::Socket::INET->new("127.0.0.1:$httpd->{port}") } })
+        or die 'httpd with a small disk: ' . Sigreq::Suite::said('stdout', 'cat', "$httpd->{dir}/stdout") . $httpd->log;
     ($self->{inside}) = Sigreq::Here::children($pid);
     return $self;
 }
