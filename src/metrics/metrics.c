@@ -46,7 +46,8 @@ static const char *const operations[] = {"ping",      "probe",      "prepare", "
 static const char *const uses[] = {[SR_USE_READ] = "read", [SR_USE_WRITE] = "write", NULL};
 static const char *const failures[] = {"away", "lost", "late", "busy", "stale", "statement", "no-connection", NULL};
 
-static const char *const limits[] = {"token", "link", "address", "failures", "verify", "bodies", "mail", "other", NULL};
+static const char *const limits[] = {"token",  "link", "address", "failures", "verify",
+                                     "bodies", "mail", "pages",   "other",    NULL};
 static const char *const authorities[] = {"1", "2", "3", "4", "5", "6", "7", "8", NULL};
 static const char *const stamp_faults[] = {[SR_STAMP_GOOD] = "none",
                                            [SR_STAMP_UNREACHABLE] = "unreachable",

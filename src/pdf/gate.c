@@ -16,7 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "metrics/metrics.h"
+
 enum { PLACES = 4096, VISITS = 16 };
+#define AGAIN apr_time_from_sec(2) /* when a client that was refused may try again */
 
 /* A place contains a process id, a hash of the submission and a hash of the organisation. 0: it is free. A process id
  * has at most 22 bits. */
@@ -144,10 +147,11 @@ sr_error_t *sr_pdf_visit_begin(sr_pdf_visit_t **visit, sr_pdf_pool_t *workers, c
     const apr_uint64_t one = process | number_of(submission) << NAME_BITS | number_of(organization);
     int place = try_place(shared, one);
     if (place < 0 && free_places_of_the_dead(shared)) place = try_place(shared, one);
-    if (place < 0)
-        return sr_error_because(
-            sr_error(pool, SR_EUNAVAILABLE, "Too many pages are asked for at once, try again in a moment"), pool,
-            "pages are made for as many requests as may wait for them");
+    if (place < 0) {
+        sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, "pages"), 0, 1);
+        return sr_error_retry(
+            sr_error(pool, SR_EUNAVAILABLE, "Too many pages are requested at once, try again in a moment"), AGAIN);
+    }
     *visit = apr_palloc(pool, sizeof **visit);
     **visit = (sr_pdf_visit_t){shared, place};
     apr_pool_cleanup_register(pool, *visit, end_visit, apr_pool_cleanup_null);

@@ -4,6 +4,7 @@
 # its own httpd.
 use strict;
 use warnings;
+use Mojo::UserAgent;
 use Sigreq::Here   qw(organisation is_error suite wait_for);
 use Sigreq::Httpd;
 use Sigreq::PDF qw(pdf slow_pdf);
@@ -14,7 +15,8 @@ use Test::More;
 use Time::HiRes 'sleep';
 
 my $prefork  = suite->{mpm} eq 'prefork';
-my $httpd    = Sigreq::Httpd->new(threads => 24, $prefork ? (children => 24) : ())->start;
+my $metrics  = "<Location /metrics>\nSetHandler sigreq-metrics\n</Location>\n";
+my $httpd    = Sigreq::Httpd->new(threads => 24, server => $metrics, $prefork ? (children => 24) : ())->start;
 my $attacker = organisation()->{test}->with(base => $httpd->base);
 my $tenant   = organisation()->{live}->with(base => $httpd->base);
 my $count    = 0;
@@ -61,5 +63,8 @@ my ($given_up) = grep { $answers[$_][0] == 422 } 0 .. $#answers;
 my @refused = grep { $_->[0] == 503 } @answers[0 .. ($given_up // @answers) - 1];
 cmp_ok(scalar @refused, '>=', 15, scalar @refused . ' are refused before a page is given up');
 is(scalar(grep { $_->[1] !~ /^[0-9]/ } @refused), 0, '… with Retry-After');
+unlike($httpd->log, qr/SR0100: Too many/, '… and without a message of the level error each');
+my $figures = Mojo::UserAgent->new->get($httpd->base . '/metrics')->res->body;
+like($figures, qr/^sigreq_limited_total\{limit="pages"\} [1-9]/m, 'they are counted');
 
 done_testing;

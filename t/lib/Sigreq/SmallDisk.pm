@@ -18,8 +18,8 @@ sub start {
     my $self  = bless {%o}, $class;
     my $httpd = $o{httpd};
     chomp(my $binary = Sigreq::Httpd::command());
-    # The shell in the namespace is root there, because only root may mount. httpd runs in the foreground, in a namespace of
-    # users in which it is the user that it is outside: as root it could not become another user.
+    # The shell in the namespace is root there, because only root may mount. httpd runs in the foreground, in a
+    # namespace in which it is the user that it is outside: as root it could not become another user.
     my $script = 'mount -t tmpfs -o size="$1",mode=755 tmpfs "$2" && { [ $# = 6 ] || cp -- "${@:7}" "$2"; } && '
         . 'exec unshare --user --map-user="$5" --map-group="$6" "$3" -f "$4" -DFOREGROUND';
     mkdir $o{folder};

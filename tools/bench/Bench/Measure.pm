@@ -7,7 +7,7 @@ use Bench::Server;
 use Exporter 'import';
 use List::Util qw(min max);
 
-our @EXPORT_OK = qw(in_turns median pgbench ratio wrk wrk_said wrk_with connections rounds seconds);
+our @EXPORT_OK = qw(in_turns median pgbench ratio wrk wrk_output wrk_said wrk_with connections rounds seconds);
 
 sub rounds      { $ENV{BENCH_ROUNDS} // 5 }
 sub seconds     { $ENV{BENCH_SECONDS} // 3 }
@@ -53,14 +53,21 @@ sub wrk_with {
 }
 
 sub wrk_said { # all it says, percentiles of the latency with it
-    my ($connections, $server, $host, $path, $seconds, @script) = @_;
+    my ($connections, $server, $host, $path) = @_;
+    # with more connections than threads httpd closes idle ones to serve others, as browsers are used to
+    my $lasting = $connections <= 32;
+    return wrk_output($lasting, @_);
+}
+
+# The same. Connections that httpd closes are errors if they are to be `lasting`.
+sub wrk_output {
+    my ($lasting, $connections, $server, $host, $path, $seconds, @script) = @_;
     my @options = @script ? ('-s', "$server->{source}/tools/bench/" . shift @script) : ();
     my $said = Bench::Server::said('wrk', 'wrk', '-t', 1, '-c', $connections, '-d', "${seconds}s", '--latency', '--timeout',
         '20s',
         '-H', "Host: $host->{name}.test", '-H', "Authorization: Bearer $host->{token}", @options,
         "http://127.0.0.1:$server->{port}$path", @script ? ('--', @script) : ());
-    # with more connections than threads httpd closes idle ones to serve others, as browsers are used to
-    my $errors = $connections > 32 ? qr/Non-2xx|connect [1-9]|write [1-9]|timeout [1-9]/ : qr/Non-2xx|Socket errors/;
+    my $errors = $lasting ? qr/Non-2xx|Socket errors/ : qr/Non-2xx|connect [1-9]|write [1-9]|timeout [1-9]/;
     die "$path of $host->{name} gives errors:\n$said\n" if $said =~ $errors;
     return $said;
 }
