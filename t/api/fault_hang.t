@@ -9,6 +9,7 @@ use Mojo::File 'path';
 use Sigreq::Here qw(organisation suite wait_for is_error children);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
+use Sigreq::Processes;
 use Sigreq::Receiver;
 use Test::More;
 
@@ -58,7 +59,7 @@ sub stop {    # processes, and waits until each of their threads is
 
 sub postgres {    # all its processes, the postmaster first
     my ($postmaster) = path(suite->{dir} . '/pg/data/postmaster.pid')->slurp =~ /^(\d+)/;
-    return ($postmaster, Sigreq::Here::below($postmaster));
+    return ($postmaster, Sigreq::Processes::below(qr{}, $postmaster));
 }
 
 sub is_shown {    # a figure, of those who read and who write

@@ -22,6 +22,7 @@ cmp_ok(scalar @blocks, '>', 15, 'the page has commands');
 
 # a folder like that of the page's reader: run/ of the server, the build and the files of the tree
 my $server = Sigreq::Running->new(source => $tree, db => suite->{db})->start;
+like(readlink '/proc/' . $server->child . '/exe', qr/apache2|httpd/, 'the tools for public files find its child');
 my $folder = tempdir(CLEANUP => 1);
 symlink $server->{state}, "$folder/run" or die "run: $!\n";
 symlink "$tree/$_", "$folder/$_" or die "$_: $!\n" for qw(build t tools);

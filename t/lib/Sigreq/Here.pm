@@ -9,6 +9,7 @@ use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Client;
 use Sigreq::Cluster;
+use Sigreq::Processes;
 use Sigreq::Suite;
 use Test::More  ();
 use Time::HiRes qw(sleep time);
@@ -128,33 +129,9 @@ sub temporary_files {
     return @found;
 }
 
-sub processes {    # pid → [parent, command name]
-    my %found;
-    for my $stat (glob '/proc/[0-9]*/stat') {
-        open my $file, '<', $stat or next;
-        my $line = <$file> // next;
-        $found{$1} = [$4, $2] if $line =~ /^(\d+) \((.*)\) (\S) (\d+)/ && $3 ne 'Z';
-    }
-    return \%found;
-}
-
-sub below {    # pids whose parent is one of these
-    my %parents = map { $_ => 1 } @_;
-    my $all     = processes();
-    my @found   = sort { $a <=> $b } grep { $parents{ $all->{$_}[0] } } keys %$all;
-    return @found;
-}
-
 sub httpd_pid { path(suite->{pid_file})->slurp + 0 }
-sub children {    # httpd's children, without the signer process
-    my %signer = map { $_ => 1 } signers(@_);
-    return grep { !$signer{$_} } below(@_ ? @_ : httpd_pid());
-}
-
-sub signers {    # the processes that hold the keys of the seals
-    my $all = processes();
-    return grep { ($all->{$_} // [0, ''])->[1] eq 'sigreq-signd' } below(@_ ? @_ : httpd_pid());
-}
+sub children { return Sigreq::Processes::children(@_ ? @_ : httpd_pid()) }    # httpd's
+sub signers  { return Sigreq::Processes::signers(@_  ? @_ : httpd_pid()) }
 
 # Restarts an httpd gracefully and waits until that is over: httpd loses a signal that comes while it restarts, and a
 # new child need not be one of the restart (httpd starts some when there is much to do). log: a function.
@@ -167,11 +144,7 @@ sub restarted {
     return wait_for(sub { $times->() > $before && grep { !$old{$_} } children($pid) });
 }
 
-sub workers {
-    my $all   = processes();
-    my @found = grep { ($all->{$_} // [0, ''])->[1] =~ /^sigreq-pdfd/ } below(@_ ? @_ : children());
-    return @found;
-}
+sub workers { return Sigreq::Processes::workers(@_ ? @_ : children()) }
 
 # True as soon as CODE is. False after two minutes, which no machine is so busy as to need.
 sub wait_for {

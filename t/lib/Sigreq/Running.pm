@@ -5,6 +5,7 @@ package Sigreq::Running;
 use strict;
 use warnings;
 use File::Temp 'tempdir';
+use Sigreq::Processes;
 use Sigreq::Suite;
 use Time::HiRes 'sleep';
 
@@ -60,12 +61,7 @@ sub slurp {
 sub data { my ($self, $name) = @_; return "$self->{state}/data/$self->{db}/$name" }
 sub log  { my $self = shift; return slurp($self->data('logs/error_log')) }
 
-sub child {
-    my $self = shift;
-    my $httpd = slurp($self->data('logs/httpd.pid')) + 0;
-    my @children = split ' ', join ' ', map { slurp($_) } glob "/proc/$httpd/task/*/children";
-    return @children == 1 ? $children[0] : die "httpd has " . @children . " children\n";
-}
+sub child { my $self = shift; return Sigreq::Processes::child(slurp($self->data('logs/httpd.pid')) + 0) }
 
 sub crashes { return Sigreq::Suite::crashes_in($_[0]->log) }
 

@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use IO::Socket::INET;
 use JSON::PP 'decode_json';
+use Sigreq::Processes;
 use Time::HiRes 'sleep';
 
 # new(dir => folder of its own, source => the tree with build/, directives => more of them, for the server)
@@ -156,13 +157,7 @@ sub curl {
     return $status;
 }
 
-sub child { # httpd's one child; another one of its processes is sigreq-signd
-    my $self = shift;
-    my @children = grep { slurp("/proc/$_/comm") !~ /^sigreq-/ }
-        split ' ', slurp("/proc/$self->{pid}/task/$self->{pid}/children");
-    die "httpd has @children as children, not one\n" unless @children == 1;
-    return $children[0];
-}
+sub child { my $self = shift; return Sigreq::Processes::child($self->{pid}) }
 
 sub peak_kb { # VmHWM of a process
     my ($self, $pid) = @_;
