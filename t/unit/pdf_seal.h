@@ -8,6 +8,7 @@
 
 #include <openssl/cms.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
 
@@ -204,7 +205,7 @@ __attribute__((format(printf, 4, 5))) static inline const char *seal_run(int *st
     va_start(arguments, format);
     const char *command = apr_pvsprintf(pool, format, arguments);
     va_end(arguments);
-    FILE *said = popen(apr_psprintf(pool, "cd '%s' && exec timeout -k 1 30 %s 2>&1", bench->folder, command), "r");
+    FILE *said = popen(apr_psprintf(pool, "cd '%s' && exec timeout -k 1 300 %s 2>&1", bench->folder, command), "r");
     if (!said) abort();
     pdf_t text = {0};
     char piece[4096];
@@ -213,6 +214,24 @@ __attribute__((format(printf, 4, 5))) static inline const char *seal_run(int *st
     const char *out = text.data ? apr_pstrmemdup(pool, text.data, text.size) : "";
     free(text.data);
     return out;
+}
+
+/* What pyHanko says of files in the folder, trusting the bench's certificate: a line of JSON for each. Skips and
+ * returns NULL if it is missing. */
+static inline const char *seal_pyhanko(int *status, const seal_bench_t *bench, const char *files, apr_pool_t *pool)
+{
+    const char *judge = getenv("SIGREQ_JUDGE");
+    BIO *pem = BIO_new(BIO_s_mem());
+    char *text;
+    PEM_write_bio_X509(pem, bench->key.certificate);
+    long length = BIO_get_mem_data(pem, &text);
+    seal_write(bench, "root.pem", text, (size_t)length);
+    BIO_free(pem);
+    const char *said =
+        judge ? seal_run(status, bench, pool, "/usr/bin/python3 '%s' --roots root.pem %s", judge, files) : "";
+    if (*said == '{') return said;
+    skip("pyHanko, a judge of signatures, is missing ($SIGREQ_JUDGE)");
+    return NULL;
 }
 
 static inline int seal_count(const char *text, const char *word)

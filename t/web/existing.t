@@ -39,7 +39,7 @@ sub is_good {
     is($verified->json->{conclusion}, 'signed', 'POST /verify calls it signed') or diag $verified->body;
     my $judged = judged($signed, path(suite->{dir}, 'seal-test', 'seal.crt'));
 SKIP: {
-        skip 'pyHanko, the judge of others, is not at hand ($SIGREQ_JUDGE)', 1 unless $judged;
+        skip 'pyHanko, a judge of signatures, is missing ($SIGREQ_JUDGE)', 1 unless $judged;
         is_deeply([map { $_->{bottom_line} ? 1 : 0 } @$judged], [(1) x $fields], 'pyHanko trusts every signature')
             or diag explain $judged;
     }

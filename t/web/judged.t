@@ -71,7 +71,7 @@ sub is_trusted {
     is(qpdf_check($bytes), '', "$what: qpdf has nothing to say");
 SKIP: {
         skip 'pyHanko asks for a password of encrypted documents', 1 if $bytes =~ m{/Encrypt \d+ 0 R};
-        my $judged = judged($bytes, $seal) or skip 'pyHanko, the judge of others, is not at hand ($SIGREQ_JUDGE)', 1;
+        my $judged = judged($bytes, $seal) or skip 'pyHanko, a judge of signatures, is missing ($SIGREQ_JUDGE)', 1;
         skip 'pyHanko cannot read metadata without python3-lxml', 1
             if grep { ($_->{suspicious} // '') =~ /No module named/ } @$judged;
         is_deeply([map { $_->{bottom_line} ? 1 : 0 } @$judged], [(1) x $fields], "$what: pyHanko trusts all signatures")

@@ -7,7 +7,7 @@ use warnings;
 use Exporter 'import';
 use File::Temp 'tempdir';
 use Mojo::File 'path';
-use Mojo::JSON 'decode_json';
+use Sigreq::Judge 'pyhanko_judge';
 use Sigreq::PDF 'pdf';
 our @EXPORT_OK = qw(form certified judged field_named);
 
@@ -78,13 +78,11 @@ sub certify {
 # where it is not at hand.
 sub judged {
     my ($bytes, $certificate) = @_;
-    my $judge = $ENV{SIGREQ_JUDGE} // '/work/shared/judges/judge';
-    return undef unless -e $judge && -x '/usr/bin/python3';
     key();
     put('judged.pdf', $bytes);
     put('roots.pem', join '', map { path($_)->slurp } "$folder/author.crt", $certificate);
-    my $said = qx(/usr/bin/python3 '$judge' --roots '$folder/roots.pem' '$folder/judged.pdf' 2>/dev/null);
-    return $? >> 8 == 77 || $said !~ /^\{/ ? undef : decode_json($said)->{signatures};
+    my $said = pyhanko_judge("$folder/roots.pem", "$folder/judged.pdf") // return undef;
+    return $said->{"$folder/judged.pdf"}{signatures};
 }
 
 # A signer's field by its name
