@@ -36,6 +36,12 @@ sub is_sealed { # once, and as the API says
     return $right || (diag("$name: $got"), 0)[1];
 }
 
+sub signs {    # the status, after 503 if the machine is busy
+    my ($signer, $code) = @_;
+    wait_for(sub { ($code = $signer->sign->code) != 503 });
+    return $code;
+}
+
 subtest 'children are killed while many sign' => sub {
     my @pairs = map { [fresh('killed', $_)] } 1 .. 80;
     my $pid = fork // die "fork: $!";
@@ -53,7 +59,7 @@ subtest 'children are killed while many sign' => sub {
     diag sprintf '%d of 80 were answered with 200', scalar @said if @said == 80 || @said < 20;
     is(scalar(grep { shown($pairs[$_][0])->{submitters}[0]{status} ne 'completed' } @said), 0,
         'every signer who got the answer signed has signed');
-    my @codes = map { $_->[1]->sign->code } @pairs;
+    my @codes = map { signs($_->[1]) } @pairs;
     is(scalar(grep { !/^(?:200|409)$/ } @codes), 0, 'all other signers can sign again') or diag "@codes";
     is(scalar(grep { !is_sealed($_->[0], 'killed') } @pairs), 0, 'each signature is made once and valid');
     ok(wait_for(sub { !temporary_files() }), 'no temporary file');
@@ -114,7 +120,8 @@ subtest 'gc runs while many sign' => sub {
     my @answers = $crowd->parallel(40, 8, sub { $pairs[ $_[0] ][1]->sign_p('Ann') });
     waitpid $pid, 0;
     is($?, 0, 'sigreqctl gc ran');
-    is(scalar(grep { $_->code != 200 } @answers), 0, 'all signers have signed');
+    my @codes = map { $answers[$_]->code == 503 ? signs($pairs[$_][1]) : $answers[$_]->code } 0 .. 39;
+    is(scalar(grep { $_ != 200 } @codes), 0, 'all signers have signed') or diag "@codes";
     ctl('gc', '--documents', suite->{dir} . '/documents');
     is(scalar(grep { !is_sealed($_->[0], 'gc') } @pairs), 0, 'all documents exist');
     my @without = grep { $client->get("/signatures/$_->[0]{uuid}/certificate")->code != 200 } @pairs;
