@@ -1,172 +1,125 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sigreq::Model: what becomes of a submission with three signers, two of whom are due first. The rules are those of the
-# decisions about the life of a request, written again, and know nothing of the code. The states are what these rules
-# distinguish: submissions in the same state have the same future. t/torture/model.t drives two hosts by it.
+# decisions about the life of a request, written again, and know nothing of the code. t/torture/model.t drives two hosts
+# by it. A state has a member for all that matters: { state, 0, 1, 2, 'reminded 0', 'replaced 1', …, extended }.
 package Sigreq::Model;
 use strict;
 use warnings;
 use Exporter 'import';
+use List::Util 'pairs';
 
-our @EXPORT_OK = qw(actions start step moves pair key holds reachable walks);
+our @EXPORT_OK = qw(actions start idle outcomes reachable);
 
-my @all = ((map { my $name = $_; map {"$name $_"} 0 .. 2 } qw(open sign refuse replace remind)),
-    qw(cancel expire extend later));
-my %start = (state => 'open', signers => [qw(sent sent waiting)], extended => 0, replaced => [0, 0, 0],
-    reminded => [0, 0, 0]);
-sub actions { return @all }
-sub start   { return copy(\%start) }
-sub copy    { my $of = shift; return { %$of, map { $_ => [@{ $of->{$_} }] } qw(signers replaced reminded) } }
-
-# The name of a state. Whether the deadline was moved and who was replaced changes no rule, but other code runs then:
-# `full` distinguishes that, too. Who was reminded changes when they can be reminded again: only `step` knows that.
-sub key {
-    my ($of, $full) = @_;
-    return join ' ', $of->{state}, @{ $of->{signers} }, $full ? ($of->{extended}, @{ $of->{replaced} }) : ();
+sub actions {
+    my @of_signers = map { my $name = $_; map {"$name $_"} 0 .. 2 } qw(open sign refuse replace remind);
+    return (@of_signers, qw(cancel expire extend later));
 }
 
-# --- the rules: conditions on a state and a signer, what refuses an action, in this order, and what an action changes
+sub start { return { state => 'open', 0 => 'sent', 1 => 'sent', 2 => 'initiated' } }
 
-my %conditions = (
-    acted    => sub { $_[0]{signers}[$_[1]] =~ /^(?:completed|refused)$/ },
-    closed   => sub { $_[0]{state} ne 'open' },
-    dark     => sub { holds('gone', @_) && !holds('acted', @_) },
-    due      => sub { !holds('closed', @_) && $_[0]{signers}[$_[1]] =~ /^(?:sent|opened)$/ },
-    ended    => sub { $_[0]{state} !~ /^(?:open|cancelled)$/ },
-    gone     => sub { $_[0]{state} =~ /^(?:cancelled|expired)$/ },
-    idle     => sub { !holds('due', @_) },
-    reminded => sub { $_[0]{reminded}[$_[1]] });
-my %refused = (
-    open    => [dark => 410],
-    sign    => [acted => 409, gone => 410, idle => 409],
-    refuse  => [acted => 409, gone => 410, idle => 409],
-    replace => [closed => 409, acted => 409],
-    remind  => [idle => 409, reminded => 429],
-    cancel  => [ended => 409],
-    extend  => [closed => 409]);
-sub holds { my ($name, @of) = @_; return $conditions{$name}->(@of) }
-
-# Each gets the state, which it changes, the number of a signer, and what follows: events, webhooks and mails.
-sub note  { my ($said, $text, @lists) = @_; push @{ $said->{$_} }, $text for @lists }
-sub close_as { my ($of, $said, $state) = @_; note($said, $of->{state} = $state, 'events') if $of->{state} eq 'open' }
-
-sub opened {
-    my ($of, $i, $said) = @_;
-    return if $of->{state} ne 'open' || $of->{signers}[$i] ne 'sent';
-    $of->{signers}[$i] = 'opened';
-    note($said, "opened $i", 'events');
+sub key {    # the text of a state, without the members that have the pattern
+    my ($of, $without) = @_;
+    return join ' ', map {"$_=$of->{$_}"} grep { !/$without/ } sort keys %$of;
 }
 
+# --- the rules: conditions on a state and a signer, when an action changes nothing, and what it changes otherwise
+
+sub closed   { return $_[0]{state} ne 'open' }
+sub ended    { return $_[0]{state} !~ /^(?:open|cancelled)$/ }
+sub gone     { return $_[0]{state} =~ /^(?:cancelled|expired)$/ }
+sub acted    { my ($of, $i) = @_; return $of->{$i} =~ /^(?:completed|refused)$/ }
+sub opened   { my ($of, $i) = @_; return $of->{$i} ne 'sent' }
+sub idle     { my ($of, $i) = @_; return closed($of) || $of->{$i} !~ /^(?:sent|opened)$/ }
+sub reminded { my ($of, $i) = @_; return $of->{"reminded $i"} }
+
+my %decided = (    # the first condition that holds decides the status of the response
+    open    => [\&acted => 200, \&gone => 410, \&closed => 200, \&opened => 200],
+    sign    => [\&acted => 409, \&gone => 410, \&idle => 409],
+    refuse  => [\&acted => 409, \&gone => 410, \&idle => 409],
+    replace => [\&closed => 409, \&acted => 409],
+    remind  => [\&idle => 409, \&reminded => 429],
+    cancel  => [\&ended => 409, \&closed => 200],
+    extend  => [\&closed => 409],
+    expire  => [\&closed => 200]);
+
+# Each changes the state, and returns events and mails.
 my %effects = (
-    open => \&opened,
+    open => sub {
+        my ($of, $i) = @_;
+        $of->{$i} = 'opened';
+        return "opened $i";
+    },
     sign => sub {    # which opens the link, too
-        my ($of, $i, $said) = @_;
-        opened(@_);
-        $of->{signers}[$i] = 'completed';
-        note($said, "signed $i", qw(events hooks));
-        my @left = grep { $of->{signers}[$_] ne 'completed' } 0 .. 2;
-        note($said, $of->{state} = 'completed', qw(events hooks)) if !@left;
-        return if "@left" ne '2';
-        $of->{signers}[2] = 'sent';
-        note($said, 'due 2', 'events');
-        note($said, 2,       'mails');
+        my ($of, $i) = @_;
+        my @opened = opened($of, $i) ? () : "opened $i";
+        $of->{$i} = 'completed';
+        my $left = join '', grep { $of->{$_} ne 'completed' } 0 .. 2;
+        $of->{state} = 'completed' if $left eq '';
+        $of->{2} = 'sent' if $left eq '2';
+        return (@opened, "signed $i", $left eq '' ? 'completed' : $left eq '2' ? ('due 2', 'mail 2') : ());
     },
     refuse => sub {
-        my ($of, $i, $said) = @_;
-        opened(@_);
-        $of->{signers}[$i] = $of->{state} = 'refused';
-        note($said, "refused $i", qw(events hooks));
+        my ($of, $i) = @_;
+        my @opened = opened($of, $i) ? () : "opened $i";
+        $of->{$i} = $of->{state} = 'refused';
+        return (@opened, "refused $i");
     },
     replace => sub {
-        my ($of, $i, $said) = @_;
-        ($of->{replaced}[$i], $of->{reminded}[$i]) = (1, 0);
-        note($said, 'replaced', 'events');
-        note($said, $i, 'mails') if $of->{signers}[$i] ne 'waiting';
-        $of->{signers}[$i] =~ s/opened/sent/;
+        my ($of, $i) = @_;
+        delete $of->{"reminded $i"};
+        $of->{"replaced $i"} = 1;
+        $of->{$i} =~ s/opened/sent/;
+        return ('replaced', $of->{$i} eq 'sent' ? "mail $i" : ());
     },
     remind => sub {
-        my ($of, $i, $said) = @_;
-        @$said{qw(code events mails)} = (202, ["reminded $i"], ["reminder $i"]);
-        $of->{reminded}[$i] = 1;
+        my ($of, $i) = @_;
+        $of->{"reminded $i"} = 1;
+        return ("reminded $i", "mail reminder $i");
     },
-    later  => sub { $_[0]{reminded} = [0, 0, 0] },               # than the pause between reminders; GET
-    cancel => sub { close_as(@_[0, 2], 'cancelled') },
-    expire => sub { close_as(@_[0, 2], 'expired') },             # the deadline is over; GET
-    extend => sub { $_[0]{extended} = 1; note($_[2], 'extended', 'events') });
+    extend => sub { return $_[0]{extended} = 'extended' },
+    cancel => sub { return $_[0]{state} = 'cancelled' },
+    expire => sub { return $_[0]{state} = 'expired' },                     # the deadline is over; GET
+    later => sub { delete @{ $_[0] }{ map {"reminded $_"} 0 .. 2 }; return });
 
-# One action: { code => the status of the response, to => the next state, events, hooks, mails }.
-sub step {
-    my ($from, $action) = @_;
-    my ($name, $i) = split ' ', $action;
-    my %said = (code => 200, to => copy($from), map { $_ => [] } qw(events hooks mails));
-    my @rules = @{ $refused{$name} // [] };
-    while (my ($condition, $code) = splice @rules, 0, 2) {
-        return { %said, code => $code } if holds($condition, $from, $i);
-    }
-    $effects{$name}->($said{to}, $i, \%said);
-    return \%said;
-}
-
-# Two actions at the same time are as if one came after the other: both outcomes. Who acts by a link that was just
-# replaced finds it gone, and the uuid of that signer is not found.
-sub pair {
+# The outcomes of an action, or of two at the same time, which are as if one came after the other: { codes => a status
+# for each, to => the next state, events, hooks, mails }. A link that was just replaced is gone, and the uuid of its
+# signer is not found.
+sub outcomes {
     my ($from, @actions) = @_;
     return map {
-        my ($one, $other) = @actions[@$_];
-        my ($name, $i) = split ' ', $other;
-        my $first  = step($from, $one);
-        my $gone   = $first->{code} == 200 && defined $i && $one eq "replace $i";
-        my $second = $gone ? { code => $name =~ /^re(?:place|mind)$/ ? 404 : 410, to => $first->{to} }
-            : step($first->{to}, $other);
-        my @codes;
-        @codes[@$_] = ($first->{code}, $second->{code});
-        { codes => "@codes", to => $second->{to},
-            map { my $list = $_; $list => [map { @{ $_->{$list} // [] } } $first, $second] } qw(events hooks mails) };
-    } [0, 1], [1, 0];
+        my ($to, $gone, @codes, @said) = ({%$from}, 'nobody');
+        for my $n (@$_) {
+            my ($name, $i) = split ' ', $actions[$n];
+            my ($decided) = grep { $_->[0]->($to, $i) } pairs @{ $decided{$name} // [] };
+            $codes[$n] = $decided ? $decided->[1] : $name eq 'remind' ? 202 : 200;
+            $codes[$n] = $name =~ /^re(?:place|mind)$/ ? 404 : 410 if ($i // '') eq $gone;
+            next if $decided || $codes[$n] > 202;
+            push @said, $effects{$name}->($to, $i);
+            $gone = $i if $name eq 'replace';
+        }
+        +{ codes => "@codes", to => $to, events => [grep { !/^mail/ } @said],
+            hooks => [grep {/^(?:signed|refused|completed)/} @said], mails => [map { /^mail (.*)/ } @said] };
+    } @actions > 1 ? ([0, 1], [1, 0]) : [0];
 }
 
-sub moves {
-    my $of = shift;
-    return grep { @{ step($of, $_)->{events} } || $_ eq 'later' && grep {$_} @{ $of->{reminded} } } actions();
-}
-
-# All states that so many actions reach, the nearest first: [{ key, state, path => the actions }].
+# All states that so many actions reach, the nearest first: { state, path => the actions, leave => the actions that
+# lead to another state, stay => all others }. Members that have the pattern do not distinguish states.
 sub reachable {
-    my ($depth, $full) = @_;
-    my @found = { key => key(start(), $full), state => start(), path => [] };
-    my %seen  = ($found[0]{key} => 1);
+    my ($depth, $without) = @_;
+    my @found = { state => start(), path => [], stay => [], leave => [] };
+    my %seen;
     for my $from (@found) {    # which grows
-        for my $action (@{ $from->{path} } < $depth ? moves($from->{state}) : ()) {
-            my $to  = step($from->{state}, $action)->{to};
-            my $key = key($to, $full);
-            push @found, { key => $key, state => $to, path => [@{ $from->{path} }, $action] } if !$seen{$key}++;
+        my $here = key($from->{state}, $without);
+        $seen{$here}++;
+        for my $action (actions()) {
+            my ($outcome) = outcomes($from->{state}, $action);
+            my $there = key($outcome->{to}, $without);
+            push @{ $from->{ $there eq $here ? 'stay' : 'leave' } }, $action;
+            next if @{ $from->{path} } == $depth || $seen{$there}++;
+            push @found, { state => $outcome->{to}, path => [@{ $from->{path} }, $action], stay => [], leave => [] };
         }
     }
     return @found;
-}
-
-# Walks of at most so many actions that take each transition that changes something, from each reachable state, at least
-# once, and stop in each state once to try all that changes nothing: [{ actions, stops => { 0 … } }].
-sub walks {
-    my ($depth, $full) = @_;
-    my (%taken, %stopped, @walks);
-    my $untaken = sub { my $at = shift; my $key = key($at, $full); grep { !$taken{"$key: $_"} } moves($at) };
-    for my $from (reachable($depth - 1, $full)) {
-        for my $action ($untaken->($from->{state})) {
-            my ($at, %walk) = (start(), actions => []);
-            my @ahead = (@{ $from->{path} }, $action);
-            for my $count (0 .. $depth) {
-                my $key = key($at, $full);
-                $walk{stops}{$count} = 1 if !$stopped{$key}++;
-                my $next = shift @ahead // ($untaken->($at))[0];
-                last if !defined $next || $count == $depth;
-                push @{ $walk{actions} }, $next;
-                $taken{"$key: $next"}++;
-                $at = step($at, $next)->{to};
-            }
-            push @walks, \%walk;
-        }
-    }
-    return (\@walks, scalar keys %taken, scalar keys %stopped);
 }
 
 1;
