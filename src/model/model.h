@@ -423,6 +423,8 @@ typedef struct sr_webhook_t {
     apr_time_t at;
     const char *submission, *signer; /* uuids; signer is NULL for "sent" and "completed" */
     sr_environment_t environment;
+    const char *external_id; /* for events of a signer: what the caller has added to the submission, or NULL */
+    const json_t *metadata;
 } sr_webhook_t;
 
 /* Returns the event in the form of the store (store.h, "webhook"), with a new event id. `text` is the object after

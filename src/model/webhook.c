@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-static json_t *metadata(const sr_webhook_t *webhook, const char *event_id)
+static json_t *event_json(const sr_webhook_t *webhook, const char *event_id)
 {
     json_t *object = json_object();
 
@@ -22,9 +22,11 @@ static json_t *metadata(const sr_webhook_t *webhook, const char *event_id)
 json_t *sr_webhook_row(const sr_webhook_t *webhook, const char *text, const char *base_url, apr_pool_t *pool)
 {
     const char *event_id = sr_uuid_make(pool);
-    json_t *object = sr_json_own(metadata(webhook, event_id), pool), *row = json_object();
+    json_t *object = sr_json_own(event_json(webhook, event_id), pool), *row = json_object();
     /* for a submission, createdAt is the time of its creation, as in GET */
     if (webhook->signer) json_object_set_new(object, "createdAt", sr_time_json(webhook->at));
+    if (webhook->external_id) json_object_set_new(object, "externalId", json_string(webhook->external_id));
+    if (webhook->metadata) json_object_set_new(object, "metadata", json_incref((json_t *)webhook->metadata));
     const char *head = sr_json_text(object, pool);
     const char *body = apr_pstrcat(pool, apr_pstrndup(pool, head, strlen(head) - 1), ",", text + 1, NULL);
     json_object_set_new(row, "event_id", json_string(event_id));

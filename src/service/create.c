@@ -168,7 +168,10 @@ static void add_invitations(json_t *webhooks, const sr_service_t *service, const
 static const char *webhooks_text(const sr_service_t *service, const sr_create_t *request,
                                  const sr_submission_t *submission, const char *representation, apr_pool_t *pool)
 {
-    const sr_webhook_t sent = {"sent", submission->created_at, submission->uuid, NULL, request->caller->environment};
+    const sr_webhook_t sent = {.kind = "sent",
+                               .at = submission->created_at,
+                               .submission = submission->uuid,
+                               .environment = request->caller->environment};
     json_t *webhooks = json_array();
     if (request->caller->sent_webhook_url)
         json_array_append_new(webhooks, sr_webhook_row(&sent, representation, service->base_url, pool));

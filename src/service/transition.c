@@ -94,8 +94,13 @@ static json_t *webhooks_json(const sr_service_t *service, const sr_transition_t 
     json_t *list = json_array();
     for (const char *const *kind = transition->kinds; *kind; kind++) {
         const bool all = !strcmp(*kind, "completed");
-        const sr_webhook_t webhook = {*kind, transition->now, signing->submission.uuid,
-                                      all ? NULL : signing->signer->uuid, signing->environment};
+        const sr_webhook_t webhook = {.kind = *kind,
+                                      .at = transition->now,
+                                      .submission = signing->submission.uuid,
+                                      .signer = all ? NULL : signing->signer->uuid,
+                                      .environment = signing->environment,
+                                      .external_id = all ? NULL : signing->submission.external_id,
+                                      .metadata = all ? NULL : signing->submission.metadata};
         if (!(all ? signing->tell_completed : signing->tell_signed)) continue;
         const char *told = all ? sr_submission_render(&signing->submission, transition->pool)
                                : sr_signer_render(&signing->submission, signing->signer, transition->pool);

@@ -42,7 +42,8 @@ static json_t *body_of(const sr_webhook_t *webhook, const char **id)
 
 static void of_submission(const char *kind)
 {
-    const sr_webhook_t webhook = {kind, APR_TIME_C(1795198164123000), "S", NULL, SR_PRODUCTION};
+    const sr_webhook_t webhook = {
+        .kind = kind, .at = APR_TIME_C(1795198164123000), .submission = "S", .environment = SR_PRODUCTION};
     const char *id, *id_again;
     json_t *body = body_of(&webhook, &id);
     const json_t *ann = json_array_get(json_object_get(body, "submitters"), 0);
@@ -58,7 +59,14 @@ static void of_submission(const char *kind)
 
 static void of_signer(const char *kind)
 {
-    const sr_webhook_t webhook = {kind, APR_TIME_C(1795198164123000), "S", "B", SR_TEST};
+    const json_t *metadata = sr_json_own(json_pack("{s:i}", "customer", 17), pool);
+    const sr_webhook_t webhook = {.kind = kind,
+                                  .at = APR_TIME_C(1795198164123000),
+                                  .submission = "S",
+                                  .signer = "B",
+                                  .environment = SR_TEST,
+                                  .external_id = "4711",
+                                  .metadata = metadata};
     const char *id;
     json_t *body = body_of(&webhook, &id);
 
@@ -69,6 +77,8 @@ static void of_signer(const char *kind)
     is_str(sr_json_string(json_array_get(json_object_get(body, "signedDocuments"), 0), "url"), "https://x.org/e/d",
            "links of signed documents have the base URL");
     ok(!json_object_get(body, "submitters"), "other signers are not in the body");
+    is_str(sr_json_string(body, "externalId"), "4711", "the body has the external id of the submission");
+    ok(json_equal(json_object_get(body, "metadata"), metadata), "the body has the metadata of the submission");
 }
 
 static void test_delivery(void)

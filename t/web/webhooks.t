@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use Sigreq::Here   qw(organisation place wait_for queued);
 use Sigreq::PDF    'pdf';
+use Sigreq::Multipart 'part';
 use Sigreq::Receiver;
 use Sigreq::Signer 'signers_of';
 use Test::More;
@@ -47,6 +48,19 @@ sub is_own {    # what an event tells of itself, which is taken out of the body;
 }
 
 register($_ => $receiver->url("/ok?$_")) for qw(sent signed completed);
+
+subtest 'what the caller has added is in every call' => sub {
+    my @more = (part('externalId', 'order-4711'), part('metadata', '{"customer":17}'));
+    for my $refuses (0, 1) {
+        my $made = $client->create(more => \@more)->json;
+        my ($signer) = signers_of($made);
+        is(($refuses ? $signer->refuse('no') : $signer->sign)->code, 200, $refuses ? 'refused' : 'signed');
+        for (calls_of($made, $refuses ? 2 : 3)) {
+            my $body = $_->{body};
+            is_deeply([@$body{qw(externalId metadata)}], ['order-4711', { customer => 17 }], $body->{event});
+        }
+    }
+};
 
 subtest 'two signers sign' => sub {
     my ($made, $ann, $bob) = submission('Ann', 'Bob');
