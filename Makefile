@@ -144,6 +144,7 @@ $(call obj,$(SPEED_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 
 include t/fuzz/fuzz.mk
 
+$(O)/t/pdfd_cid: $(call obj,src/pdfd/buffer.c src/base/text.c)
 $(O)/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
 $(O)/t/pdfd_template: $(call obj,src/base/confine.c src/pdfd/landlock.c src/pdfd/sandbox.c src/pdfd/limits.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone

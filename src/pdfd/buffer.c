@@ -97,6 +97,14 @@ static bool is_printable_ascii(const char *text)
     return true;
 }
 
+void sr_pdfd_put_utf16(sr_pdfd_buffer_t *buffer, const char *text)
+{
+    for (uint32_t c; (c = sr_text_next(&text)) != 0;) {
+        if (c > 0xffff) sr_pdfd_print(buffer, "%04X%04X", 0xd800 | ((c - 0x10000) >> 10), 0xdc00 | (c & 0x3ff));
+        else sr_pdfd_print(buffer, "%04X", c);
+    }
+}
+
 void sr_pdfd_put_string(sr_pdfd_buffer_t *buffer, const char *text)
 {
     if (is_printable_ascii(text)) {
@@ -109,10 +117,7 @@ void sr_pdfd_put_string(sr_pdfd_buffer_t *buffer, const char *text)
         return;
     }
     sr_pdfd_put_text(buffer, "<FEFF");
-    for (uint32_t c; (c = sr_text_next(&text)) != 0;) {
-        if (c > 0xffff) sr_pdfd_print(buffer, "%04X%04X", 0xd800 | ((c - 0x10000) >> 10), 0xdc00 | (c & 0x3ff));
-        else sr_pdfd_print(buffer, "%04X", c);
-    }
+    sr_pdfd_put_utf16(buffer, text);
     sr_pdfd_put_text(buffer, ">");
 }
 

@@ -5,9 +5,7 @@
  * same bytes. */
 #include "pdfd/flow.h"
 
-#include <cairo-pdf.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LABELS 96.0       /* width of the column of labels */
@@ -236,11 +234,11 @@ static double put_seal_row(sr_pdfd_flow_t *flow, const json_t *texts, double x, 
 static void put_qr(sr_pdfd_flow_t *flow, const char *address, double y)
 {
     const char *text = sr_json_string(flow->request, "qrText");
-    if (!flow->context || !address) return;
+    if (!flow->canvas || !address) return;
     const int figure = sr_pdfd_figure(flow->structure, flow->group, text ? text : address);
-    sr_pdfd_content_begin(flow->context, flow->structure, figure, flow->page - 1);
-    sr_pdfd_qr(flow->context, address, sr_pdfd_flow_side(flow, SR_PDFD_RIGHT - QR_SIZE, QR_SIZE), y, QR_SIZE);
-    sr_pdfd_content_end(flow->context, flow->structure, figure);
+    sr_pdfd_content_begin(flow->canvas, flow->structure, figure);
+    sr_pdfd_qr(flow->canvas, address, sr_pdfd_flow_side(flow, SR_PDFD_RIGHT - QR_SIZE, QR_SIZE), y, QR_SIZE);
+    sr_pdfd_content_end(flow->canvas, flow->structure, figure);
 }
 
 /* Draws the panel at the bottom of the last page: a line with the area of the seal above it, the certificate, and where
@@ -282,48 +280,32 @@ static void put_all(sr_pdfd_flow_t *flow, double *rect)
     flow->pages = flow->page;
 }
 
-typedef struct sink_t {
-    const sr_pdfd_request_t *request;
-    apr_size_t size;
-} sink_t;
-
-static cairo_status_t take_bytes(void *data, const unsigned char *bytes, unsigned length)
+static void put_catalog(sr_pdfd_file_t *file, int catalog, int pages, int structure, const char *language)
 {
-    sink_t *sink = data;
-    if (length > sink->request->room - sink->size) return CAIRO_STATUS_WRITE_ERROR;
-    memcpy(sink->request->result + sink->size, bytes, length);
-    sink->size += length;
-    return CAIRO_STATUS_SUCCESS;
+    sr_pdfd_buffer_t *out = sr_pdfd_file_begin(file, catalog);
+    sr_pdfd_print(out,
+                  "<</Type/Catalog/Pages %d 0 R/StructTreeRoot %d 0 R/MarkInfo<</Marked true>>"
+                  "/ViewerPreferences<</DisplayDocTitle true>>",
+                  pages, structure);
+    if (language) {
+        sr_pdfd_put_text(out, "/Lang");
+        sr_pdfd_put_string(out, language);
+    }
+    sr_pdfd_put_text(out, ">>");
+    sr_pdfd_file_end(file);
 }
 
-/* Replaces the document by one with a logical structure. */
-static bool tag(sink_t *sink, const sr_pdfd_flow_t *flow)
+/* Returns NULL if a font cannot be embedded. */
+static const sr_pdfd_buffer_t *write_file(const sr_pdfd_flow_t *flow, apr_time_t when, apr_pool_t *pool)
 {
-    const apr_array_header_t *elements = flow->structure->elements, *contents = flow->structure->contents;
-    const sr_pdfd_tree_t tree = {(const sr_pdfd_element_t *)(void *)elements->elts,
-                                 (const sr_pdfd_content_t *)(void *)contents->elts, elements->nelts, contents->nelts,
-                                 flow->language};
-    const sr_pdfd_request_t *request = sink->request;
-    size_t size;
-    unsigned char *tagged = sr_pdfd_tagged(&size, request->result, sink->size, &tree);
-    const bool good = tagged && size <= request->room;
-    if (good) memcpy(request->result, tagged, sink->size = size);
-    free(tagged);
-    return good;
-}
-
-static bool draw(sink_t *sink, sr_pdfd_flow_t *flow, apr_time_t when, double *rect)
-{
-    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(take_bytes, sink, SR_PDFD_WIDTH, SR_PDFD_HEIGHT);
-    sr_pdfd_describe(surface, sr_json_string(flow->request, "title"), when);
-    flow->context = cairo_create(surface);
-    put_all(flow, rect);
-    cairo_status_t status = cairo_status(flow->context);
-    cairo_destroy(flow->context);
-    cairo_surface_finish(surface);
-    if (!status) status = cairo_surface_status(surface);
-    cairo_surface_destroy(surface);
-    return status == CAIRO_STATUS_SUCCESS && tag(sink, flow);
+    sr_pdfd_file_t *file = sr_pdfd_file(pool);
+    const int catalog = sr_pdfd_file_number(file), root = sr_pdfd_file_number(file);
+    const int about = sr_pdfd_describe(file, sr_json_string(flow->request, "title"), when);
+    const int *pages = sr_pdfd_file_pages(file, root, flow->canvas);
+    if (!pages) return NULL;
+    put_catalog(file, catalog, root, sr_pdfd_structure_put(file, flow->structure, pages, flow->pages), flow->language);
+    sr_pdfd_file_close(file, catalog, about);
+    return file->out;
 }
 
 static json_t *answer_with(const char *key, const char *reason)
@@ -342,7 +324,6 @@ json_t *sr_pdfd_compose(const sr_pdfd_request_t *request, apr_pool_t *pool)
                            .language = sr_json_string(request->text, "language"),
                            .rtl = direction && !strcmp(direction, "rtl"),
                            .labels = second && *second ? WIDE_LABELS : LABELS};
-    sink_t sink = {.request = request};
     const char *time = sr_json_string(request->text, "time");
     apr_time_t when;
     double rect[4];
@@ -354,8 +335,12 @@ json_t *sr_pdfd_compose(const sr_pdfd_request_t *request, apr_pool_t *pool)
     flow.kept = apr_hash_make(pool);
     put_all(&flow, rect);
     flow.structure = sr_pdfd_structure(pool);
-    if (!draw(&sink, &flow, when, rect)) return answer_with("refused", SR_PDF_LIMITS_REASON);
-    return json_pack("{s:I,s:i,s:{s:i,s:[f,f,f,f]}}", "length", (json_int_t)sink.size, "pages", flow.pages, "field",
+    flow.canvas = sr_pdfd_canvas(pool);
+    put_all(&flow, rect);
+    const sr_pdfd_buffer_t *file = write_file(&flow, when, pool);
+    if (!file || file->size > request->room) return answer_with("refused", SR_PDF_LIMITS_REASON);
+    memcpy(request->result, file->data, file->size);
+    return json_pack("{s:I,s:i,s:{s:i,s:[f,f,f,f]}}", "length", (json_int_t)file->size, "pages", flow.pages, "field",
                      "page", flow.pages - 1, "rect", rect[0], rect[1], rect[2], rect[3]);
 }
 
@@ -373,6 +358,7 @@ bool sr_pdfd_compose_warm_up(apr_pool_t *pool)
     json_t *parsed;
     if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return true;
     sr_pdfd_typeset_warm_up();
+    sr_pdfd_embed_warm_up();
     request.result = apr_palloc(pool, request.room);
     if (sr_json_parse(&parsed, text, sizeof text - 1, pool)) return false;
     request.text = parsed;

@@ -146,6 +146,30 @@ static cairo_surface_t *surface_of(const samples_t *samples, int width, int heig
     return surface;
 }
 
+/* Returns the colour before cairo multiplied it with its alpha. */
+static unsigned char plain_colour(uint32_t colour, uint32_t alpha)
+{
+    const uint32_t value = alpha ? ((colour & 0xff) * 255 + alpha / 2) / alpha : 255;
+    return (unsigned char)(value < 255 ? value : 255);
+}
+
+sr_pdfd_planes_t sr_pdfd_surface_planes(cairo_surface_t *surface, apr_pool_t *pool)
+{
+    const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
+    const apr_size_t pixels = (apr_size_t)width * (apr_size_t)height;
+    unsigned char *to = apr_palloc(pool, 4 * pixels), *alpha = to + 3 * pixels;
+    const sr_pdfd_planes_t planes = {to, alpha};
+    cairo_surface_flush(surface);
+    const unsigned char *row = cairo_image_surface_get_data(surface);
+    for (int y = 0; y < height; y++, row += cairo_image_surface_get_stride(surface))
+        for (int x = 0; x < width; x++, to += 3) {
+            const uint32_t value = ((const uint32_t *)(const void *)row)[x];
+            *alpha++ = (unsigned char)(value >> 24);
+            for (int i = 0; i < 3; i++) to[i] = plain_colour(value >> (16 - 8 * i), value >> 24);
+        }
+    return planes;
+}
+
 void sr_pdfd_paint_surface(cairo_t *context, cairo_surface_t *surface, double width, double height)
 {
     const double across = width / cairo_image_surface_get_width(surface);
@@ -189,15 +213,11 @@ cairo_surface_t *sr_pdfd_image_surface(double *width, double *height, const char
     return surface ? sr_pdfd_reduced_surface(surface, *width, *height, SR_PDFD_MARK_DENSITY) : NULL;
 }
 
-void sr_pdfd_drawn_image(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
+void sr_pdfd_drawn_image(sr_pdfd_canvas_t *canvas, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
                          int64_t *pixels, apr_pool_t *pool)
 {
     double width = place->width, height = place->height;
-    cairo_surface_t *surface = context ? sr_pdfd_image_surface(&width, &height, object, length, pixels, pool) : NULL;
-    if (!surface) return;
-    cairo_save(context);
-    cairo_translate(context, place->x + (place->right ? place->width - width : 0), place->y);
-    sr_pdfd_paint_surface(context, surface, width, height);
-    cairo_restore(context);
-    cairo_surface_destroy(surface);
+    cairo_surface_t *surface = canvas ? sr_pdfd_image_surface(&width, &height, object, length, pixels, pool) : NULL;
+    const double x = place->x + (place->right ? place->width - width : 0);
+    if (surface) sr_pdfd_canvas_image(canvas, surface, x, place->y, width, height);
 }

@@ -24,7 +24,7 @@ double sr_pdfd_flow_side(const sr_pdfd_flow_t *flow, double x, double width)
 
 void sr_pdfd_flow_fill(const sr_pdfd_flow_t *flow, double x, double y, double width, double height, uint32_t colour)
 {
-    sr_pdfd_box(flow->context, sr_pdfd_flow_side(flow, x, width), y, width, height, colour);
+    sr_pdfd_box(flow->canvas, sr_pdfd_flow_side(flow, x, width), y, width, height, colour);
 }
 
 void sr_pdfd_flow_rule(const sr_pdfd_flow_t *flow, double y, uint32_t colour)
@@ -74,23 +74,23 @@ static void put_column(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, int
     const sr_pdfd_paragraph_t *paragraph = row->columns[column];
     if (sr_pdfd_paragraph_lines(paragraph) <= line) return;
     const double x = sr_pdfd_flow_side(flow, row->x[column], sr_pdfd_paragraph_room(paragraph));
-    sr_pdfd_content_begin(flow->context, flow->structure, row->elements[column], flow->page - 1);
-    sr_pdfd_paragraph_draw(flow->context, paragraph, line, x, y, flow->rtl);
-    sr_pdfd_content_end(flow->context, flow->structure, row->elements[column]);
+    sr_pdfd_content_begin(flow->canvas, flow->structure, row->elements[column]);
+    sr_pdfd_paragraph_draw(flow->canvas, paragraph, line, x, y, flow->rtl);
+    sr_pdfd_content_end(flow->canvas, flow->structure, row->elements[column]);
 }
 
 static void put_mark(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, double y)
 {
     const sr_pdfd_place_t place = {sr_pdfd_flow_side(flow, row->x[1], SR_PDFD_MARK_WIDTH), y + MARK_ABOVE,
                                    SR_PDFD_MARK_WIDTH, SR_PDFD_MARK_HEIGHT, flow->rtl};
-    sr_pdfd_content_begin(flow->context, flow->structure, row->elements[1], flow->page - 1);
-    sr_pdfd_put_mark(flow->context, row->mark, &place, flow->pixels, flow->item_pool);
-    sr_pdfd_content_end(flow->context, flow->structure, row->elements[1]);
+    sr_pdfd_content_begin(flow->canvas, flow->structure, row->elements[1]);
+    sr_pdfd_put_mark(flow->canvas, row->mark, &place, flow->pixels, flow->item_pool);
+    sr_pdfd_content_end(flow->canvas, flow->structure, row->elements[1]);
 }
 
 static void put_line(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, int line, double y)
 {
-    if (!flow->context) return;
+    if (!flow->canvas) return;
     for (int i = 0; i < SR_PDFD_COLUMNS; i++) put_column(flow, row, i, line, y);
     if (row->mark && !line) put_mark(flow, row, y);
 }
@@ -172,7 +172,7 @@ void sr_pdfd_flow_begin_page(sr_pdfd_flow_t *flow)
 void sr_pdfd_flow_end_page(sr_pdfd_flow_t *flow)
 {
     put_foot(flow);
-    if (flow->context) cairo_show_page(flow->context);
+    if (flow->canvas) sr_pdfd_canvas_end_page(flow->canvas);
 }
 
 void sr_pdfd_flow_make_room(sr_pdfd_flow_t *flow, double height)

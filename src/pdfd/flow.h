@@ -9,8 +9,6 @@
 
 #include <apr_hash.h>
 
-#define SR_PDFD_WIDTH 595.28
-#define SR_PDFD_HEIGHT 841.89
 #define SR_PDFD_LEFT 56.0
 #define SR_PDFD_RIGHT (SR_PDFD_WIDTH - SR_PDFD_LEFT)
 #define SR_PDFD_GAP 12.0     /* between columns */
@@ -26,7 +24,7 @@ extern const sr_pdfd_look_t sr_pdfd_small;
 typedef struct sr_pdfd_flow_t {
     const json_t *request;
     const char *language;
-    cairo_t *context;               /* NULL in the pass that counts the pages and draws nothing */
+    sr_pdfd_canvas_t *canvas;       /* NULL in the pass that counts the pages and draws nothing */
     int page, pages;                /* the current page, and the number of pages, which is known after the first pass */
     bool rtl;                       /* columns begin on the right */
     double labels;                  /* width of the column of labels */
@@ -34,7 +32,7 @@ typedef struct sr_pdfd_flow_t {
     double top;                     /* position of the first line of this page */
     double bottom;                  /* where the footer begins */
     int64_t *pixels;                /* the number of pixels that the images of signatures may still have */
-    sr_pdfd_structure_t *structure; /* NULL if `context` is NULL */
+    sr_pdfd_structure_t *structure; /* NULL if `canvas` is NULL */
     int group, block;               /* elements: the parent of new elements, and the open list or table in it, or 0 */
     apr_pool_t *page_pool, *item_pool; /* cleared for each page, and for each item */
     apr_hash_t *kept;                  /* paragraphs of the first pass, which are drawn in the second pass */

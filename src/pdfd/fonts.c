@@ -52,6 +52,19 @@ static sr_pdfd_font_t *find(const char *file, int index)
     return NULL;
 }
 
+/* Composed documents can embed these two kinds of outlines. */
+static bool has_outlines(hb_face_t *face)
+{
+    static const hb_tag_t tables[] = {HB_TAG('g', 'l', 'y', 'f'), HB_TAG('C', 'F', 'F', ' ')};
+    unsigned length = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        hb_blob_t *table = hb_face_reference_table(face, tables[i]);
+        length += hb_blob_get_length(table);
+        hb_blob_destroy(table);
+    }
+    return length;
+}
+
 /* Returns NULL on failure. */
 static sr_pdfd_font_t *map(const char *file, int index)
 {
@@ -64,7 +77,7 @@ static sr_pdfd_font_t *map(const char *file, int index)
         hb_face_create(blob, (unsigned)index & 0xffff); /* the upper half selects an instance of a variable font */
     unsigned size = hb_face_get_upem(face);
     mapped += (apr_size_t)info.st_size;
-    if (hb_face_get_glyph_count(face) && size) {
+    if (hb_face_get_glyph_count(face) && size && has_outlines(face)) {
         font = &faces[face_count];
         *font = (sr_pdfd_font_t){.font = hb_font_create(face), .scale = SR_PDFD_EM / size};
         sources[face_count].file = file;

@@ -11,9 +11,8 @@
 
 typedef struct sr_pdfd_font_t {
     hb_font_t *font;
-    double scale;                  /* from font units to units of the drawing */
-    struct _PangoCoverage *has;    /* set when it is first needed: the characters of the font (fontmap.c) */
-    struct _cairo_font_face *face; /* set when it is first needed: the font for cairo (typeset.c) */
+    double scale;               /* from font units to units of the drawing */
+    struct _PangoCoverage *has; /* set when it is first needed: the characters of the font (fontmap.c) */
 } sr_pdfd_font_t;
 
 /* Later styles may fall back on earlier ones. */

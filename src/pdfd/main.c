@@ -233,7 +233,7 @@ int main(void)
         return 1;
     }
     if (!sr_pdfd_compose_warm_up(pool)) {
-        fprintf(stderr, "sigreq-pdfd: pango and cairo do not write the sample document\n");
+        fprintf(stderr, "sigreq-pdfd: pango and HarfBuzz do not write the sample document\n");
         return 1;
     }
     if (!sr_pdfd_check_warm_up(pool)) {

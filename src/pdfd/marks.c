@@ -3,51 +3,54 @@
  * sets their metadata. */
 #include "pdfd/marks.h"
 
-#include <cairo-pdf.h>
 #include <qrencode.h>
 #include <time.h>
 
 #define MAX_TEXT 32768
 #define QUIET 4 /* modules around the code that must stay white */
 
-void sr_pdfd_box(cairo_t *context, double x, double y, double width, double height, uint32_t colour)
+void sr_pdfd_box(sr_pdfd_canvas_t *canvas, double x, double y, double width, double height, uint32_t colour)
 {
-    if (!context) return;
-    cairo_set_source_rgb(context, (colour >> 16) / 255.0, (colour >> 8 & 0xff) / 255.0, (colour & 0xff) / 255.0);
-    cairo_rectangle(context, x, y, width, height);
-    cairo_fill(context);
+    if (!canvas) return;
+    sr_pdfd_canvas_colour(canvas, colour);
+    sr_pdfd_canvas_rectangle(canvas, x, y, width, height);
+    sr_pdfd_canvas_fill(canvas);
 }
 
-void sr_pdfd_qr(cairo_t *context, const char *text, double x, double y, double size)
+void sr_pdfd_qr(sr_pdfd_canvas_t *canvas, const char *text, double x, double y, double size)
 {
-    QRcode *code = context && text ? QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) : NULL;
+    QRcode *code = canvas && text ? QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) : NULL;
     if (!code) return;
     const int width = code->width;
     const double module = size / (width + 2 * QUIET);
-    cairo_save(context);
-    sr_pdfd_box(context, x, y, size, size, 0xffffff);
-    cairo_set_source_rgb(context, 0, 0, 0);
+    sr_pdfd_box(canvas, x, y, size, size, 0xffffff);
+    sr_pdfd_canvas_colour(canvas, 0);
     for (int row = 0; row < width; row++)
         for (int from = 0, to; from < width; from = to) {
             for (to = from; to < width && code->data[row * width + to] & 1;) to++;
             if (to > from)
-                cairo_rectangle(context, x + (QUIET + from) * module, y + (QUIET + row) * module, (to - from) * module,
-                                module);
+                sr_pdfd_canvas_rectangle(canvas, x + (QUIET + from) * module, y + (QUIET + row) * module,
+                                         (to - from) * module, module);
             else to++;
         }
-    cairo_fill(context);
-    cairo_restore(context);
+    sr_pdfd_canvas_fill(canvas);
     QRcode_free(code);
 }
 
-void sr_pdfd_describe(cairo_surface_t *surface, const char *title, apr_time_t when)
+int sr_pdfd_describe(sr_pdfd_file_t *file, const char *title, apr_time_t when)
 {
     char text[SR_TIME_PRINTED];
-    sr_time_print(text, "%Y-%m-%dT%H:%M:%SZ", when);
-    if (title) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "mod_sigreq");
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, text);
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, text);
+    const int number = sr_pdfd_file_number(file);
+    sr_pdfd_buffer_t *out = sr_pdfd_file_begin(file, number);
+    sr_time_print(text, "D:%Y%m%d%H%M%SZ", when);
+    sr_pdfd_print(out, "<</Creator(mod_sigreq)/Producer(mod_sigreq)/CreationDate(%s)/ModDate(%s)", text, text);
+    if (title) {
+        sr_pdfd_put_text(out, "/Title");
+        sr_pdfd_put_string(out, title);
+    }
+    sr_pdfd_put_text(out, ">>");
+    sr_pdfd_file_end(file);
+    return number;
 }
 
 /* Pango uses 31 bits for lengths in 1/1024 points. A longer text in one line could exceed this limit of two million

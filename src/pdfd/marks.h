@@ -3,15 +3,13 @@
 #ifndef SR_PDFD_MARKS_H
 #define SR_PDFD_MARKS_H
 
-#include "base/base.h"
 #include "pdf/protocol.h"
+#include "pdfd/canvas.h"
 
-#include <cairo.h>
-
-/* Draws a rectangle with a colour, 0xRRGGBB. This function and the following ones draw nothing if `context` is NULL. */
-void sr_pdfd_box(cairo_t *context, double x, double y, double width, double height, uint32_t colour);
+/* Draws a rectangle with a colour, 0xRRGGBB. This function and the following ones draw nothing if `canvas` is NULL. */
+void sr_pdfd_box(sr_pdfd_canvas_t *canvas, double x, double y, double width, double height, uint32_t colour);
 /* Draws a QR code of a text on a white square. It draws nothing if the text is missing or too long. */
-void sr_pdfd_qr(cairo_t *context, const char *text, double x, double y, double size);
+void sr_pdfd_qr(sr_pdfd_canvas_t *canvas, const char *text, double x, double y, double size);
 typedef struct sr_pdfd_place_t {
     double x, y, width, height;
     bool right; /* align a narrower drawing on the right */
@@ -29,7 +27,7 @@ typedef struct sr_pdfd_place_t {
  * `chunks` are base64 texts of the objects that were appended for it. An object that this program would not write in
  * this form is not drawn, and neither is an image of more than *pixels. The pixels of the image are subtracted from
  * *pixels. */
-void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_place_t *place, int64_t *pixels,
+void sr_pdfd_put_mark(sr_pdfd_canvas_t *canvas, const json_t *chunks, const sr_pdfd_place_t *place, int64_t *pixels,
                       apr_pool_t *pool);
 /* Returns true if the object is an image, and false if it is a form. */
 bool sr_pdfd_is_image(const char *object, apr_size_t length);
@@ -39,15 +37,21 @@ typedef struct sr_pdfd_drawn_t {
 } sr_pdfd_drawn_t;
 /* Reads a form with paths. Returns NULL if this program would not write it in this form. */
 sr_pdfd_drawn_t *sr_pdfd_drawn_read(const char *object, apr_size_t length, apr_pool_t *pool);
-void sr_pdfd_drawn_draw(cairo_t *context, const sr_pdfd_drawn_t *form, const sr_pdfd_place_t *place, apr_pool_t *pool);
+/* Draws a form, scaled, at the origin of the context. */
+void sr_pdfd_drawn_draw(cairo_t *context, const sr_pdfd_drawn_t *form, double scale, apr_pool_t *pool);
 /* Does the same as sr_pdfd_put_mark for an image object and its mask (drawnimage.c). */
-void sr_pdfd_drawn_image(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
+void sr_pdfd_drawn_image(sr_pdfd_canvas_t *canvas, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
                          int64_t *pixels, apr_pool_t *pool);
 /* Reads an image object and its mask into a surface that has no more pixels than a place of *width x *height points can
  * show, and sets its size in points. Returns NULL if image.c would not write it in this form, or if it has more than
  * *pixels. Its pixels are subtracted from *pixels. */
 cairo_surface_t *sr_pdfd_image_surface(double *width, double *height, const char *object, apr_size_t length,
                                        int64_t *pixels, apr_pool_t *pool);
+/* The pixels of a surface, without the multiplication by alpha that cairo uses. */
+typedef struct sr_pdfd_planes_t {
+    unsigned char *colours, *alpha; /* 3 bytes for each pixel, and 1 byte */
+} sr_pdfd_planes_t;
+sr_pdfd_planes_t sr_pdfd_surface_planes(cairo_surface_t *surface, apr_pool_t *pool);
 /* Returns the surface, or a smaller copy that replaces it: with at most `density` pixels per point of this size.
  * Returns NULL if there is no memory. */
 cairo_surface_t *sr_pdfd_reduced_surface(cairo_surface_t *surface, double width, double height, double density);
@@ -59,7 +63,7 @@ const unsigned char *sr_pdfd_unpack(apr_size_t *size, const void *data, apr_size
                                     apr_size_t room, apr_pool_t *pool);
 /* Returns true if no text of a request is too long. */
 bool sr_pdfd_texts_are_short(const json_t *value);
-/* Sets the metadata of a document. `title` may be NULL. */
-void sr_pdfd_describe(cairo_surface_t *surface, const char *title, apr_time_t when);
+/* Writes the metadata of a document. `title` may be NULL. Returns the object number. */
+int sr_pdfd_describe(sr_pdfd_file_t *file, const char *title, apr_time_t when);
 
 #endif

@@ -8,7 +8,8 @@
  * (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c · appearance.c · caption.c ·
  * preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c · glyphs.c · fonts.c
  * (glyphs.h) · image.c · orient.c · paper.c. Composing: compose.c · flow.c (flow.h) · structure.c (structure.h) ·
- * tagged.cc (tagged.h) · marks.c, drawn.c and drawnimage.c (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h)
+ * marks.c, drawn.c and drawnimage.c (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h) · canvas.c, paged.c,
+ * embed.c and newfile.c (canvas.h) · cid.c
  *
  * A worker has one thread and serves one request at a time. It can only use memory, fonts, descriptor 3, which is its
  * client, and the log until it is ready. Any failure may end the process, because the client then asks another worker.
@@ -162,8 +163,14 @@ void sr_pdfd_put_number(sr_pdfd_buffer_t *buffer, double value);
 void sr_pdfd_put_numbers(sr_pdfd_buffer_t *buffer, const double *values, int count);
 /* Writes UTF-8 as a text string (ISO 32000-2, 7.9.2.2): as ASCII if it is printable ASCII, otherwise as UTF-16BE. */
 void sr_pdfd_put_string(sr_pdfd_buffer_t *buffer, const char *text);
+/* Writes UTF-8 as UTF-16BE in hexadecimal digits. */
+void sr_pdfd_put_utf16(sr_pdfd_buffer_t *buffer, const char *text);
 /* Writes lower-case hexadecimal digits. */
 void sr_pdfd_put_hex(sr_pdfd_buffer_t *buffer, const void *bytes, apr_size_t size);
+
+/* ------------------------------------------------------------------------------------------------- cid.c */
+/* Makes the CID of each glyph its number, if this is the table "CFF " of a CID-keyed font. */
+void sr_pdfd_cid(sr_pdfd_buffer_t *font, unsigned glyphs);
 
 /* -------------------------------------------------------------------------------------------- document.c */
 /* Reasons that several files use. */
@@ -400,7 +407,7 @@ const char *sr_pdfd_covers_revision(int *later, int64_t end, const sr_pdfd_chain
 unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- compose.c */
-/* Composes a sample document, so that pango and cairo load everything before the sandbox is entered. Load the fonts
+/* Composes a sample document, so that pango and HarfBuzz load everything before the sandbox is entered. Load the fonts
  * first. Returns false on failure. */
 bool sr_pdfd_compose_warm_up(apr_pool_t *pool);
 

@@ -21,28 +21,13 @@ static void put_object(sr_pdfd_buffer_t *out, cairo_surface_t *surface, const ch
     sr_pdfd_put(out, bytes, packed);
 }
 
-/* Returns the colour before cairo multiplied it with its alpha. */
-static unsigned char plain_colour(uint32_t colour, uint32_t alpha)
-{
-    const uint32_t value = alpha ? ((colour & 0xff) * 255 + alpha / 2) / alpha : 255;
-    return (unsigned char)(value < 255 ? value : 255);
-}
-
 /* Writes the colours, and the alpha values as their mask, as image.c does. */
 static void put_surface(sr_pdfd_buffer_t *out, cairo_surface_t *surface, apr_pool_t *pool)
 {
-    const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
-    const apr_size_t pixels = (apr_size_t)width * (apr_size_t)height;
-    unsigned char *colours = apr_palloc(pool, 4 * pixels), *mask = colours + 3 * pixels, *to = colours, *alpha = mask;
-    const unsigned char *row = cairo_image_surface_get_data(surface);
-    for (int y = 0; y < height; y++, row += cairo_image_surface_get_stride(surface))
-        for (int x = 0; x < width; x++, to += 3) {
-            const uint32_t value = ((const uint32_t *)(const void *)row)[x];
-            *alpha++ = (unsigned char)(value >> 24);
-            for (int i = 0; i < 3; i++) to[i] = plain_colour(value >> (16 - 8 * i), value >> 24);
-        }
-    put_object(out, surface, "/ColorSpace/DeviceRGB/BitsPerComponent 8/SMask 1 0 R", colours, 3 * pixels, pool);
-    put_object(out, surface, "/ColorSpace/DeviceGray/BitsPerComponent 8", mask, pixels, pool);
+    const sr_pdfd_planes_t planes = sr_pdfd_surface_planes(surface, pool);
+    const apr_size_t pixels = (apr_size_t)(planes.alpha - planes.colours) / 3;
+    put_object(out, surface, "/ColorSpace/DeviceRGB/BitsPerComponent 8/SMask 1 0 R", planes.colours, 3 * pixels, pool);
+    put_object(out, surface, "/ColorSpace/DeviceGray/BitsPerComponent 8", planes.alpha, pixels, pool);
 }
 
 /* Draws a form into a surface, as large as a place of *width x *height points can show, and sets its size in points. */
@@ -58,7 +43,7 @@ static cairo_surface_t *form_surface(double *width, double *height, const char *
                                                           (int)ceil(*height * SR_PDFD_MARK_DENSITY));
     cairo_t *context = cairo_create(surface);
     cairo_scale(context, SR_PDFD_MARK_DENSITY, SR_PDFD_MARK_DENSITY);
-    sr_pdfd_drawn_draw(context, form, &(sr_pdfd_place_t){.width = *width, .height = *height}, pool);
+    sr_pdfd_drawn_draw(context, form, scale, pool);
     const bool good = cairo_status(context) == CAIRO_STATUS_SUCCESS;
     cairo_destroy(context);
     if (good) return surface;
@@ -82,7 +67,6 @@ static bool put_reduced(sr_pdfd_buffer_t *out, cairo_surface_t *surface, double 
     for (size_t i = 0; surface && !is_put && i < sizeof densities / sizeof *densities; i++) {
         surface = sr_pdfd_reduced_surface(surface, width, height, densities[i]);
         if (!surface) return false;
-        cairo_surface_flush(surface);
         out->size = 0;
         put_surface(out, surface, pool);
         is_put = fits(out, surface, most);

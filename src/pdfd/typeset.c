@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typeset.c: pango breaks texts into lines, and cairo writes them. */
+/* typeset.c: pango breaks texts into lines, and canvas.c draws them. */
 #include "pdfd/typeset.h"
 #include "pdfd/fontmap.h"
 
-#include <cairo-ft.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_WORD 512 /* bytes; a paragraph with a longer word is broken anywhere */
 
@@ -120,95 +118,75 @@ void sr_pdfd_typeset_warm_up(void)
 
 /* --------------------------------------------------------------------------------------------------- drawing */
 
-static cairo_font_face_t *face_of(sr_pdfd_font_t *font)
+#define SLACK 1.5            /* points by which italics and accents may exceed their line */
+#define FIRST_DIACRITIC 0xcc /* the first byte of U+0300 in UTF-8 */
+
+/* Places the glyphs of a cluster, from left to right. `from` is the place of the first glyph of the run. */
+static int place_glyphs(sr_pdfd_placed_t *placed, const PangoGlyphItemIter *at, const double *from, double y)
 {
-    static FT_Library library;
-    if (font->face) return font->face;
-    hb_face_t *own = hb_font_get_face(font->font);
-    hb_blob_t *blob = hb_face_reference_blob(own); /* not released, because FreeType reads from it */
-    unsigned size;
-    const char *data = hb_blob_get_data(blob, &size);
-    FT_Face face;
-    if (!library && FT_Init_FreeType(&library)) _exit(1);
-    if (FT_New_Memory_Face(library, (const FT_Byte *)data, (FT_Long)size, (FT_Long)hb_face_get_index(own), &face))
-        return NULL;
-    font->face = cairo_ft_font_face_create_for_ft_face(face, FT_LOAD_NO_HINTING);
-    return font->face;
-}
-
-#define SLACK 1.5 /* points by which italics and accents may exceed their line */
-
-typedef struct drawn_t {
-    cairo_glyph_t *glyphs;
-    cairo_text_cluster_t *clusters;
-    int glyph_count, cluster_count;
-} drawn_t;
-
-/* Adds the glyphs between two positions of an iterator as one cluster. In text from right to left they are in reverse
- * order. */
-static void add_cluster(drawn_t *drawn, const PangoGlyphItemIter *at)
-{
-    int from = at->start_glyph < at->end_glyph ? at->start_glyph : at->end_glyph + 1, count = 0;
-    int to = at->start_glyph < at->end_glyph ? at->end_glyph : at->start_glyph + 1;
-    for (int i = from; i < to; i++)
-        if (at->glyph_item->glyphs->glyphs[i].glyph != PANGO_GLYPH_EMPTY) count++;
-    drawn->clusters[drawn->cluster_count++] = (cairo_text_cluster_t){at->end_index - at->start_index, count};
-}
-
-static void place_glyphs(drawn_t *drawn, const PangoGlyphString *glyphs, double x, double y)
-{
-    int advanced = 0;
-    for (int i = 0; i < glyphs->num_glyphs; i++) {
-        const PangoGlyphInfo *glyph = &glyphs->glyphs[i];
-        if (glyph->glyph != PANGO_GLYPH_EMPTY)
-            drawn->glyphs[drawn->glyph_count++] = (cairo_glyph_t){
-                sr_pdfd_glyph_of(glyph->glyph), x + (advanced + glyph->geometry.x_offset) / (double)PANGO_SCALE,
-                y + glyph->geometry.y_offset / (double)PANGO_SCALE};
-        advanced += glyph->geometry.width;
+    const PangoGlyphInfo *glyphs = at->glyph_item->glyphs->glyphs;
+    const bool forward = at->start_glyph < at->end_glyph;
+    const int begin = forward ? at->start_glyph : at->end_glyph + 1,
+              end = forward ? at->end_glyph : at->start_glyph + 1;
+    int count = 0;
+    for (int i = begin; i < end; i++) {
+        if (glyphs[i].glyph == PANGO_GLYPH_EMPTY) continue;
+        placed[count++] = (sr_pdfd_placed_t){sr_pdfd_glyph_of(glyphs[i].glyph),
+                                             from[i] + glyphs[i].geometry.x_offset / (double)PANGO_SCALE,
+                                             y + glyphs[i].geometry.y_offset / (double)PANGO_SCALE};
     }
+    return count;
 }
 
 /* Draws a box for a missing character if the font's own glyph for this is empty. */
-static void draw_unknown(cairo_t *context, const sr_pdfd_sized_t *font, const PangoGlyphInfo *glyph, double x, double y)
+static void draw_unknown(sr_pdfd_canvas_t *canvas, const sr_pdfd_sized_t *font, const PangoGlyphInfo *glyph, double x,
+                         double y, uint32_t colour)
 {
     hb_glyph_extents_t extents = {0};
+    if (!(glyph->glyph & PANGO_GLYPH_UNKNOWN_FLAG) || glyph->glyph == PANGO_GLYPH_EMPTY) return;
     hb_font_get_glyph_extents(font->scaled, 0, &extents);
-    if (!(glyph->glyph & PANGO_GLYPH_UNKNOWN_FLAG) || glyph->glyph == PANGO_GLYPH_EMPTY || extents.width) return;
-    double width = glyph->geometry.width / (double)PANGO_SCALE;
-    cairo_set_line_width(context, font->size / 16);
-    cairo_rectangle(context, x + 0.15 * width, y, 0.7 * width, -0.65 * font->size);
-    cairo_stroke(context);
+    if (extents.width) return;
+    const double width = glyph->geometry.width / (double)PANGO_SCALE;
+    sr_pdfd_canvas_frame(canvas, x + 0.15 * width, y - 0.65 * font->size, 0.7 * width, 0.65 * font->size,
+                         font->size / 16, colour);
 }
 
 /* Draws a run together with its text, so that readers can search and copy it. */
-static void draw_run(cairo_t *context, PangoGlyphItem *run, const char *text, double x, double y)
+static void draw_run(sr_pdfd_canvas_t *canvas, PangoGlyphItem *run, const char *text, double x, double y,
+                     uint32_t colour)
 {
     const sr_pdfd_sized_t *font = (const sr_pdfd_sized_t *)run->item->analysis.font;
-    int count = run->glyphs->num_glyphs;
-    cairo_font_face_t *face = face_of(font->font);
+    const int count = run->glyphs->num_glyphs;
     PangoGlyphItemIter at;
-    if (!face || !count) return;
-    drawn_t drawn = {.glyphs = g_new(cairo_glyph_t, count), .clusters = g_new(cairo_text_cluster_t, count)};
-    place_glyphs(&drawn, run->glyphs, x, y);
-    for (gboolean more = pango_glyph_item_iter_init_start(&at, run, text); more;
-         more = pango_glyph_item_iter_next_cluster(&at))
-        add_cluster(&drawn, &at);
-    cairo_set_font_face(context, face);
-    cairo_set_font_size(context, font->size);
-    bool backward = run->item->analysis.level % 2;
-    cairo_show_text_glyphs(context, text + run->item->offset, run->item->length, drawn.glyphs, drawn.glyph_count,
-                           drawn.clusters, drawn.cluster_count,
-                           backward ? CAIRO_TEXT_CLUSTER_FLAG_BACKWARD : (cairo_text_cluster_flags_t)0);
+    if (!count) return;
+    double *from = g_new(double, count);
+    sr_pdfd_placed_t *placed = g_new(sr_pdfd_placed_t, count);
     for (int i = 0; i < count; i++) {
-        draw_unknown(context, font, &run->glyphs->glyphs[i], x, y);
+        from[i] = x;
         x += run->glyphs->glyphs[i].geometry.width / (double)PANGO_SCALE;
     }
-    g_free(drawn.glyphs);
-    g_free(drawn.clusters);
+    sr_pdfd_canvas_begin_run(canvas, font->font, font->size);
+    for (gboolean more = pango_glyph_item_iter_init_start(&at, run, text); more;
+         more = pango_glyph_item_iter_next_cluster(&at)) {
+        const int glyphs = place_glyphs(placed, &at, from, y);
+        sr_pdfd_canvas_cluster(canvas, text + at.start_index, (apr_size_t)(at.end_index - at.start_index), placed,
+                               glyphs);
+    }
+    sr_pdfd_canvas_end_run(canvas);
+    for (int i = 0; i < count; i++) draw_unknown(canvas, font, &run->glyphs->glyphs[i], from[i], y, colour);
+    g_free(from);
+    g_free(placed);
 }
 
-void sr_pdfd_paragraph_draw(cairo_t *context, const sr_pdfd_paragraph_t *paragraph, int line, double x, double y,
-                            bool right)
+/* Returns true if a text may have diacritics, which can be stacked: all of them follow these letters of Unicode. */
+static bool may_be_stacked(const char *text)
+{
+    while (*text && (unsigned char)*text < FIRST_DIACRITIC) text++;
+    return *text;
+}
+
+void sr_pdfd_paragraph_draw(sr_pdfd_canvas_t *canvas, const sr_pdfd_paragraph_t *paragraph, int line, double x,
+                            double y, bool right)
 {
     PangoLayoutLine *found = line_at(paragraph, line);
     double above, below;
@@ -217,17 +195,20 @@ void sr_pdfd_paragraph_draw(cairo_t *context, const sr_pdfd_paragraph_t *paragra
     const bool several = sr_pdfd_paragraph_lines(paragraph) > 1;
     if (several ? found->resolved_dir == PANGO_DIRECTION_RTL : right)
         x += fmax(0, paragraph->width - sr_pdfd_paragraph_width(paragraph, line));
-    uint32_t colour = paragraph->look->colour;
-    sr_pdfd_paragraph_extents(&above, &below, paragraph, line);
-    cairo_save(context);
-    /* Stacked diacritics must not reach into other lines, where they could change the text. */
-    cairo_rectangle(context, x - SLACK, y - above - SLACK, paragraph->width + 2 * SLACK, above + below + 2 * SLACK);
-    cairo_clip(context);
-    cairo_set_source_rgb(context, (colour >> 16) / 255.0, (colour >> 8 & 0xff) / 255.0, (colour & 0xff) / 255.0);
+    const char *text = pango_layout_get_text(paragraph->layout);
+    const bool clips = may_be_stacked(text);
+    if (clips) {
+        /* Stacked diacritics must not reach into other lines, where they could change the text. */
+        sr_pdfd_paragraph_extents(&above, &below, paragraph, line);
+        sr_pdfd_canvas_save(canvas);
+        sr_pdfd_canvas_clip(canvas, x - SLACK, y - above - SLACK, paragraph->width + 2 * SLACK,
+                            above + below + 2 * SLACK);
+    }
+    sr_pdfd_canvas_colour(canvas, paragraph->look->colour);
     for (GSList *run = found->runs; run; run = run->next) {
         PangoGlyphItem *item = run->data;
-        draw_run(context, item, pango_layout_get_text(paragraph->layout), x, y);
+        draw_run(canvas, item, text, x, y, paragraph->look->colour);
         x += pango_glyph_string_get_width(item->glyphs) / (double)PANGO_SCALE;
     }
-    cairo_restore(context);
+    if (clips) sr_pdfd_canvas_restore(canvas);
 }

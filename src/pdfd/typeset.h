@@ -4,9 +4,7 @@
 #ifndef SR_PDFD_TYPESET_H
 #define SR_PDFD_TYPESET_H
 
-#include "pdfd/glyphs.h"
-
-#include <cairo.h>
+#include "pdfd/canvas.h"
 
 /* The style of a paragraph. */
 typedef struct sr_pdfd_look_t {
@@ -36,7 +34,7 @@ double sr_pdfd_paragraph_room(const sr_pdfd_paragraph_t *paragraph);
 double sr_pdfd_paragraph_leading(const sr_pdfd_paragraph_t *paragraph, int line);
 /* Draws a line with its base line at `y`, beginning at `x`. With `right`, a paragraph of one line ends at `x` plus its
  * room. Draws nothing after the last line. It draws nothing far outside the extents. */
-void sr_pdfd_paragraph_draw(cairo_t *context, const sr_pdfd_paragraph_t *paragraph, int line, double x, double y,
-                            bool right);
+void sr_pdfd_paragraph_draw(sr_pdfd_canvas_t *canvas, const sr_pdfd_paragraph_t *paragraph, int line, double x,
+                            double y, bool right);
 
 #endif

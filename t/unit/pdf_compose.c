@@ -175,7 +175,7 @@ static void test_structure(void)
     apr_pool_destroy(pool);
 }
 
-/* All that is drawn is either read or an artifact. Where a line ends, cairo marks the space that it leaves out. */
+/* All that is drawn is either read or an artifact. Where a line ends, the space that is left out is marked. */
 static void test_artifacts(void)
 {
     static const char long_note[] =
