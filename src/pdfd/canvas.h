@@ -80,7 +80,6 @@ void sr_pdfd_canvas_end_run(sr_pdfd_canvas_t *canvas);
 typedef struct sr_pdfd_file_t {
     sr_pdfd_buffer_t *out;
     apr_array_header_t *offsets; /* apr_size_t for each object number from 1 */
-    struct libdeflate_compressor *packer;
     apr_pool_t *pool;
 } sr_pdfd_file_t;
 

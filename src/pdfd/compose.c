@@ -332,7 +332,7 @@ json_t *sr_pdfd_compose(const sr_pdfd_request_t *request, apr_pool_t *pool)
     if (!sr_pdfd_texts_are_short(request->text)) return answer_with("refused", "a text in it is longer than 32 KiB");
     apr_pool_create(&flow.page_pool, pool);
     apr_pool_create(&flow.item_pool, pool);
-    flow.kept = apr_hash_make(pool);
+    flow.kept = sr_pdfd_flow_kept(flow.language);
     put_all(&flow, rect);
     flow.structure = sr_pdfd_structure(pool);
     flow.canvas = sr_pdfd_canvas(pool);

@@ -10,6 +10,7 @@
 #define MARK_FREE 8.0
 #define PINK 0xfde9e9
 #define MAX_KEPT 1024u     /* limit on paragraphs; the others of a longer document are set again in the second pass */
+#define MAX_LATER 512u     /* limit on paragraphs that are kept for the next document */
 #define MAX_KEPT_TEXT 1024 /* limit on bytes of each */
 
 static const sr_pdfd_look_t BANNER = {SR_PDFD_BOLD, 9.5, 14, SR_PDFD_RED};
@@ -30,6 +31,23 @@ void sr_pdfd_flow_fill(const sr_pdfd_flow_t *flow, double x, double y, double wi
 void sr_pdfd_flow_rule(const sr_pdfd_flow_t *flow, double y, uint32_t colour)
 {
     sr_pdfd_flow_fill(flow, SR_PDFD_LEFT, y, SR_PDFD_RIGHT - SR_PDFD_LEFT, 0.6, colour);
+}
+
+/* pango would set all paragraphs again after the language of its context has changed. */
+apr_hash_t *sr_pdfd_flow_kept(const char *language)
+{
+    static apr_pool_t *pool;
+    static apr_hash_t *kept;
+    static const char *kept_language;
+    if (!language) language = "";
+    if (pool && (apr_hash_count(kept) > MAX_LATER || strcmp(language, kept_language) != 0)) {
+        apr_pool_destroy(pool);
+        pool = NULL;
+    }
+    if (pool) return kept;
+    apr_pool_create(&pool, NULL);
+    kept_language = apr_pstrdup(pool, language);
+    return kept = apr_hash_make(pool);
 }
 
 sr_pdfd_paragraph_t *sr_pdfd_flow_set(const sr_pdfd_flow_t *flow, const char *text, const sr_pdfd_look_t *look,

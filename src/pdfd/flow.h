@@ -35,7 +35,8 @@ typedef struct sr_pdfd_flow_t {
     sr_pdfd_structure_t *structure; /* NULL if `canvas` is NULL */
     int group, block;               /* elements: the parent of new elements, and the open list or table in it, or 0 */
     apr_pool_t *page_pool, *item_pool; /* cleared for each page, and for each item */
-    apr_hash_t *kept;                  /* paragraphs of the first pass, which are drawn in the second pass */
+    apr_hash_t *kept;                  /* paragraphs of the first pass, which are drawn in the second pass, and of
+                                          previous documents: many texts are in each of them */
 } sr_pdfd_flow_t;
 
 /* What the columns of a row are in the structure of the document. */
@@ -62,6 +63,8 @@ double sr_pdfd_flow_side(const sr_pdfd_flow_t *flow, double x, double width);
 /* Draw a rectangle, and a line across the page. */
 void sr_pdfd_flow_fill(const sr_pdfd_flow_t *flow, double x, double y, double width, double height, uint32_t colour);
 void sr_pdfd_flow_rule(const sr_pdfd_flow_t *flow, double y, uint32_t colour);
+/* Returns the paragraphs in a language that this process has kept. */
+apr_hash_t *sr_pdfd_flow_kept(const char *language);
 /* Sets a paragraph. Returns NULL if the text has nothing to show. */
 sr_pdfd_paragraph_t *sr_pdfd_flow_set(const sr_pdfd_flow_t *flow, const char *text, const sr_pdfd_look_t *look,
                                       double width, apr_pool_t *pool);

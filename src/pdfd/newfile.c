@@ -2,26 +2,15 @@
 /* newfile.c: writes a new document (ISO 32000-2, 7.5): objects, a cross-reference table and a trailer. */
 #include "pdfd/canvas.h"
 
-#include <libdeflate.h>
 #include <string.h>
 
-#define FAST 2           /* the level of libdeflate: higher ones take more time than their bytes are worth */
-#define WORTH_PACKING 64 /* bytes */
 #define ID_DIGITS 32
-
-static apr_status_t release(void *packer)
-{
-    libdeflate_free_compressor(packer);
-    return APR_SUCCESS;
-}
 
 sr_pdfd_file_t *sr_pdfd_file(apr_pool_t *pool)
 {
     sr_pdfd_file_t *file = apr_palloc(pool, sizeof *file);
     *file = (sr_pdfd_file_t){.out = sr_pdfd_buffer(pool), .pool = pool};
     file->offsets = apr_array_make(pool, 256, sizeof(apr_size_t));
-    file->packer = libdeflate_alloc_compressor(FAST);
-    if (file->packer) apr_pool_cleanup_register(pool, file->packer, release, apr_pool_cleanup_null);
     sr_pdfd_put_text(file->out, "%PDF-1.5\n%\xbf\xf7\xa2\xfe\n");
     return file;
 }
@@ -48,12 +37,10 @@ int sr_pdfd_file_stream(sr_pdfd_file_t *file, const char *keys, const void *data
 {
     const int number = sr_pdfd_file_number(file);
     sr_pdfd_buffer_t *packed = sr_pdfd_buffer(file->pool), *out = sr_pdfd_file_begin(file, number);
-    size_t length = 0;
-    if (file->packer && size > WORTH_PACKING)
-        length = libdeflate_zlib_compress(file->packer, data, size, sr_pdfd_grow(packed, size), size);
-    sr_pdfd_print(out, "<<%s%s/Length %lld>>stream\n", keys, length ? "/Filter/FlateDecode" : "",
-                  (long long)(length ? length : size));
-    sr_pdfd_put(out, length ? packed->data : data, length ? length : size);
+    const bool is_packed = sr_pdfd_pack(packed, data, size);
+    if (is_packed) size = packed->size;
+    sr_pdfd_print(out, "<<%s%s/Length %lld>>stream\n", keys, is_packed ? "/Filter/FlateDecode" : "", (long long)size);
+    sr_pdfd_put(out, is_packed ? packed->data : data, size);
     sr_pdfd_put_text(out, "\nendstream");
     sr_pdfd_file_end(file);
     return number;

@@ -4,7 +4,7 @@
  * Process (process.h): main.c · template.c · libraries.c · heap.c · end.c · limits.c · sandbox.c · landlock.c ·
  * folders.c. Reading a document: xref.c · form.c · empty.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c ·
  * covers.c · signatures.c · changes.cc (with rules.cc, uses.cc and revision.cc). Showing a page (page.h): render.c ·
- * look.c · png.c · jpeg.c · text.c. Writing: buffer.c · document.c · tidy.c · archive.c · writer.c · encrypt.c
+ * look.c · png.c · jpeg.c · text.c. Writing: buffer.c · pack.c · document.c · tidy.c · archive.c · writer.c · encrypt.c
  * (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c · appearance.c · caption.c ·
  * preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c · glyphs.c · fonts.c
  * (glyphs.h) · image.c · orient.c · paper.c. Composing: compose.c · flow.c (flow.h) · structure.c (structure.h) ·
@@ -167,6 +167,11 @@ void sr_pdfd_put_string(sr_pdfd_buffer_t *buffer, const char *text);
 void sr_pdfd_put_utf16(sr_pdfd_buffer_t *buffer, const char *text);
 /* Writes lower-case hexadecimal digits. */
 void sr_pdfd_put_hex(sr_pdfd_buffer_t *buffer, const void *bytes, apr_size_t size);
+
+/* ------------------------------------------------------------------------------------------------ pack.c */
+#define SR_PDFD_WORTH_PACKING 256 /* bytes; less does not become smaller by more than the /Filter entry takes */
+/* Compresses data (FlateDecode) into the buffer. Returns false if it does not become smaller. */
+bool sr_pdfd_pack(sr_pdfd_buffer_t *packed, const void *data, apr_size_t size);
 
 /* ------------------------------------------------------------------------------------------------- cid.c */
 /* Makes the CID of each glyph its number, if this is the table "CFF " of a CID-keyed font. */

@@ -7,10 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-#define WORTH_PACKING 256 /* bytes; smaller data does not become smaller by more than the /Filter entry takes */
-#define FEW 16384
 #define OWN_ID 32          /* digits */
 #define FAR_NUMBERS 500000 /* more numbers than all updates of a document need */
 
@@ -87,24 +84,6 @@ const char *sr_pdfd_spliced(qpdf_data q, qpdf_oh container, const char *more, ap
                        bracket == 1 ? "]" : ">>", NULL);
 }
 
-/* Compresses data. Returns false if it does not become smaller. For a few kilobytes a small window is used, because
- * zlib's usual state of 256 kB costs more time than the compression. */
-static bool pack(sr_pdfd_buffer_t *packed, const void *data, apr_size_t size)
-{
-    bool few = size <= FEW;
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
-    if (size < WORTH_PACKING) return false;
-    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, few ? 13 : 15, few ? 5 : 8, Z_DEFAULT_STRATEGY)
-        != Z_OK)
-        return false;
-    stream.avail_out = (uInt)deflateBound(&stream, size);
-    stream.next_out = sr_pdfd_grow(packed, stream.avail_out);
-    int state = deflate(&stream, Z_FINISH);
-    packed->size = stream.total_out;
-    deflateEnd(&stream);
-    return state == Z_STREAM_END && packed->size < size;
-}
-
 void sr_pdfd_stream_packed(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data,
                            apr_size_t size)
 {
@@ -124,7 +103,8 @@ void sr_pdfd_stream_packed(sr_pdfd_update_t *update, int64_t number, const char 
 void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size)
 {
     sr_pdfd_buffer_t *packed = sr_pdfd_buffer(update->pool);
-    if (strstr(keys, "/Filter") || !pack(packed, data, size)) sr_pdfd_stream_packed(update, number, keys, data, size);
+    if (strstr(keys, "/Filter") || !sr_pdfd_pack(packed, data, size))
+        sr_pdfd_stream_packed(update, number, keys, data, size);
     else
         sr_pdfd_stream_packed(update, number, apr_pstrcat(update->pool, keys, "/Filter/FlateDecode", NULL),
                               packed->data, packed->size);
