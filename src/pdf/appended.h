@@ -161,6 +161,7 @@ typedef struct sr_pdf_filled_t {
     const apr_array_header_t *fields; /* the same as in sr_pdf_signature_t */
     const char *dictionary;           /* made by sr_pdf_signature_text */
     const char *contents;             /* the "<" before the digits of the CMS, in the bytes that were read */
+    apr_size_t room;                  /* bytes that are reserved for the CMS */
     apr_int64_t start;                /* offset of the last cross-reference section of the document */
     const sr_pdf_dss_t *dss;          /* the proofs that are added; or NULL */
     bool made;                        /* result: the catalog was rewritten, which another worker must confirm */
@@ -206,6 +207,7 @@ typedef struct sr_pdf_asked_t {
     const char *op, *text;
     int descriptor;
     apr_off_t size;
+    apr_size_t room; /* bytes that are reserved for the CMS */
 } sr_pdf_asked_t;
 /* Asks for the update, and checks its byte ranges. */
 sr_error_t *sr_pdf_revision_ask(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, const sr_pdf_asked_t *asked,

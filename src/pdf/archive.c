@@ -108,7 +108,7 @@ static sr_error_t *archive(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, 
                            sr_pdf_dss_t *dss, const sr_pdf_archival_t *archival, apr_pool_t *pool)
 {
     const sr_pdf_asked_t asked = {SR_PDF_OP_ARCHIVE, request_text(archival, dss, pool), sections->descriptor,
-                                  sections->size};
+                                  sections->size, SR_PDF_CONTENTS_BYTES};
     SR_TRY(sr_pdf_revision_ask(revision, workers, &asked, pool));
     if (revision->fault) return NULL;
     const char *why = check_archived(revision, sections, dss, archival->id, pool);

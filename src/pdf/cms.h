@@ -63,6 +63,8 @@ const char *sr_cms_identity_pem(const sr_cms_identity_t *identity, apr_pool_t *p
 /* Returns the hash function that matches the strength of the key, by its OpenSSL name: "SHA256", "SHA384" or "SHA512".
  */
 const char *sr_cms_identity_hash(const sr_cms_identity_t *identity);
+/* Returns the greatest size of a signature of this identity without a timestamp, in bytes, at most SR_CMS_MAX_BYTES. */
+apr_size_t sr_cms_identity_room(const sr_cms_identity_t *identity);
 /* Returns the certificate of the identity. It lives as long as the identity. */
 const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t *identity);
 

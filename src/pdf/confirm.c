@@ -85,6 +85,7 @@ static sr_error_t *check_filled(const char **why, sr_pdf_revision_t *revision, i
                               .fields = signature->fields,
                               .dictionary = sr_pdf_signature_text(signature, time, pool),
                               .contents = (const char *)revision->bytes + revision->contents,
+                              .room = revision->room,
                               .dss = dss};
     SR_TRY(read_piece(&bytes, descriptor, signature->base_size, signature->prepared_size, pool));
     *why = sr_pdf_appended_read(&prepared, bytes, signature->prepared_size, signature->base_size, MOST_PREPARED, pool);

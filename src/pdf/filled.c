@@ -164,7 +164,7 @@ static bool is_signature(const sr_pdf_object_t *object, const sr_pdf_filled_t *w
     static const char between[] = "/Contents", end[] = ">>";
     const char *contents = object->body.at + strlen(wanted->dictionary) + SR_PDF_RANGE_WIDTH + sizeof between - 1;
     return !object->is_stream && !object->generation && sr_pdf_span_begins(&object->body, wanted->dictionary)
-           && contents == wanted->contents && object->body.end == contents + SR_PDF_CONTENTS_DIGITS + 2 + strlen(end)
+           && contents == wanted->contents && object->body.end == contents + 2 * wanted->room + 2 + strlen(end)
            && sr_pdf_span_ends(&object->body, end);
 }
 

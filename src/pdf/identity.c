@@ -185,6 +185,17 @@ const char *sr_cms_identity_hash(const sr_cms_identity_t *identity)
     return bits < (rsa ? STRONGEST_RSA_BITS : 512) ? "SHA384" : "SHA512";
 }
 
+#define OTHERS 1024 /* more bytes than everything else in a signature takes: attributes, algorithms and lengths */
+
+/* The signature has all certificates, and twice the name of the issuer, which is a part of the first one. */
+apr_size_t sr_cms_identity_room(const sr_cms_identity_t *identity)
+{
+    int size = OTHERS + EVP_PKEY_get_size(X509_get0_pubkey(identity->certificate));
+    size += 3 * i2d_X509(identity->certificate, NULL);
+    for (int i = 0; i < sk_X509_num(identity->chain); i++) size += i2d_X509(sk_X509_value(identity->chain, i), NULL);
+    return size < SR_CMS_MAX_BYTES ? (apr_size_t)size : SR_CMS_MAX_BYTES;
+}
+
 const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t *identity)
 {
     return identity->about;

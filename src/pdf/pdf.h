@@ -219,6 +219,7 @@ typedef struct sr_pdf_signature_t {
     const char *reason;  /* UTF-8: reason for signing, or NULL */
     const char *contact; /* UTF-8: who asked for the signature, as /ContactInfo; or NULL */
     const char *hash;    /* from sr_cms_identity_hash; NULL: SHA-256 */
+    apr_size_t room;     /* bytes that are reserved for the CMS; 0: as many as there may be */
     /* SHA-256 of the document so far, if it was computed while the document was written to the file that the descriptor
      * reads. NULL: the document is read to compute it. */
     const sr_sha256_t *digest;
@@ -241,6 +242,7 @@ typedef struct sr_pdf_revision_t {
     unsigned char *bytes; /* the bytes to append, after the CMS was inserted */
     apr_size_t length;
     apr_size_t contents; /* offset in `bytes` of the "<" before the digits of the CMS */
+    apr_size_t room;     /* private: bytes that are reserved for the CMS */
     /* Digest over the byte ranges, by the hash function of the signature. The CMS signs it. */
     unsigned char digest[64];
     bool proven;                 /* the document security store has all the proofs that were requested */

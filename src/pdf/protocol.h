@@ -132,8 +132,8 @@
 #define SR_PDF_MAX_PREVIEW ((apr_size_t)24 << 20) /* 4 million pixels that cannot be compressed, in base64 */
 #define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
 
-/* Signature dictionaries reserve this number of bytes for a CMS, and two digits for each byte. A CMS without a
- * timestamp needs 2.7 kB. */
+/* Signature dictionaries reserve at most this number of bytes for a CMS with a timestamp, and for a document timestamp,
+ * and two digits for each byte. The request for a signature names a smaller number ("room") if it gets no timestamp. */
 #define SR_PDF_CONTENTS_BYTES 16384
 #define SR_PDF_CONTENTS_DIGITS ((apr_size_t)2 * SR_PDF_CONTENTS_BYTES)
 

@@ -118,16 +118,16 @@ static bool is_sound(const sr_pdf_revision_t *revision, apr_off_t size)
 {
     static const char before[] = "/ByteRange", between[] = "/Contents<";
     char range[SR_PDF_RANGE_WIDTH + 64], want[sizeof range + 64];
-    apr_size_t to = revision->contents + SR_PDF_CONTENTS_DIGITS + 2;
-    if (revision->length < SR_PDF_CONTENTS_DIGITS || to > revision->length) return false;
+    const apr_size_t digits = 2 * revision->room, to = revision->contents + digits + 2;
+    if (revision->length < digits || to > revision->length) return false;
     snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, (unsigned long long)size + revision->contents,
              (unsigned long long)size + to, (unsigned long long)(revision->length - to));
     int length = snprintf(want, sizeof want, "%s%-*s%s", before, SR_PDF_RANGE_WIDTH, range, between);
     const unsigned char *at = revision->bytes + revision->contents + 1;
     if (revision->contents + 1 < (apr_size_t)length || memcmp(at - length, want, (size_t)length) != 0) return false;
-    for (apr_size_t i = 0; i < SR_PDF_CONTENTS_DIGITS; i++)
+    for (apr_size_t i = 0; i < digits; i++)
         if (at[i] != '0') return false;
-    return at[SR_PDF_CONTENTS_DIGITS] == '>';
+    return at[digits] == '>';
 }
 
 sr_error_t *sr_pdf_revision_ask(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, const sr_pdf_asked_t *asked,
@@ -140,6 +140,7 @@ sr_error_t *sr_pdf_revision_ask(sr_pdf_revision_t *revision, sr_pdf_pool_t *work
     if (response.fault) return NULL;
     revision->length = response.length;
     revision->contents = response.contents;
+    revision->room = asked->room;
     revision->cipher = response.cipher;
     if (is_sound(revision, asked->size)) return NULL;
     revision->fault = SR_PDF_DOCUMENT_AT_FAULT;
@@ -167,7 +168,7 @@ sr_error_t *sr_pdf_revision_digest(sr_pdf_revision_t *revision, const sr_pdf_ask
                                    const sr_sha256_t *known, apr_pool_t *pool)
 {
     unsigned char before[32];
-    const apr_size_t after = revision->contents + SR_PDF_CONTENTS_DIGITS + 2;
+    const apr_size_t after = revision->contents + 2 * revision->room + 2;
     EVP_MD_CTX *other = begin_other(hash, pool);
     sr_sha256_t *digest = known ? sr_sha256_copy(known, pool) : sr_sha256_begin(pool);
     SR_TRY(digest_document(known ? NULL : digest, other, asked->descriptor, asked->size, pool));

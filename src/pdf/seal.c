@@ -68,6 +68,7 @@ static const char *signature_json(const sr_pdf_signature_t *signature, const sr_
     json_object_set_new(request, "contact", sr_json_string_or_null(signature->contact));
     json_object_set_new(request, "time", json_string(time));
     json_object_set_new(request, "test", json_boolean(signature->test));
+    if (signature->room) json_object_set_new(request, "room", json_integer((json_int_t)signature->room));
     if (dss) json_object_set_new(request, "dss", sr_pdf_dss_json(dss, pool));
     sr_pdf_signature_ask(request, signature, pool);
     return sr_json_text(request, pool);
@@ -101,7 +102,8 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
     const char *time = date_of(signature, pool);
     sr_pdf_dss_t *dss;
     SR_TRY(find_dss(&dss, descriptor, size, signature, pool));
-    const sr_pdf_asked_t asked = {SR_PDF_OP_FILL, signature_json(signature, dss, time, pool), descriptor, size};
+    const sr_pdf_asked_t asked = {SR_PDF_OP_FILL, signature_json(signature, dss, time, pool), descriptor, size,
+                                  signature->room ? signature->room : SR_PDF_CONTENTS_BYTES};
     SR_TRY(sr_pdf_revision_ask(revision, workers, &asked, pool));
     if (revision->fault) return NULL;
     SR_TRY(sr_pdf_check_filled(revision, workers, descriptor, size, signature, dss, time, pool));
@@ -113,11 +115,11 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
 sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool)
 {
     unsigned char hash[32], *from = revision->bytes + revision->contents;
-    if (length > SR_PDF_CONTENTS_BYTES)
+    if (length > revision->room)
         return sr_error(pool, SR_EINTERNAL, "The signature of the seal is longer than there is room for");
     const char *digits = sr_text_hex(cms, length, pool);
     memcpy(from + 1, digits, 2 * length);
-    memset(from + 1 + 2 * length, '0', SR_PDF_CONTENTS_DIGITS - 2 * length);
+    memset(from + 1 + 2 * length, '0', 2 * (revision->room - length));
     sr_sha256_t *digest = sr_sha256_copy(revision->until_contents, pool);
     sr_sha256_update(digest, from, revision->length - revision->contents);
     sr_sha256_end(hash, digest);

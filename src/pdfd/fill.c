@@ -30,6 +30,14 @@ static bool is_date(const char *text)
     return text && strspn(text, "D:0123456789Z") == strlen(text);
 }
 
+static bool read_room(fill_t *fill, const json_t *parameters)
+{
+    const json_t *room = json_object_get(parameters, "room");
+    const json_int_t bytes = room ? json_integer_value(room) : SR_PDF_CONTENTS_BYTES;
+    fill->room.bytes = (apr_size_t)bytes;
+    return bytes > 0 && bytes <= SR_PDF_CONTENTS_BYTES;
+}
+
 static bool read_parameters(fill_t *fill, const json_t *parameters)
 {
     fill->signer = sr_json_string(parameters, "signer");
@@ -38,7 +46,7 @@ static bool read_parameters(fill_t *fill, const json_t *parameters)
     fill->contact = sr_json_string(parameters, "contact");
     fill->time = sr_json_string(parameters, "time");
     fill->existing = json_object_get(parameters, "existing");
-    return sr_pdfd_is_signer(fill->signer) && fill->name && is_date(fill->time)
+    return sr_pdfd_is_signer(fill->signer) && fill->name && is_date(fill->time) && read_room(fill, parameters)
            && sr_pdfd_dss_read(&fill->dss, parameters);
 }
 

@@ -303,6 +303,7 @@ const char *sr_pdfd_dss_put(sr_pdfd_dss_t *dss, sr_pdfd_update_t *update, sr_pdf
 /* ------------------------------------------------------------------------------------------------ room.c */
 /* Room for a CMS in a signature dictionary: where it is in the appended bytes. */
 typedef struct sr_pdfd_room_t {
+    apr_size_t bytes;           /* set before sr_pdfd_room_put: the size of the room */
     apr_size_t range, contents; /* offsets of the byte ranges and of the "<" before the digits */
 } sr_pdfd_room_t;
 /* Ends a signature dictionary, of which everything up to /ByteRange is written, with room for the CMS. */

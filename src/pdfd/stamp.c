@@ -48,6 +48,7 @@ static void put_timestamp(stamp_t *stamp)
     sr_pdfd_buffer_t *out = stamp->update.out;
     sr_pdfd_object_begin(&stamp->update, stamp->timestamp, 0);
     sr_pdfd_put_text(out, SR_PDF_STAMP);
+    stamp->room.bytes = SR_PDF_CONTENTS_BYTES;
     sr_pdfd_room_put(&stamp->room, &stamp->update);
     sr_pdfd_object_begin(&stamp->update, stamp->field, 0);
     sr_pdfd_print(out, SR_PDF_STAMP_BEGIN "%s" SR_PDF_STAMP_END "%lld 0 R>>", stamp->id, (long long)stamp->timestamp);

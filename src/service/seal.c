@@ -20,6 +20,7 @@ static sr_error_t *fill_and_sign(const sr_service_t *service, sr_sealing_t *seal
     apr_time_t since;
     SR_TRY(sr_sealing_allowed(service, sr_cms_identity_certificate(seal), pool));
     signature.hash = sr_cms_identity_hash(seal);
+    signature.room = service->child->timestamps ? SR_CMS_MAX_BYTES : sr_cms_identity_room(seal);
     signature.digest = joined->digest;
     signature.proofs = sr_sealing_proofs(service, &since, sr_cms_identity_certificate(seal)->sha256, pool);
     SR_TRY(sr_pdf_fill(revision, service->pdf, joined->descriptor, joined->size, &signature, pool));

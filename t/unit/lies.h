@@ -145,7 +145,7 @@ static inline size_t lies_mend_ranges(pdf_t *out, size_t base)
 {
     char *contents = memmem(out->data, out->size, "/Contents<", 10);
     if (!contents) return 0;
-    size_t at = (size_t)(contents + 9 - out->data), to = at + SR_PDF_CONTENTS_DIGITS + 2;
+    size_t at = (size_t)(contents + 9 - out->data), to = at + strcspn(contents + 9, ">") + 1;
     char range[100];
     int length = snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, (unsigned long long)(base + at),
                           (unsigned long long)(base + to), (unsigned long long)(out->size - to));

@@ -140,11 +140,13 @@ static const struct {
     {TEXT, 21, "<</N 32 0 R>>", "32 0 R", NO_FIELD, "a field whose look is an object"},
 };
 
+#define ROOM 100
+
 static const char *signature_text(void)
 {
-    char *digits = apr_palloc(pool, SR_PDF_CONTENTS_DIGITS + 1);
-    memset(digits, '0', SR_PDF_CONTENTS_DIGITS);
-    digits[SR_PDF_CONTENTS_DIGITS] = '\0';
+    char digits[2 * ROOM + 1];
+    memset(digits, '0', 2 * ROOM);
+    digits[2 * ROOM] = '\0';
     return apr_psprintf(pool, DICTIONARY "%*s/Contents<%s>>>", SR_PDF_RANGE_WIDTH, "", digits);
 }
 
@@ -201,14 +203,14 @@ int main(void)
     for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
         const sr_pdf_appended_t update = changed_update(i);
         const char *body = APR_ARRAY_IDX(update.objects, 0, sr_pdf_object_t).body.at;
-        sr_pdf_filled_t wanted = {.signer = "ann", .dictionary = DICTIONARY, .start = START};
+        sr_pdf_filled_t wanted = {.signer = "ann", .dictionary = DICTIONARY, .room = ROOM, .start = START};
         wanted.contents = body + strlen(DICTIONARY) + SR_PDF_RANGE_WIDTH + strlen("/Contents");
         if (CHANGES[i].what == PLACE) wanted.contents += CHANGES[i].number;
         is_str(sr_pdf_filled_check(&update, &prepared, &before, &wanted, pool), CHANGES[i].reason, "%s",
                CHANGES[i].name);
     }
     const sr_pdf_appended_t update = changed_update(0);
-    sr_pdf_filled_t nobody = {.signer = "eve", .dictionary = DICTIONARY, .start = START};
+    sr_pdf_filled_t nobody = {.signer = "eve", .dictionary = DICTIONARY, .room = ROOM, .start = START};
     is_str(sr_pdf_filled_check(&update, &prepared, &before, &nobody, pool), NO_FIELD, "a signer without a field");
     apr_pool_destroy(pool);
     return done();

@@ -81,6 +81,7 @@ static const char *sign_all(pdf_t *pdf, int pages, int signers, apr_pool_t *pool
                                         .reason = "I agree (\xe2\x9c\x93)",
                                         .time = apr_time_now(),
                                         .test = i % 2 == 0,
+                                        .room = i % 3 ? 4096 : 0,
                                         .ink = seal_ink(SEAL_INK, pool)};
         reason = seal_fill(&bench, pdf, &signature, pool);
     }
@@ -241,6 +242,33 @@ static void test_refused(void)
     apr_pool_destroy(pool);
 }
 
+/* The room for the CMS is as large as requested. */
+static void test_room(void)
+{
+    static const apr_size_t rooms[] = {SR_PDF_CONTENTS_BYTES, 4096, 64, SR_PDF_CONTENTS_BYTES + 1};
+    static const char *const reasons[] = {NULL, NULL, "The signature of the seal is longer than there is room for",
+                                          "it made the PDF helper answer nonsense"};
+    apr_size_t sizes[4] = {0};
+    apr_pool_t *pool;
+    apr_pool_create(&pool, bench.pool);
+    for (size_t i = 0; i < 4; i++) {
+        pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 1});
+        const sr_pdf_field_t field = seal_field("a", 0, 9, 9, 90, 90);
+        sr_pdf_signature_t signature = {
+            .signer = "a", .name = "Ann", .time = apr_time_now(), .room = rooms[i], .ink = seal_ink(SEAL_INK, pool)};
+        if (seal_prepare(&bench, &pdf, &field, 1, pool)) abort();
+        const apr_size_t before = pdf.size;
+        const char *reason = seal_fill(&bench, &pdf, &signature, pool);
+        if (i < 3) is_str(reason, reasons[i], "room for %d bytes", (int)rooms[i]);
+        else ok(reason, "a larger room than there may be: %s", reason);
+        sizes[i] = pdf.size - before;
+        free(pdf.data);
+    }
+    is_int((long)(sizes[0] - sizes[1]), (long)(2 * (rooms[0] - rooms[1])),
+           "the update is shorter by two digits a byte");
+    apr_pool_destroy(pool);
+}
+
 int main(void)
 {
     bench = seal_begin(8000);
@@ -253,5 +281,6 @@ int main(void)
     test_normalised(&DAMAGED[0], false);
     test_normalised(&DAMAGED[1], true);
     test_refused();
+    test_room();
     return seal_end(&bench);
 }
