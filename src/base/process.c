@@ -6,6 +6,7 @@
 
 #include <apr_strings.h>
 #include <errno.h>
+#include <pthread.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -52,14 +53,31 @@ static const char *place(apr_pool_t *pool)
     return apr_pstrndup(pool, sr_sha256_hex(both, strlen(both), pool), 12);
 }
 
-const char *sr_process_name(apr_pool_t *pool)
+/* The part of the name that all names of this process have. It is read once for each process. */
+static struct {
+    pthread_mutex_t mutex;
+    pid_t pid; /* that of another process after a fork */
+    char text[96];
+} self = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static const char *own_prefix(apr_pool_t *pool)
 {
     unsigned long long start = 0;
     char state;
-    const bool known = started_at(getpid(), &state, &start);
+    pthread_mutex_lock(&self.mutex);
+    if (self.pid != getpid()) {
+        const bool known = started_at(getpid(), &state, &start);
+        snprintf(self.text, sizeof self.text, "%s-%ld-%llu", known ? place(pool) : "", (long)getpid(), start);
+        self.pid = known ? getpid() : 0;
+    }
+    const char *prefix = apr_pstrdup(pool, self.text);
+    pthread_mutex_unlock(&self.mutex);
+    return prefix;
+}
 
-    return apr_psprintf(pool, "%s-%ld-%" APR_UINT64_T_FMT "-%s", known ? place(pool) : "", (long)getpid(),
-                        (apr_uint64_t)start, sr_uuid_make(pool));
+const char *sr_process_name(apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, own_prefix(pool), "-", sr_uuid_make(pool), NULL);
 }
 
 /* In case of doubt the process counts as alive. Its claims end with their leases. */

@@ -22,7 +22,9 @@ sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause)
 /* One malloc arena, because RLIMIT_AS counts the 64 MB that each arena reserves. The template binds all symbols once
  * for all workers, because workers do not keep all libraries (src/pdfd/libraries.c). */
 static char *const ENVIRONMENT[] = {
-    (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C.UTF-8", (char *)"MALLOC_ARENA_MAX=1", (char *)"LD_BIND_NOW=1", NULL,
+    (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C.UTF-8",
+    (char *)"MALLOC_ARENA_MAX=1", (char *)"GLIBC_TUNABLES=glibc.malloc.tcache_count=500",
+    (char *)"LD_BIND_NOW=1",      NULL,
 };
 
 sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const sr_pdf_options_t *options,
