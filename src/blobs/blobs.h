@@ -19,7 +19,7 @@
 
 /* ------------------------------------------------------------------------------------------------- blobs.c
  * The storage of blobs. `root` is a folder of this machine. The provider "fs" stores a blob as the file
- * <root>/ab/cd/<key>.
+ * <root>/ab/<key>.
  */
 typedef struct sr_blobs_t sr_blobs_t;
 
@@ -103,7 +103,7 @@ sr_error_t *sr_blobs_join_in_memory(sr_joined_t *joined, sr_blobs_t *blobs, cons
 sr_error_t *sr_blobs_extend(sr_joined_t *joined, const void *tail, apr_size_t length, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- reports.c
- * The result of a probe, as text: <root>/ab/cd/<sha256>.<owner>.json. An owner is a digest of organisation and
+ * The result of a probe, as text: <root>/ab/<sha256>.<owner>.json. An owner is a digest of organisation and
  * environment, so no report tells what others have uploaded, and a wrong report that a hostile document has caused
  * affects only its owner. A report only saves work: it is not synced, and it may be lost.
  */
@@ -111,9 +111,8 @@ sr_error_t *sr_blobs_extend(sr_joined_t *joined, const void *tail, apr_size_t le
 void sr_blobs_own(sr_blobs_t *blobs, const char *owner);
 /* *report is NULL if the owner has no report of this document. */
 sr_error_t *sr_reports_read(const char **report, sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
-/* Replaces the report atomically. With `lasting` its content is synced, and its name becomes durable when a blob of
- * this document is stored afterwards. */
-sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *report, bool lasting, apr_pool_t *pool);
+/* Replaces the report atomically. The system begins to write it to the disk. */
+sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *report, apr_pool_t *pool);
 /* Deletes the owner's report of a document, if there is one. */
 void sr_reports_remove(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
 

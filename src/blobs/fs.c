@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fs.c: the provider "fs": a blob is the file <root>/ab/cd/<key>, which is complete, synced and never changed. */
+/* fs.c: the provider "fs": a blob is the file <root>/ab/<key>, which is complete, synced and never changed. Earlier
+ * versions stored it as <root>/ab/cd/<key>, where it stays. */
 #include "blobs/private.h"
 
 #include <apr_portable.h>
@@ -15,6 +16,8 @@ static sr_error_t *fs_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, 
     struct stat status;
 
     errno = apr_file_open(&blob->file, path, flags, APR_OS_DEFAULT, pool);
+    if (errno == ENOENT)
+        errno = apr_file_open(&blob->file, sr_blobs_former_path(blobs, key, pool), flags, APR_OS_DEFAULT, pool);
     if (errno) return sr_blobs_trouble(pool, "opening", path);
     apr_os_file_get(&descriptor, blob->file);
     if (fstat(descriptor, &status) != 0) return sr_blobs_trouble(pool, "looking at", path);
@@ -26,7 +29,7 @@ static sr_error_t *fs_exists(bool *there, sr_blobs_t *blobs, const char *key, ap
 {
     const char *path = sr_blobs_path(blobs, key, pool);
 
-    *there = access(path, F_OK) == 0;
+    *there = access(path, F_OK) == 0 || (errno == ENOENT && access(sr_blobs_former_path(blobs, key, pool), F_OK) == 0);
     return *there || errno == ENOENT ? NULL : sr_blobs_trouble(pool, "looking for", path);
 }
 
@@ -37,41 +40,53 @@ typedef struct listing_t {
     void *baton;
 } listing_t;
 
-static sr_error_t *list_files(const listing_t *listing, const sr_folder_t *folder, const char *prefix, apr_pool_t *pool)
+/* `names` are those in the folder, whose blobs have this prefix. */
+static sr_error_t *list_files(const listing_t *listing, const sr_folder_t *folder, const apr_array_header_t *names,
+                              const char *prefix, apr_pool_t *pool)
 {
-    apr_array_header_t *names;
     apr_pool_t *each;
 
     apr_pool_create(&each, pool);
-    SR_TRY(sr_folder_list(&names, folder, pool));
     for (int i = 0; i < names->nelts; i++) {
         const char *name = APR_ARRAY_IDX(names, i, const char *);
         struct stat status;
 
-        if (!sr_blobs_is_key(name) || strncmp(name, prefix, 4) != 0 || !sr_folder_find(&status, folder, name)) continue;
-        SR_TRY(listing->each(listing->baton, name, status.st_size, each));
+        if (!sr_blobs_is_key(name) || strncmp(name, prefix, strlen(prefix)) != 0) continue;
+        if (sr_folder_find(&status, folder, name)) SR_TRY(listing->each(listing->baton, name, status.st_size, each));
         apr_pool_clear(each);
     }
     return NULL;
+}
+
+/* <root>/ab/cd */
+static sr_error_t *list_former(const listing_t *listing, const sr_folder_t *ab, const char *prefix, apr_pool_t *pool)
+{
+    apr_array_header_t *names;
+    sr_folder_t *folder;
+
+    SR_TRY(sr_folder_below(&folder, ab, prefix + 2, pool));
+    if (!folder) return NULL;
+    SR_TRY(sr_folder_list(&names, folder, pool));
+    return list_files(listing, folder, names, prefix, pool);
 }
 
 /* <root>/ab */
 static sr_error_t *list_pair(const listing_t *listing, const sr_folder_t *root, const char *ab, apr_pool_t *pool)
 {
     apr_array_header_t *names;
-    sr_folder_t *folder, *inner;
+    sr_folder_t *folder;
     apr_pool_t *each;
 
     SR_TRY(sr_folder_below(&folder, root, ab, pool));
     if (!folder) return NULL;
-    apr_pool_create(&each, pool);
     SR_TRY(sr_folder_list(&names, folder, pool));
+    SR_TRY(list_files(listing, folder, names, ab, pool));
+    apr_pool_create(&each, pool);
     for (int i = 0; i < names->nelts; i++) {
         const char *cd = APR_ARRAY_IDX(names, i, const char *);
 
         if (!sr_folder_is_pair(cd)) continue;
-        SR_TRY(sr_folder_below(&inner, folder, cd, each));
-        if (inner) SR_TRY(list_files(listing, inner, apr_pstrcat(each, ab, cd, NULL), each));
+        SR_TRY(list_former(listing, folder, apr_pstrcat(each, ab, cd, NULL), each));
         apr_pool_clear(each); /* closes the inner folder */
     }
     return NULL;

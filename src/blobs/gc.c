@@ -12,16 +12,21 @@
 
 #define TEMPORARY_LIFETIME apr_time_from_sec(3600)
 
-/* Opens <root>/ab/cd. *cd is NULL if there is no such folder. The folders are closed with the pool. */
-static sr_error_t *open_folder(sr_folder_t **root, sr_folder_t **cd, const sr_blobs_t *blobs, const char *key,
-                               apr_pool_t *pool)
-{
-    sr_folder_t *ab = NULL;
+/* The folders in which a name may be: <root>/ab, and <root>/ab/cd of earlier versions. They are closed with the pool.
+ */
+typedef struct places_t {
+    sr_folder_t *root;
+    sr_folder_t *all[2]; /* NULL: there is no such folder */
+} places_t;
 
-    *cd = NULL;
-    SR_TRY(sr_folder_open(root, blobs->root, pool));
-    if (*root) SR_TRY(sr_folder_below(&ab, *root, apr_pstrndup(pool, key, 2), pool));
-    return ab ? sr_folder_below(cd, ab, apr_pstrndup(pool, key + 2, 2), pool) : NULL;
+static sr_error_t *open_places(places_t *places, const sr_blobs_t *blobs, const char *name, apr_pool_t *pool)
+{
+    *places = (places_t){0};
+    SR_TRY(sr_folder_open(&places->root, blobs->root, pool));
+    if (!places->root) return NULL;
+    SR_TRY(sr_folder_below(&places->all[0], places->root, apr_pstrndup(pool, name, 2), pool));
+    if (!places->all[0]) return NULL;
+    return sr_folder_below(&places->all[1], places->all[0], apr_pstrndup(pool, name + 2, 2), pool);
 }
 
 /* --- the quarantine */
@@ -35,29 +40,30 @@ static sr_error_t *open_quarantine(sr_folder_t **quarantine, const sr_folder_t *
     return sr_blobs_trouble(pool, "opening the folder", apr_pstrcat(pool, root->path, "/" SR_BLOBS_QUARANTINE, NULL));
 }
 
-static sr_error_t *set_aside(bool *removed, apr_off_t *size, const sr_folder_t *root, const sr_folder_t *cd,
+static sr_error_t *set_aside(bool *removed, apr_off_t *size, const sr_folder_t *root, const sr_folder_t *place,
                              const char *key, apr_pool_t *pool)
 {
     sr_folder_t *quarantine;
     struct stat status;
 
-    if (!sr_folder_find(&status, cd, key)) return NULL;
+    if (!place || !sr_folder_find(&status, place, key)) return NULL;
     SR_TRY(open_quarantine(&quarantine, root, pool));
-    SR_TRY(sr_folder_move(removed, cd, quarantine, key, pool));
+    SR_TRY(sr_folder_move(removed, place, quarantine, key, pool));
     if (*removed) *size = status.st_size;
     return NULL;
 }
 
 sr_error_t *sr_quarantine_put(bool *removed, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
-    sr_folder_t *root, *cd;
+    places_t places;
     apr_pool_t *own; /* of the open folders */
 
     *removed = false;
     *size = 0;
     apr_pool_create(&own, pool);
-    sr_error_t *error = open_folder(&root, &cd, blobs, key, own);
-    if (!error && cd) error = set_aside(removed, size, root, cd, key, own);
+    sr_error_t *error = open_places(&places, blobs, key, own);
+    for (int i = 0; i < 2 && !error && !*removed; i++)
+        error = set_aside(removed, size, places.root, places.all[i], key, own);
     error = sr_error_copy(error, pool);
     apr_pool_destroy(own);
     return error;
@@ -125,30 +131,31 @@ sr_error_t *sr_temporary_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, bool d
 
 /* --- reports */
 
-static sr_error_t *delete_reports(const sr_folder_t *cd, const char *sha256, apr_pool_t *pool)
+static sr_error_t *delete_reports(const sr_folder_t *place, const char *sha256, apr_pool_t *pool)
 {
     apr_array_header_t *names;
     bool ignored;
 
-    SR_TRY(sr_folder_list(&names, cd, pool));
+    if (!place) return NULL;
+    SR_TRY(sr_folder_list(&names, place, pool));
     for (int i = 0; i < names->nelts; i++) {
         const char *name = APR_ARRAY_IDX(names, i, const char *);
 
         if (strncmp(name, sha256, SR_SHA256_HEX_LENGTH) != 0 || !sr_reports_is_name(name + SR_SHA256_HEX_LENGTH))
             continue;
-        SR_TRY(sr_folder_delete(&ignored, cd, name, pool));
+        SR_TRY(sr_folder_delete(&ignored, place, name, pool));
     }
     return NULL;
 }
 
 sr_error_t *sr_reports_forget(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
-    sr_folder_t *root, *cd;
+    places_t places;
     apr_pool_t *own;
 
     apr_pool_create(&own, pool);
-    sr_error_t *error = open_folder(&root, &cd, blobs, sha256, own);
-    if (!error && cd) error = delete_reports(cd, sha256, own);
+    sr_error_t *error = open_places(&places, blobs, sha256, own);
+    for (int i = 0; i < 2 && !error; i++) error = delete_reports(places.all[i], sha256, own);
     error = sr_error_copy(error, pool);
     apr_pool_destroy(own);
     return error;

@@ -4,7 +4,12 @@
 
 #include <errno.h>
 
-const char *sr_blobs_path(sr_blobs_t *blobs, const char *name, apr_pool_t *pool)
+const char *sr_blobs_path(const sr_blobs_t *blobs, const char *name, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%s/%.2s/%s", blobs->root, name, name);
+}
+
+const char *sr_blobs_former_path(const sr_blobs_t *blobs, const char *name, apr_pool_t *pool)
 {
     return apr_psprintf(pool, "%s/%.2s/%.2s/%s", blobs->root, name, name + 2, name);
 }

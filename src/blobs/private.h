@@ -39,12 +39,14 @@ struct sr_blobs_t {
 /* The folder, in the root, of removed blobs. */
 #define SR_BLOBS_QUARANTINE "quarantine"
 
-/* Makes an SR_EUNAVAILABLE whose cause has the text of errno: "linking /…/ab/cd/…: No space left on device". */
+/* Makes an SR_EUNAVAILABLE whose cause has the text of errno: "linking /…/ab/…: No space left on device". */
 sr_error_t *sr_blobs_trouble(apr_pool_t *pool, const char *doing, const char *path);
-/* <root>/ab/cd/<name> */
-const char *sr_blobs_path(sr_blobs_t *blobs, const char *name, apr_pool_t *pool);
+/* <root>/ab/<name>, where a blob or a report is stored. */
+const char *sr_blobs_path(const sr_blobs_t *blobs, const char *name, apr_pool_t *pool);
+/* <root>/ab/cd/<name>, where earlier versions have stored it. */
+const char *sr_blobs_former_path(const sr_blobs_t *blobs, const char *name, apr_pool_t *pool);
 /* The path of the owner's report of a document, whether it exists or not. There must be an owner. */
-const char *sr_reports_path(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
+const char *sr_reports_path(const sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
 /* True if the rest of a name, after the SHA-256, is that of a report: an optional "." and owner, and ".json". */
 bool sr_reports_is_name(const char *rest);
 /* True if a name is that of a blob: a SHA-256, and optionally a dot and a rest that is not that of a report. */
@@ -71,9 +73,10 @@ sr_error_t *sr_temporary_replace(sr_temporary_t *temporary, const char *path);
 void sr_temporary_drop(sr_temporary_t *temporary);
 
 /* ------------------------------------------------------------------------------------------------ publish.c */
-/* Links synced files to the paths of their keys, and syncs all folders above them. */
+/* Links files to the paths of their keys, and then syncs them and all folders above them. If that fails, the files have
+ * no names. */
 sr_error_t *sr_blobs_publish(sr_blobs_t *blobs, const sr_kept_t *files, int count, apr_pool_t *pool);
-/* Makes <root>/ab/cd, the folder of this name, if it is missing. */
+/* Makes <root>/ab, the folder of this name, if it is missing. */
 sr_error_t *sr_blobs_make_folder(sr_blobs_t *blobs, const char *name, apr_pool_t *pool);
 /* Syncs the root, so that links in it are durable. */
 sr_error_t *sr_blobs_sync_root(sr_blobs_t *blobs, apr_pool_t *pool);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* publish.c: links complete files durably into the folder of blobs. Each sync waits for the disk, so several files are
- * published together, and each folder is synced once. */
+/* publish.c: links complete files durably into the folder of blobs. Each sync waits for the disk, and on a file system
+ * with a journal the first one waits for a commit of everything that was changed before. So all files are linked before
+ * the first one is synced, several files are published together, and each folder is synced once. After a crash in
+ * between a file may have its name and only a part of its bytes. Its key is reserved then, and no row ever refers to
+ * it. */
 #include "blobs/private.h"
 
 #include <errno.h>
@@ -76,7 +79,7 @@ static sr_error_t *sync_folder(const char *path, apr_pool_t *pool)
     return error;
 }
 
-/* ".../ab/cd" of ".../ab/cd/<sha256>" */
+/* ".../ab" of ".../ab/<key>" */
 static const char *folder_of(const char *path, apr_pool_t *pool)
 {
     return apr_pstrndup(pool, path, (apr_size_t)(strrchr(path, '/') - path));
@@ -84,10 +87,7 @@ static const char *folder_of(const char *path, apr_pool_t *pool)
 
 sr_error_t *sr_blobs_make_folder(sr_blobs_t *blobs, const char *name, apr_pool_t *pool)
 {
-    const char *const cd = folder_of(sr_blobs_path(blobs, name, pool), pool);
-
-    SR_TRY(make_folder(NULL, folder_of(cd, pool), pool));
-    return make_folder(NULL, cd, pool);
+    return make_folder(NULL, folder_of(sr_blobs_path(blobs, name, pool), pool), pool);
 }
 
 sr_error_t *sr_blobs_sync_root(sr_blobs_t *blobs, apr_pool_t *pool)
@@ -126,30 +126,41 @@ static sr_error_t *add_folder(const folders_t *folders, const char *path)
     return NULL;
 }
 
-/* A key belongs to one content and to one who stores it, so a file that is there already is this one. */
-static sr_error_t *link_file(const folders_t *folders, sr_blobs_t *blobs, const sr_kept_t *kept)
+/* A key belongs to one content and to one who stores it, so a file that is there already is this one. *linked tells
+ * whether it was not. */
+static sr_error_t *link_file(bool *linked, const folders_t *folders, sr_blobs_t *blobs, const sr_kept_t *kept)
 {
     const char *const path = sr_blobs_path(blobs, kept->key, folders->pool);
-    const char *const cd = folder_of(path, folders->pool);
+    const char *const ab = folder_of(path, folders->pool);
     bool existed;
 
-    SR_TRY(add_folder(folders, folder_of(cd, folders->pool)));
-    SR_TRY(add_folder(folders, cd));
+    SR_TRY(add_folder(folders, ab));
     SR_TRY(sr_temporary_link(&existed, kept->file, path));
-    add_changed(folders, cd);
+    *linked = !existed;
+    add_changed(folders, ab);
+    sr_temporary_begin_sync(kept->file);
+    return NULL;
+}
+
+static sr_error_t *sync_all(const folders_t *folders, const sr_kept_t *files, int count)
+{
+    for (int i = 0; i < count; i++) SR_TRY(sr_temporary_sync(files[i].file));
+    for (int i = 0; i < folders->changed->nelts; i++)
+        SR_TRY(sync_folder(APR_ARRAY_IDX(folders->changed, i, const char *), folders->pool));
+    for (int i = 0; i < folders->names->nelts; i++) remember(&APR_ARRAY_IDX(folders->names, i, identity_t));
     return NULL;
 }
 
 sr_error_t *sr_blobs_publish(sr_blobs_t *blobs, const sr_kept_t *files, int count, apr_pool_t *pool)
 {
-    const folders_t folders = {apr_array_make(pool, 4 * count, sizeof(const char *)),
-                               apr_array_make(pool, 2 * count, sizeof(identity_t)), pool};
+    const folders_t folders = {apr_array_make(pool, 2 * count, sizeof(const char *)),
+                               apr_array_make(pool, count, sizeof(identity_t)), pool};
+    bool *linked = apr_pcalloc(pool, (apr_size_t)count * sizeof *linked);
+    sr_error_t *error = NULL;
 
-    for (int i = 0; i < count; i++) sr_temporary_begin_sync(files[i].file);
-    for (int i = 0; i < count; i++) SR_TRY(sr_temporary_sync(files[i].file));
-    for (int i = 0; i < count; i++) SR_TRY(link_file(&folders, blobs, &files[i]));
-    for (int i = 0; i < folders.changed->nelts; i++)
-        SR_TRY(sync_folder(APR_ARRAY_IDX(folders.changed, i, const char *), pool));
-    for (int i = 0; i < folders.names->nelts; i++) remember(&APR_ARRAY_IDX(folders.names, i, identity_t));
-    return NULL;
+    for (int i = 0; i < count && !error; i++) error = link_file(&linked[i], &folders, blobs, &files[i]);
+    if (!error) error = sync_all(&folders, files, count);
+    for (int i = 0; i < count && error; i++)
+        if (linked[i]) (void)unlink(sr_blobs_path(blobs, files[i].key, pool));
+    return error;
 }

@@ -9,9 +9,19 @@
 
 #define REPORT_MAX ((off_t)64 * 1024 * 1024)
 
-const char *sr_reports_path(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
+static const char *name_of(const sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
-    return apr_pstrcat(pool, sr_blobs_path(blobs, sha256, pool), ".", blobs->owner, ".json", NULL);
+    return apr_pstrcat(pool, sha256, ".", blobs->owner, ".json", NULL);
+}
+
+const char *sr_reports_path(const sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
+{
+    return sr_blobs_path(blobs, name_of(blobs, sha256, pool), pool);
+}
+
+static const char *former_path(const sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
+{
+    return sr_blobs_former_path(blobs, name_of(blobs, sha256, pool), pool);
 }
 
 /* Reads a file. *text is NULL if the file is missing or too large for a report. */
@@ -37,11 +47,12 @@ sr_error_t *sr_reports_read(const char **report, sr_blobs_t *blobs, const char *
     char *text = NULL;
 
     if (blobs->owner) SR_TRY(read_text(&text, sr_reports_path(blobs, sha256, pool), pool));
+    if (blobs->owner && !text) SR_TRY(read_text(&text, former_path(blobs, sha256, pool), pool));
     *report = text;
     return NULL;
 }
 
-sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *report, bool lasting, apr_pool_t *pool)
+sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *report, apr_pool_t *pool)
 {
     sr_temporary_t *file;
     sr_error_t *error;
@@ -50,8 +61,7 @@ sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *
     if (!blobs->owner) return NULL;
     SR_TRY(sr_temporary_open(&file, blobs->root, pool));
     error = sr_temporary_write(file, report, strlen(report));
-    if (!error && lasting) error = sr_temporary_sync(file);
-    if (!error && lasting) error = sr_blobs_make_folder(blobs, sha256, pool);
+    if (!error) sr_temporary_begin_sync(file);
     if (!error) error = sr_temporary_link(&existed, file, sr_reports_path(blobs, sha256, pool));
     if (!error && existed) error = sr_temporary_replace(file, sr_reports_path(blobs, sha256, pool));
     sr_temporary_drop(file);
@@ -60,5 +70,7 @@ sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *
 
 void sr_reports_remove(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
-    if (blobs->owner) (void)unlink(sr_reports_path(blobs, sha256, pool));
+    if (!blobs->owner) return;
+    (void)unlink(sr_reports_path(blobs, sha256, pool));
+    (void)unlink(former_path(blobs, sha256, pool));
 }

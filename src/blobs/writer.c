@@ -185,8 +185,8 @@ sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const cha
     if (writer->key && strcmp(writer->key, key) == 0) return NULL;
     if (!writer->file) SR_TRY(move_to_file(writer));
     if (writer->key) SR_TRY(copy_file(writer));
-    sr_temporary_begin_sync(writer->file);
-    if (report) SR_TRY(sr_reports_write(writer->blobs, sha256, report, true, writer->pool));
+    if (report) SR_TRY(sr_blobs_make_folder(writer->blobs, key, writer->pool));
+    if (report) SR_TRY(sr_reports_write(writer->blobs, sha256, report, writer->pool));
     const sr_kept_t kept = {writer->file, key};
     sr_error_t *error = writer->blobs->provider->keep(writer->blobs, &kept, 1, writer->pool);
     if (error && report) sr_reports_remove(writer->blobs, sha256, writer->pool);

@@ -3,7 +3,8 @@
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
-use Sigreq::Here qw(organisation is_error);
+use File::Basename qw(basename dirname);
+use Sigreq::Here qw(organisation is_error stored reports collect);
 use Sigreq::PDF 'pdf';
 use Test::More;
 
@@ -70,4 +71,19 @@ is_error($client->get("/signatures/$made->{uuid}/documents/$made->{uuid}"),     
     'a document that does not exist');
 is_error($client->get("/signatures/$document->{uuid}/documents/$document->{uuid}"), 404, 'Not found',
     'a submission that does not exist');
+
+# Earlier versions have stored documents and reports one folder deeper.
+subtest 'a document that an earlier version has stored' => sub {
+    my @files = map { $_->[0] } [stored($document->{sha256})], [reports($document->{sha256})];
+    my @moved = map { join '/', dirname($_), substr($document->{sha256}, 2, 2), basename($_) } @files;
+    mkdir dirname($moved[0]);
+    rename $files[$_], $moved[$_] or die "$files[$_]: $!" for 0, 1;
+    ok($client->get($path)->body eq $bytes, 'is downloaded');
+    is($client->create(files => [['a.pdf', $bytes]])->code, 201, 'and is known');
+    is_deeply([stored($document->{sha256})], [], 'it is not stored again');
+    my @faults = grep { index($_->{key}, $document->{sha256}) == 0 } @{ Sigreq::Here::checked()->{problems} };
+    is_deeply(\@faults, [], 'check finds no fault');
+    collect();
+    ok(-e $moved[0], 'and a collection leaves it');
+};
 done_testing;

@@ -55,7 +55,7 @@ $res = $second->create(files => [['a.pdf', pdf(nonce => "second $$")]]);
 is($res->code, 201, 'a sub-path of another virtual host works');
 like(link_of($res->json), qr{^http://second\.test(?::\d+)?/esign/sign/$}, 'links');
 my $sha = $res->json('/documents/0/sha256');
-is(scalar(my @own = glob suite->{dir} . "/documents-second/??/??/$sha.*[0-9a-f]"), 1,
+is(scalar(my @own = glob suite->{dir} . "/documents-second/??/$sha.*[0-9a-f]"), 1,
     'its documents are in its own folder');
 is($second->get('/signatures/' . $res->json('/uuid') . '/documents/' . $res->json('/documents/0/uuid'))->code, 200,
     '… and can be downloaded');

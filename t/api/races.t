@@ -63,8 +63,8 @@ my %late = map { $_->{key} => 1 } @{ Sigreq::Here::checked()->{problems} };
 is(scalar(grep { !$late{ basename($_) } } documents()), $before + 1 + 50 + 100, 'and nothing else is there');
 
 my $left = suite->{dir} . '/documents/00';
-mkdir $_ for $left, "$left/00";
-my $stranger = "$left/00/" . '0' x 64 . '.0123456789abcdef';
+mkdir $left;
+my $stranger = "$left/" . '0' x 64 . '.0123456789abcdef';
 open my $file, '>', $stranger or die "$stranger: $!";
 close $file;
 collect();

@@ -26,7 +26,7 @@ static void test_open(void)
     error = sr_blobs_folder(&opened, "/etc/passwd", pool);
     ok(error && strstr(error->cause, "Not a directory"), "a file instead of the folder is an error");
     ok(!sr_blobs_folder(&opened, apr_pstrcat(pool, root, "//", NULL), pool), "slashes at the end are allowed");
-    is_str(sr_blobs_path(opened, "0123456789", pool), apr_pstrcat(pool, root, "/01/23/0123456789", NULL),
+    is_str(sr_blobs_path(opened, "0123456789", pool), apr_pstrcat(pool, root, "/01/0123456789", NULL),
            "the path of a document");
 }
 
@@ -198,17 +198,16 @@ static void test_rewrite(void)
     start_over();
     sha256 = keep("rewritten", REPORT);
     before = open_descriptors();
-    ok(!sr_reports_write(documents, sha256, OTHER_REPORT, false, pool), "a report is replaced");
+    ok(!sr_reports_write(documents, sha256, OTHER_REPORT, pool), "a report is replaced");
     ok(!sr_reports_read(&pages, documents, sha256, pool), "the new report is read");
     is_str(pages, OTHER_REPORT, "it has the new text");
-    ok(!sr_reports_write(documents, sha256, REPORT, false, pool), "a report is replaced again");
+    ok(!sr_reports_write(documents, sha256, REPORT, pool), "a report is replaced again");
     is_int(count_files(), 2, "there are no other files");
     is_int(open_descriptors(), before, "no descriptor is left open");
     ok(keep("rewritten", OTHER_REPORT) && !sr_reports_read(&pages, documents, sha256, pool)
            && strcmp(pages, OTHER_REPORT) == 0,
        "storing the document again replaces its report");
-    ok(sr_reports_write(documents, DIGITS, REPORT, false, pool) != NULL,
-       "a report of a missing document cannot be written");
+    ok(sr_reports_write(documents, DIGITS, REPORT, pool) != NULL, "a report of a missing document cannot be written");
     is_int(count_files(), 2, "no file is made for it");
 
     apr_pool_create(&own, pool);
@@ -319,7 +318,7 @@ static int without_unnamed_files(void)
         if (sr_blobs_commit(spool, sha256, REPORT)) return 4;
         if (sr_blobs_commit(spool, sha256, REPORT)) return 4; /* storing it again is allowed */
         if (!file_holds(sr_blobs_path(documents, sha256, pool), content, lengths[i])) return 5;
-        if (sr_reports_write(documents, sha256, OTHER_REPORT, false, pool)) return 10;
+        if (sr_reports_write(documents, sha256, OTHER_REPORT, pool)) return 10;
         if (sr_reports_read(&pages, documents, sha256, pool) || !pages) return 6;
         if (strcmp(pages, OTHER_REPORT) != 0) return 11;
         if (count_files() != 2 * (int)(i + 1)) return 7; /* no file may be in tmp */
@@ -363,7 +362,7 @@ static int rewrite_often(void)
     int i;
 
     for (i = 0; i < REWRITES; i++)
-        if (sr_reports_write(documents, rewritten, i % 2 ? REPORT : OTHER_REPORT, false, pool)) return 1;
+        if (sr_reports_write(documents, rewritten, i % 2 ? REPORT : OTHER_REPORT, pool)) return 1;
     return 0;
 }
 

@@ -141,6 +141,9 @@ static void test_links(void)
     ok(symlink(in_root(names[0]), in_root("ab/cd/" KEY)) == 0, "a symbolic link instead of a blob");
     ok(!sr_blobs_remove(&removed, &size, documents, KEY, pool) && !removed, "is not removed");
     unlink(in_root("ab/cd/" KEY));
+    ok(symlink(in_root(names[0]), in_root("ab/" KEY)) == 0, "the same where blobs are stored now");
+    ok(!sr_blobs_remove(&removed, &size, documents, KEY, pool) && !removed, "is not removed");
+    unlink(in_root("ab/" KEY));
     ok(symlink(other, in_root("tmp")) == 0 && symlink(other, in_root(SR_BLOBS_QUARANTINE)) == 0,
        "symbolic links instead of tmp and quarantine");
     ok(!sr_temporary_expire(&result, documents, false, pool) && !result.deleted && !expire(&result, 0, false)

@@ -51,6 +51,46 @@ static void test_list(void)
     is_int(count_blobs(), 2, "another key of the same content still exists");
 }
 
+/* Moves a stored file to where earlier versions have stored it. */
+static void move_back(const char *name)
+{
+    const char *ab = apr_psprintf(pool, "%s/%.2s", root, name), *cd = apr_psprintf(pool, "%s/%.2s", ab, name + 2);
+    mkdir(cd, 0700);
+    ok(rename(apr_pstrcat(pool, ab, "/", name, NULL), apr_pstrcat(pool, cd, "/", name, NULL)) == 0, "%s in %s", name,
+       cd);
+}
+
+static void test_former(void)
+{
+    const char *report;
+    apr_off_t size;
+    sr_blob_t blob;
+    bool there;
+
+    start_over();
+    const char *key = keep_under("former", ".1", REPORT), *sha256 = apr_pstrndup(pool, key, SR_SHA256_HEX_LENGTH);
+    move_back(key);
+    move_back(apr_pstrcat(pool, sha256, ".", OWNER, ".json", NULL));
+    ok(!sr_blobs_exists(&there, documents, key, pool) && there, "a blob of an earlier version exists");
+    ok(!sr_blobs_open(&blob, documents, key, pool) && blob.size == 6, "it can be opened");
+    ok(!sr_reports_read(&report, documents, sha256, pool) && report && !strcmp(report, REPORT), "its report is read");
+    ok(keep_under("former", ".2", NULL) != NULL, "the same content under another key");
+    is_int(count_blobs(), 2, "both are listed");
+    ok(!sr_reports_write(documents, sha256, OTHER_REPORT, pool) && !sr_reports_read(&report, documents, sha256, pool),
+       "the report is written again");
+    is_str(report, OTHER_REPORT, "the newer one is read");
+    sr_reports_remove(documents, sha256, pool);
+    ok(!sr_reports_read(&report, documents, sha256, pool) && !report, "both reports are removed");
+    ok(keep_under("former", ".3", REPORT) != NULL, "the document is stored again");
+    move_back(apr_pstrcat(pool, sha256, ".", OWNER, ".json", NULL));
+    ok(!sr_reports_forget(documents, sha256, pool) && !sr_reports_read(&report, documents, sha256, pool) && !report,
+       "the report of an earlier version is forgotten");
+    ok(!sr_blobs_remove(&there, &size, documents, key, pool) && there && size == 6, "the blob is removed");
+    ok(!sr_blobs_exists(&there, documents, key, pool) && !there && sr_quarantine_has(documents, key, pool),
+       "it is in the quarantine");
+    is_int(count_blobs(), 2, "the other keys still exist");
+}
+
 static void test_brigade(void)
 {
     const int before = open_descriptors();
@@ -81,6 +121,7 @@ int main(void)
 {
     begin();
     test_list();
+    test_former();
     test_brigade();
     end();
     return done();

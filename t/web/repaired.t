@@ -17,7 +17,7 @@ my @two        = ({}, { firstname => 'Bob', area => { y => 200 } });
 
 sub rewritten {    # the rewritten form of an upload
     my $sha256 = shift;
-    my $folder = sub { path(suite->{dir}, 'documents', substr($_[0], 0, 2), substr($_[0], 2, 2)) };
+    my $folder = sub { path(suite->{dir}, 'documents', substr($_[0], 0, 2)) };
     my $known  = decode_json(path((reports($sha256))[0])->slurp)->{rewritten}{sha256};
     my @found = grep {/\Q$known\E\.[0-9a-f]{16}$/} @{ $folder->($known)->list };
     return $found[0]->slurp;

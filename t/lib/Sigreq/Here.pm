@@ -90,14 +90,14 @@ sub rows { ref $_[0] eq 'ARRAY' ? $_[0] : $_[0]{data} }
 # These give arrays, so that a scalar of one is its length.
 sub documents {    # stored documents (not their reports) that gc does not remove
     collect();
-    my @found = grep { !/\.json$/ } glob suite->{dir} . '/documents/[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*';
+    my @found = grep { !/\.json$/ } glob suite->{dir} . '/documents/[0-9a-f][0-9a-f]/*';
     return @found;
 }
 
 # The files of a stored content: one, or more until gc has run.
 sub stored {
     my $sha256 = shift;
-    my $folder = join '/', suite->{dir}, 'documents', substr($sha256, 0, 2), substr($sha256, 2, 2);
+    my $folder = join '/', suite->{dir}, 'documents', substr($sha256, 0, 2);
     my @found  = grep { !/\.json$/ } glob "$folder/$sha256.*";
     return @found;
 }
@@ -116,7 +116,7 @@ sub checked {
 # The reports of a stored document: one for each organisation and environment that has it.
 sub reports {
     my $sha256 = shift;
-    my $folder = join '/', suite->{dir}, 'documents', substr($sha256, 0, 2), substr($sha256, 2, 2);
+    my $folder = join '/', suite->{dir}, 'documents', substr($sha256, 0, 2);
     my @found  = glob "$folder/$sha256.*.json";
     return @found;
 }
