@@ -17,17 +17,17 @@
 --
 -- An operation is one statement here, the call of a function. It takes one round trip, and PL/pgSQL caches the plans.
 -- An @op above a function is its call. The parameters of the function are named like the arguments, with p_ in front.
--- The function returns the column outcome and those of its row, or one text, "outcome" or "outcome<newline>column",
--- because that takes 22 µs instead of 29 µs for three columns. enable_seqscan = off: a plan that was made while a table
+-- The function returns the column outcome and those of its row, or one text, "outcome" or "outcome<newline>column<newline>…",
+-- because that takes 22 µs instead of 29 µs for three columns. In such a text an empty column is NULL, and only the last one may have newlines. enable_seqscan = off: a plan that was made while a table
 -- was small must not be kept when the table is large. This costs 1 µs. plan_cache_mode = force_generic_plan: otherwise
 -- each connection would plan a statement five times before it caches a plan, although one plan is good for all arguments.
 
--- Conditions. VALID: the token t is neither revoked nor expired, and its user is not disabled. CALLER: t is the caller's valid token. SCOPE: s
+-- Conditions. CURRENT: the token t is neither revoked nor expired. VALID: and its user is not disabled. CALLER: t is the caller's valid token. SCOPE: s
 -- belongs to the same user, organisation and environment as t. LATE: the deadline of the
 -- open submission s is over, by the clock of this database. TAG: changes whenever the representation of s changes. KEY: the key
 -- of a content in a folder, or NULL if it is not stored.
--- @macro VALID(t, hash, now) t.secret_hash = hash AND t.revoked_at IS NULL
---     AND (t.expires_at IS NULL OR t.expires_at > now)
+-- @macro CURRENT(t, hash, now) t.secret_hash = hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now)
+-- @macro VALID(t, hash, now) @CURRENT(t, hash, now)
 --     AND NOT EXISTS (SELECT 1 FROM sigreq.user_account x WHERE x.id = t.user_id AND x.disabled_at IS NOT NULL)
 -- @macro CALLER(t) @VALID(t, p_token_hash, p_now)
 -- @macro LATE(s) (s.state = 'open' AND s.expires_at <= sigreq.job_clock())
@@ -60,7 +60,7 @@
 -- @row past {submission uuid}
 -- @row remains {open int, held int, closed int, deleted int}
 -- @row representation {representation text?}
--- @row shown {representation text?, tag text?}
+-- @row shown {tag text?, representation text?}
 -- @row reserved {key text, stored text?}
 -- @row retained {submission uuid, closed_at time, id int}
 -- @row archivable {submission uuid, stamped_until time, id int}

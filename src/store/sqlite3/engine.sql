@@ -53,7 +53,7 @@
 -- @row past {submission uuid}
 -- @row remains {open int, held int, closed int, deleted int}
 -- @row representation {representation text?}
--- @row shown {representation text?, tag text?}
+-- @row shown {tag text?, representation text?}
 -- @row reserved {key text, stored text?}
 -- @row retained {submission uuid, closed_at time, id int}
 -- @row archivable {submission uuid, stamped_until time, id int}

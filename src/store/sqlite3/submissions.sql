@@ -167,9 +167,9 @@ SELECT 'ok', NULL
 -- @answer
 WITH @ARGUMENTS
 SELECT @FOUND(),
+       CASE WHEN s.representation_version >= a.version AND NOT @LATE(s) THEN @TAG(s) END,
        CASE WHEN s.representation_version >= a.version AND NOT @LATE(s)
-                 AND coalesce(instr(a.known, '"' || @TAG(s) || '-'), 0) = 0 THEN s.representation END,
-       CASE WHEN s.representation_version >= a.version AND NOT @LATE(s) THEN @TAG(s) END
+                 AND coalesce(instr(a.known, '"' || @TAG(s) || '-'), 0) = 0 THEN s.representation END
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
