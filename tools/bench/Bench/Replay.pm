@@ -29,7 +29,9 @@ sub script {
     # the job thread asks now and then
     @statements = grep { !/pg_reload_conf|ALTER SYSTEM|sigreq\.(?:delivery|job)_/ } @statements;
     "@statements" =~ /$expected/ or die "$name did not call $expected:\n@statements\n";
-    s/(?<!"folder":")($uuid)/substr($1, 0, 24) . ':tail'/ge for @statements;
+    # but the uuid of the documents folder, under which contents are looked up
+    my ($folder) = Bench::Server::slurp("$server->{dir}/documents.$host->{name}/.database") =~ /\n($uuid)/;
+    s/($uuid)/$1 eq $folder ? $1 : substr($1, 0, 24) . ':tail'/ge for @statements;
     s/"key":"[0-9a-f]{64}\.[0-9a-f]{16}"/"key":null/g for @statements;    # a reserved key is good once; the content is there
     return Bench::Server::spew("$server->{dir}/$name.pgbench", join "\n", @sets, map({"$_;"} @statements), '');
 }
