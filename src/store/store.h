@@ -291,6 +291,13 @@ typedef enum sr_op_t {
      * A later event of a submission waits for the earlier ones. If there are claims of this name already, the operation
      * was committed before, and returns these claims. */
     SR_OP_JOB_BATCH,
+    /* time, time, time, now, n → OK + archiving. Inserts jobs of the kind "archive" for completed submissions that are
+     * due: they were never archived, and closed at the first time (test) or the second one (production) or before; or
+     * they were, and their stamped_until is not later than the third time. No job is inserted for a submission that has
+     * one that is not done, or had one in the last 24 hours, and none that would give an organisation more than n that
+     * are pending. The row has the number of those that are due (10,000 of an organisation stand for more), and of the
+     * jobs. If another process does the same on PostgreSQL, nothing is inserted. */
+    SR_OP_JOB_ARCHIVE,
 
     /* Administration (sigreqctl). A list has all rows, oldest first. */
     /* uuid, name, quota|NULL, now → OK + organization | CONFLICT (name taken) */

@@ -58,7 +58,8 @@ static bool scans_jobs(link_t *l, const char *text)
         const char *step = apr_dbd_get_entry(l->base->driver, row, 3);
         found = found || strcmp(step, "SCAN job") == 0 || strcmp(step, "SCAN d") == 0 || strcmp(step, "SCAN j") == 0
                 || strcmp(step, "SCAN l") == 0 || strcmp(step, "SCAN o") == 0 || strcmp(step, "SCAN c") == 0
-                || strcmp(step, "SCAN timer") == 0 || strcmp(step, "SCAN t") == 0;
+                || strcmp(step, "SCAN timer") == 0 || strcmp(step, "SCAN t") == 0
+                || strcmp(step, "SCAN y") == 0 || strcmp(step, "SCAN s") == 0;
     }
     return found;
 }
@@ -81,7 +82,7 @@ int main(void)
             is_str(costly_step(&l, operation->statements[i].text), NULL, "%s, statement %d", operation->name, i + 1);
         }
     }
-    for (int op = SR_OP_JOB_POLL; op <= SR_OP_JOB_BATCH; op++) {
+    for (int op = SR_OP_JOB_POLL; op <= SR_OP_JOB_ARCHIVE; op++) {
         const sr_operation_t *operation = &sr_sql_sqlite3.operations[op];
         for (int i = 0; i < operation->count; i++) {
             ok(!scans_jobs(&l, operation->statements[i].text), "%s, statement %d", operation->name, i + 1);

@@ -122,8 +122,8 @@ BEGIN
                    FOR UPDATE SKIP LOCKED);
     GET DIAGNOSTICS v_interrupted = ROW_COUNT;
     SELECT count(*), greatest(p.now - min(w.due_at), 0) INTO v_waiting, v_oldest
-    FROM (SELECT due_at FROM sigreq.job WHERE state = 'pending' ORDER BY organization_id, destination, id
-          LIMIT 100000) w;
+    FROM (SELECT due_at FROM sigreq.job WHERE state = 'pending' AND destination <> 'archive:'
+          ORDER BY organization_id, destination, id LIMIT 100000) w;
     SELECT count(*) INTO v_under_way
     FROM (SELECT 1 FROM sigreq.job WHERE state = 'claimed' LIMIT 100000) c;
     FOR i IN 1 .. 200 LOOP
@@ -313,4 +313,51 @@ BEGIN
     ORDER BY d.organization_id <= p."from", d.organization_id, d.id;
     RETURN QUERY SELECT 'ok', 0::bigint, '', 0::bigint, '', NULL::text, NULL::uuid, 0::bigint, 0, '{}'::json,
                         sigreq.job_due_in(p.now);
+END $$
+
+-- The submissions s of an organisation that are due, of which the first ones have never been archived.
+-- @macro NEVER(s, o) s.organization_id = o AND s.state = 'completed' AND coalesce(s.stamped_until, 0) = 0
+--     AND s.closed_at <= greatest(p_test, p_production)
+--     AND s.closed_at <= CASE s.environment WHEN 'test' THEN p_test ELSE p_production END
+-- @macro ENDING(s, o) s.organization_id = o AND s.state = 'completed' AND coalesce(s.stamped_until, 0) > 0
+--     AND coalesce(s.stamped_until, 0) <= p_before
+-- FREE: a submission that has no job to archive it, and had none in the last 24 hours.
+-- @macro FREE(s) NOT EXISTS (SELECT 1 FROM sigreq.job j WHERE j.submission_id = s.id AND j.kind = 'archive'
+--     AND (j.state <> 'done' OR j.ended_at > v_now - 86400000000))
+-- ROOM: how many jobs an organisation may get.
+-- @macro ROOM(o) greatest(0, p_n - (SELECT count(*) FROM sigreq.job j WHERE j.state = 'pending'
+--     AND j.organization_id = o AND j.destination = 'archive:'))
+-- @macro INORDER(s) ORDER BY coalesce(s.stamped_until, 0), s.closed_at, s.id
+-- The body of a job has the folder of the documents, because a database may have several.
+-- @op job_archive(test time, production time, before time, now time, n int) → ok archiving
+CREATE FUNCTION sigreq.job_archive(p_test bigint, p_production bigint, p_before bigint, p_now bigint, p_n integer)
+RETURNS TABLE (outcome text, due bigint, made bigint)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    v_now bigint := sigreq.job_clock();
+    v_due bigint;
+    v_made bigint := 0;
+BEGIN
+    SELECT coalesce(sum(c.n), 0) INTO v_due FROM sigreq.organization o CROSS JOIN LATERAL (
+        SELECT (SELECT count(*) FROM (SELECT 1 FROM sigreq.submission s WHERE @NEVER(s, o.id) LIMIT 10000) x)
+               + (SELECT count(*) FROM (SELECT 1 FROM sigreq.submission s WHERE @ENDING(s, o.id) LIMIT 10000) x) AS n) c;
+    IF v_due > 0 AND pg_try_advisory_xact_lock(hashtext('sigreq.job_archive')) THEN
+        INSERT INTO sigreq.job (submission_id, organization_id, state, kind, created_at, due_at, body)
+        SELECT s.id, s.organization_id, 'pending', 'archive', p_now, p_now, json_build_object('submission', s.uuid,
+                   'folder', (SELECT b.folder FROM sigreq.document d JOIN sigreq.blob b ON b.key = d.key
+                              WHERE d.submission_id = s.id LIMIT 1))
+        FROM sigreq.organization o
+        CROSS JOIN LATERAL (
+            SELECT f.id FROM (
+                (SELECT s.id, 0 AS part, coalesce(s.stamped_until, 0) AS stamped_until, s.closed_at
+                 FROM sigreq.submission s WHERE @NEVER(s, o.id) AND @FREE(s) @INORDER(s) LIMIT p_n)
+                UNION ALL
+                (SELECT s.id, 1, coalesce(s.stamped_until, 0), s.closed_at
+                 FROM sigreq.submission s WHERE @ENDING(s, o.id) AND @FREE(s) @INORDER(s) LIMIT p_n)) f
+            ORDER BY f.part, f.stamped_until, f.closed_at, f.id LIMIT @ROOM(o.id)) n
+        JOIN sigreq.submission s ON s.id = n.id;
+        GET DIAGNOSTICS v_made = ROW_COUNT;
+    END IF;
+    RETURN QUERY SELECT 'ok', v_due, v_made;
 END $$

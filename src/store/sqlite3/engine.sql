@@ -57,6 +57,7 @@
 -- @row reserved {key text, stored text?}
 -- @row retained {submission uuid, closed_at time, id int}
 -- @row archivable {submission uuid, stamped_until time, id int}
+-- @row archiving {due int, made int}
 -- @row signing {body json?}
 -- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
 -- @row token {id int, uuid uuid, name text, environment text, user_uuid uuid, firstname text, lastname text,

@@ -81,8 +81,8 @@ WHERE state = 'claimed'
 WITH RECURSIVE p(j) AS (SELECT %s),
 waiting AS MATERIALIZED (
     SELECT count(*) AS n, max(p.j->>'$.now' - min(w.due_at), 0) AS age
-    FROM p CROSS JOIN (SELECT due_at FROM job WHERE state = 'pending' ORDER BY organization_id, destination, id
-                       LIMIT 100000) w),
+    FROM p CROSS JOIN (SELECT due_at FROM job WHERE state = 'pending' AND destination <> 'archive:'
+                       ORDER BY organization_id, destination, id LIMIT 100000) w),
 owner(name) AS (
     SELECT (SELECT @OWNER(c.claimed_by) FROM job c
             WHERE c.state = 'claimed' AND c.claimed_by > '' ORDER BY c.claimed_by LIMIT 1)
@@ -263,3 +263,42 @@ UNION ALL
 SELECT 'ok', 0, '', 0, '', NULL, NULL, 0, 0, '{}',
        @NEXTDUE(a.now) - a.now
 FROM a
+
+-- NEVER, ENDING, FREE, ROOM: as in pgsql/jobs.sql.
+-- @macro NEVER(s, o) s.organization_id = o AND s.state = 'completed' AND coalesce(s.stamped_until, 0) = 0
+--     AND s.closed_at <= (SELECT max(test, production) FROM a)
+--     AND s.closed_at <= (SELECT iif(s.environment = 'test', test, production) FROM a)
+-- @macro ENDING(s, o) s.organization_id = o AND s.state = 'completed' AND coalesce(s.stamped_until, 0) > 0
+--     AND coalesce(s.stamped_until, 0) <= (SELECT before FROM a)
+-- @macro FREE(s) NOT EXISTS (SELECT 1 FROM job j WHERE j.submission_id = s.id AND j.kind = 'archive'
+--     AND (j.state <> 'done' OR j.ended_at > @CLOCK() - 86400000000))
+-- @macro ROOM(o) max(0, (SELECT n FROM a) - (SELECT count(*) FROM job j WHERE j.state = 'pending'
+--     AND j.organization_id = o AND j.destination = 'archive:'))
+-- @macro INORDER(s) ORDER BY coalesce(s.stamped_until, 0), s.closed_at, s.id
+-- @op job_archive(test time, production time, before time, now time, n int) → ok archiving write
+WITH @ARGUMENTS,
+room AS MATERIALIZED (SELECT org.id, @ROOM(org.id) AS room FROM organization org),
+found AS MATERIALIZED (
+    SELECT 0 AS part, s.id, s.organization_id, s.stamped_until, s.closed_at, r.room
+    FROM room r CROSS JOIN submission s ON s.id IN (
+        SELECT y.id FROM submission y WHERE @NEVER(y, r.id) AND @FREE(y) @INORDER(y) LIMIT (SELECT n FROM a))
+    UNION ALL
+    SELECT 1, s.id, s.organization_id, s.stamped_until, s.closed_at, r.room
+    FROM room r CROSS JOIN submission s ON s.id IN (
+        SELECT y.id FROM submission y WHERE @ENDING(y, r.id) AND @FREE(y) @INORDER(y) LIMIT (SELECT n FROM a))),
+ranked AS (
+    SELECT f.id, f.room, row_number() OVER (PARTITION BY f.organization_id
+               ORDER BY f.part, coalesce(f.stamped_until, 0), f.closed_at, f.id) AS rank
+    FROM found f)
+INSERT INTO job (submission_id, organization_id, state, kind, created_at, due_at, body)
+SELECT s.id, s.organization_id, 'pending', 'archive', a.now, a.now, json_object('submission', s.uuid,
+           'folder', (SELECT b.folder FROM document d JOIN blob b ON b.key = d.key WHERE d.submission_id = s.id LIMIT 1))
+FROM a CROSS JOIN ranked f CROSS JOIN submission s ON s.id = f.id
+WHERE f.rank <= f.room
+
+-- @answer
+WITH @ARGUMENTS
+SELECT 'ok', coalesce(sum(
+           (SELECT count(*) FROM (SELECT 1 FROM submission y WHERE @NEVER(y, org.id) LIMIT 10000))
+           + (SELECT count(*) FROM (SELECT 1 FROM submission y WHERE @ENDING(y, org.id) LIMIT 10000))), 0), changes()
+FROM organization org
