@@ -3,12 +3,14 @@
 #ifndef SR_CALL_H
 #define SR_CALL_H
 
-#include "jobs/jobs.h"
+#include "jobs/work.h"
 
 struct sr_call_t {
     CURL *easy;
     struct curl_slist *headers; /* the request headers of an HTTP call; made once */
     const sr_jobs_options_t *options;
+    CURLM *multi;    /* the handle of all transfers */
+    sr_work_t *work; /* the thread in which the job's work is done, or NULL */
     bool is_mail;
     struct curl_slist *mail_headers, *recipients; /* of a mail; freed when it has been sent */
     const char *body;            /* of an HTTP call the JSON text, of a mail the message with its headers */

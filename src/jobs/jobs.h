@@ -2,7 +2,7 @@
 /* jobs.h: the queue of jobs: webhook calls and invitations by mail. It does not include httpd.h. src/run gives it a
  * thread and the databases.
  *
- * Sections: address.c · call.c · mail.c (letter.c) · maildir.c · kinds.c · queue.c
+ * Sections: address.c · call.c · mail.c (letter.c) · maildir.c · kinds.c (work.c) · queue.c
  *
  * A job is a row of the table `job`. The transaction that makes the job necessary inserts the row, with the time at
  * which it is due. A process claims the job and commits the claim before it sends anything. The same process records
@@ -119,8 +119,9 @@ struct sr_job_kind_t { /* kinds.def describes the members */
     int attempts;
     apr_interval_time_t pause, lease;
     int most, metric;
-    /* Begins an attempt. Returns a libcurl handle, and the attempt ends with its transfer; or NULL if the attempt has
-     * ended already, and *result is set. It runs in the thread that serves all jobs, so it must not block. */
+    /* Begins an attempt. Returns a libcurl handle, and the attempt ends with its transfer; or NULL and sets call->work,
+     * and the attempt ends with that; or NULL if the attempt has ended already, and *result is set. It runs in the
+     * thread that serves all jobs, so it must not block. */
     CURL *(*begin)(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool);
 };
 
@@ -142,6 +143,15 @@ struct sr_jobs_options_t {
      * after which it must be done again, or 0. NULL: this process does not. */
     sr_error_t *(*timer)(void *baton, int number, const char *kind, const char *submission, apr_interval_time_t *again,
                          apr_pool_t *pool);
+    /* Does the work of a job of the kind "archive". It may block, and is called in a thread of its own, also by several
+     * at a time. `folder` is the uuid of the folder of the documents, or NULL. NULL: this process does not. */
+    sr_error_t *(*work)(void *baton, int number, const char *kind, const char *submission, const char *folder,
+                        apr_interval_time_t *again, apr_pool_t *pool);
+    /* Returns false if this process does not run jobs of this kind at present. It is asked before each batch. NULL: it
+     * runs all kinds. */
+    bool (*runs)(void *baton, const char *kind);
+    /* Queues the submissions of a database that are to be archived. Called like `retain`. Or NULL. */
+    void (*queue)(void *baton, int number, apr_pool_t *pool);
     /* Deletes a few of the submissions of a database whose retention is over. Called every few seconds by one process
      * of the machine. Or NULL. */
     void (*retain)(void *baton, int number, apr_pool_t *pool);

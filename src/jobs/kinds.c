@@ -30,7 +30,8 @@ json_t *sr_kinds_leases(const sr_jobs_options_t *options)
     json_t *leases = json_object();
 
     for (int i = 0; i < options->kind_count; i++)
-        json_object_set_new(leases, options->kinds[i].name, json_integer(options->kinds[i].lease));
+        if (!options->runs || options->runs(options->baton, options->kinds[i].name))
+            json_object_set_new(leases, options->kinds[i].name, json_integer(options->kinds[i].lease));
     return leases;
 }
 
@@ -126,5 +127,14 @@ CURL *sr_timer_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *res
     result->success = !error;
     result->error = error ? error->message : NULL;
     result->detail = error ? sr_error_text(error, false, pool) : NULL;
+    return NULL;
+}
+
+CURL *sr_archive_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    (void)pool;
+    if (call->options->work && sr_json_string(job->body, "submission"))
+        call->work = sr_work_begin(call->options, call->multi, job);
+    if (!call->work) result->error = "This process cannot do this work";
     return NULL;
 }

@@ -7,7 +7,8 @@
 
 /* Sets the kinds of the options to the rows of kinds.def, if the options have none. */
 void sr_kinds_default(sr_jobs_options_t *options);
-/* Returns how long a claim of each kind is valid: {"<kind>":<microseconds>}. New reference. */
+/* Returns how long a claim is valid, of each kind that this process runs at present: {"<kind>":<microseconds>}. New
+ * reference. */
 json_t *sr_kinds_leases(const sr_jobs_options_t *options);
 /* Returns the kinds that are also tried again after an interruption: {"<kind>":{"attempts":…,"pause":…}}. New
  * reference. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue.c: the loop of the job thread. A batch is one transaction with a database: it records what ended and claims
  * jobs for which there is room. Then all calls that are under way go on at once (transfers.c). Every few seconds one
- * process of the machine surveys the database: it ends the claims of dead processes, counts what waits, and deletes
- * submissions whose retention is over.
+ * process of the machine surveys the database: it ends the claims of dead processes, counts what waits, queues what is
+ * to be archived, and deletes submissions whose retention is over.
  *
  * The states of a job (the column `state`):
  *
@@ -329,6 +329,7 @@ static void survey_run(sr_jobs_t *jobs, int number)
     sr_metrics_set(SR_METRIC_QUEUE_OLDEST, number, 0, (apr_uint64_t)seen->oldest);
     sr_metrics_set(SR_METRIC_QUEUE_SEEN, number, 0, (apr_uint64_t)sr_time_now());
     if (interrupted) apr_atomic_set32(&jobs->databases[number].woken, 1); /* other jobs may have waited for these */
+    if (jobs->options.queue) jobs->options.queue(jobs->options.baton, number, jobs->batch_pool);
     if (jobs->options.retain) jobs->options.retain(jobs->options.baton, number, jobs->batch_pool);
 }
 
@@ -413,4 +414,5 @@ void sr_jobs_run(sr_jobs_t *jobs)
     sr_transfers_abandon(transfers);
     for (int i = 0; i < jobs->options.databases; i++)
         if (to_record(&jobs->databases[i])) batch_run(jobs, i);
+    sr_transfers_wait(transfers);
 }

@@ -20,6 +20,7 @@ sr_error_t *sr_transfers_make(sr_transfers_t *transfers, apr_pool_t *pool)
     for (int i = SR_TRANSFERS - 1; i >= 0; i--) {
         sr_transfer_t *transfer = &transfers->all[i];
         SR_TRY(sr_call_create(&transfer->call, transfers->options, pool));
+        transfer->call->multi = transfers->multi;
         apr_pool_create(&transfer->pool, pool);
         transfer->next = transfers->free;
         transfers->free = transfer;
@@ -51,6 +52,11 @@ sr_error_t *sr_transfers_take(const sr_destination_t **destination, sr_transfers
     transfers->waiting++;
     *destination = transfer->destination;
     return NULL;
+}
+
+static bool is_under_way(const sr_transfer_t *transfer)
+{
+    return transfer->easy || transfer->call->work;
 }
 
 static int *transfer_begun(const sr_transfers_t *transfers, const sr_transfer_t *transfer)
@@ -100,6 +106,8 @@ static void transfer_end(sr_transfers_t *transfers, sr_transfer_t *transfer, con
     if (transfer->easy && result != &interrupted)
         sr_destinations_judge(transfer->destination, result->status != 0, sr_time_steady() - transfer->since);
     if (transfer->easy) curl_multi_remove_handle(transfers->multi, transfer->easy);
+    if (transfer->call->work) transfers->left[transfers->left_count++] = transfer->call->work;
+    transfer->call->work = NULL;
     --*transfer_begun(transfers, transfer);
     transfer_free(transfers, transfer, result);
 }
@@ -118,7 +126,7 @@ static void transfer_note_failure(const sr_transfers_t *transfers, const sr_tran
         again = apr_psprintf(transfer->pool, " at attempt %d of %d, the next is in %d s", job->attempts + 1,
                              job->kind->attempts, (int)apr_time_sec(pause));
     transfers->options->notice(
-        transfers->options->baton, false,
+        transfers->options->baton, !pause && job->kind->repeat == SR_REPEAT_FAILED,
         apr_psprintf(transfer->pool, "%s %" APR_INT64_T_FMT " failed%s: %s", job->kind->name, job->id, again, why));
 }
 
@@ -137,7 +145,7 @@ static void transfer_begin(sr_transfers_t *transfers, sr_transfer_t *transfer)
         sr_metrics_observe(SR_METRIC_DELIVERY_DELAY, job->kind->metric, sr_time_now() - job->due_at);
     transfer->easy = job->kind->begin(transfer->call, job, &result, transfer->pool);
     if (transfer->easy) curl_multi_add_handle(transfers->multi, transfer->easy);
-    if (transfer->easy) return;
+    if (is_under_way(transfer)) return;
     transfer_note_failure(transfers, transfer, &result);
     transfer_end(transfers, transfer, &result);
 }
@@ -181,7 +189,7 @@ static void begin_all(sr_transfers_t *transfers, bool stopping)
     note_stalled(transfers, now);
     for (int i = 0; i < SR_TRANSFERS && transfers->waiting; i++) {
         sr_transfer_t *transfer = &transfers->all[i];
-        if (!transfer->destination || transfer->easy) continue;
+        if (!transfer->destination || is_under_way(transfer)) continue;
         if (!stopping && now - transfer->since <= WAIT && transfer_has_place(transfers, transfer))
             transfer_begin(transfers, transfer);
         else if (stopping || transfer_waits_too_long(transfers, transfer, now)) transfer_release(transfers, transfer);
@@ -210,6 +218,20 @@ static void end_all(sr_transfers_t *transfers)
     }
 }
 
+/* Ends the jobs whose work has ended. */
+static void end_work(sr_transfers_t *transfers)
+{
+    for (int i = 0; i < SR_TRANSFERS; i++) {
+        sr_transfer_t *transfer = &transfers->all[i];
+        sr_call_result_t result;
+        if (!transfer->destination || !transfer->call->work || !sr_work_has_ended(transfer->call->work)) continue;
+        sr_work_end(transfer->call->work, &result, transfer->pool);
+        transfer->call->work = NULL;
+        transfer_note_failure(transfers, transfer, &result);
+        transfer_end(transfers, transfer, &result);
+    }
+}
+
 void sr_transfers_go_on(sr_transfers_t *transfers, bool stopping)
 {
     int running;
@@ -217,6 +239,7 @@ void sr_transfers_go_on(sr_transfers_t *transfers, bool stopping)
     begin_all(transfers, stopping);
     curl_multi_perform(transfers->multi, &running);
     end_all(transfers);
+    end_work(transfers);
     begin_all(transfers, stopping);
 }
 
@@ -225,4 +248,9 @@ void sr_transfers_abandon(sr_transfers_t *transfers)
     begin_all(transfers, true); /* this releases the waiting jobs */
     for (int i = 0; i < SR_TRANSFERS; i++)
         if (transfers->all[i].destination) transfer_end(transfers, &transfers->all[i], &interrupted);
+}
+
+void sr_transfers_wait(sr_transfers_t *transfers)
+{
+    while (transfers->left_count) sr_work_end(transfers->left[--transfers->left_count], NULL, NULL);
 }

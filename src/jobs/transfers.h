@@ -4,6 +4,7 @@
 #define SR_TRANSFERS_H
 
 #include "jobs/destinations.h"
+#include "jobs/work.h"
 
 typedef struct sr_transfer_t {
     struct sr_transfer_t *next; /* the next free transfer */
@@ -13,7 +14,7 @@ typedef struct sr_transfer_t {
     sr_job_t job;
     int database;
     const char *claim;
-    CURL *easy;       /* NULL: the job waits for its call to begin */
+    CURL *easy;       /* the call that is under way. Without it, and without call->work, the job waits to begin */
     apr_time_t since; /* when the job was claimed, and then when its call was begun (sr_time_steady) */
 } sr_transfer_t;
 
@@ -25,6 +26,8 @@ typedef struct sr_transfers_t {
     int *begun;        /* the number of calls under way, for each kind of the options */
     int stalled;       /* the number of calls under way for 1 s or longer */
     bool shared;       /* `stalled` has increased, so shares have changed and other destinations may get transfers */
+    sr_work_t *left[SR_TRANSFERS]; /* the work of jobs that were given up, which sr_transfers_wait waits for */
+    int left_count;
     sr_destinations_t destinations;
     /* Called for each transfer before it becomes free. `result` is NULL if the job is released because its call was
      * not begun. */
@@ -42,7 +45,9 @@ sr_error_t *sr_transfers_take(const sr_destination_t **destination, sr_transfers
 /* Begins calls that may begin, and ends transfers whose call has ended. If `stopping` is true, no call is begun and
  * all waiting jobs are released. */
 void sr_transfers_go_on(sr_transfers_t *transfers, bool stopping);
-/* Releases the jobs that wait, and ends all calls under way as interrupted. */
+/* Releases the jobs that wait, and ends all calls and all work under way as interrupted. */
 void sr_transfers_abandon(sr_transfers_t *transfers);
+/* Waits for the threads of work that was given up. */
+void sr_transfers_wait(sr_transfers_t *transfers);
 
 #endif

@@ -89,21 +89,46 @@ static const sr_job_kind_t kinds[] = {
     {"test", SR_REPEAT_FAILED, 3, MINUTE, apr_time_from_sec(30), 0, SR_JOB_UNCOUNTED, begin_test},
     {"once", SR_REPEAT_NEVER, 3, MINUTE, apr_time_from_sec(30), 0, SR_JOB_UNCOUNTED, begin_test},
     {"invitation", SR_REPEAT_UNACCEPTED, 3, MINUTE, apr_time_from_sec(30), 1, SR_KIND_INVITATION, sr_invitation_begin},
+    {"archive", SR_REPEAT_FAILED, 3, MINUTE, apr_time_from_sec(30), 2, SR_JOB_UNCOUNTED, sr_archive_begin},
 };
+
+/* What jobs of the kind "archive" do: they wait until they may end, and succeed from the second attempt on. */
+static volatile apr_uint32_t working, may_end, worked, leads;
+
+static sr_error_t *work(void *baton, int number, const char *kind, const char *submission, const char *folder,
+                        apr_interval_time_t *again, apr_pool_t *pool)
+{
+    (void)baton;
+    (void)number;
+    if (strcmp(kind, "archive") != 0 || !folder || strcmp(folder, "f") != 0) die(kind, folder);
+    apr_atomic_inc32(&working);
+    while (!apr_atomic_read32(&may_end)) apr_sleep(1000);
+    apr_atomic_dec32(&working);
+    *again = strcmp(submission, "later") ? 0 : 5 * MINUTE;
+    return apr_atomic_inc32(&worked) ? NULL : sr_error(pool, SR_EUNAVAILABLE, "not yet");
+}
+
+static bool runs(void *baton, const char *kind)
+{
+    (void)baton;
+    return strcmp(kind, "archive") != 0 || apr_atomic_read32(&leads);
+}
 
 /* --- jobs. Each has its own created_at, which identifies it */
 
 static void add(link_t *l, int number, const char *kind, apr_time_t due_at)
 {
-    const bool mail = strcmp(kind, "invitation") == 0;
+    const bool mail = strcmp(kind, "invitation") == 0, archives = strcmp(kind, "archive") == 0;
+    const char *body = archives && due_at % 2 ? "{\"submission\":\"later\",\"folder\":\"f\"}"
+                       : archives             ? "{\"submission\":\"s\",\"folder\":\"f\"}"
+                                              : "{\"error\":\"not yet\"}";
 
     execute(l, apr_psprintf(l->pool,
                             "INSERT INTO %sjob (organization_id, state, kind, created_at, due_at, url, body) VALUES "
-                            "(0, '%s', '%s', %d, %" APR_TIME_T_FMT ", %s, '%s')",
-                            is_pgsql(l) ? "sigreq." : "", due_at > now ? "scheduled" : "pending", kind, number, due_at,
-                            mail ? "'mailto:a@x.org'" : "NULL",
-                            mail ? "{\"email\":\"a@x.org\",\"link\":\"https://x.org/\",\"signer\":\"A\"}"
-                                 : "{\"error\":\"not yet\"}"));
+                            "(%d, '%s', '%s', %d, %" APR_TIME_T_FMT ", %s, '%s')",
+                            is_pgsql(l) ? "sigreq." : "", archives ? number : 0, due_at > now ? "scheduled" : "pending",
+                            kind, number, due_at, mail ? "'mailto:a@x.org'" : "NULL",
+                            mail ? "{\"email\":\"a@x.org\",\"link\":\"https://x.org/\",\"signer\":\"A\"}" : body));
     sr_jobs_wake(worker.jobs, 0);
 }
 
@@ -235,6 +260,42 @@ static void check_mail(link_t *l)
     ok(becomes(l, 14, "state = 'done' AND attempts = 3"), "… until all attempts are used");
 }
 
+static bool are_working(apr_uint32_t count)
+{
+    for (int i = 0; i < 15000 && apr_atomic_read32(&working) != count; i++) apr_sleep(2000);
+    return apr_atomic_read32(&working) == count;
+}
+
+static void check_work(link_t *l)
+{
+    succeeds_at = 0;
+    add(l, 21, "archive", now);
+    add(l, 22, "test", now);
+    ok(becomes(l, 22, "state = 'done'") && is(l, 21, "state = 'pending'"), "a kind that this process does not run");
+    apr_atomic_set32(&leads, 1);
+    sr_jobs_wake(worker.jobs, 0);
+    ok(are_working(1), "… and then runs");
+    add(l, 23, "archive", now - 1);
+    add(l, 24, "archive", now);
+    ok(are_working(2), "two at a time, of different organisations");
+    add(l, 25, "test", now);
+    ok(becomes(l, 25, "state = 'done' AND error IS NULL"), "other jobs do not wait for them");
+    is_int(apr_atomic_read32(&working), 2, "… and no third one begins");
+    apr_atomic_set32(&may_end, 1);
+    ok(becomes(l, 24, "state <> 'pending' AND state <> 'claimed'"), "when they have ended the next one begins");
+    ok(becomes(l, 23, "state <> 'claimed'") && becomes(l, 21, "state <> 'claimed'"), "all have ended");
+    ok(ask(l, apr_psprintf(l->pool, "SELECT count(*) FROM %sjob WHERE kind = 'archive' AND %s",
+                           is_pgsql(l) ? "sigreq." : "", again_in(l, 1, MINUTE)))
+           == 1,
+       "the one that failed is scheduled again");
+    set_clock(now + 6 * MINUTE);
+    ok(becomes(l, 21, "state = 'done' AND error IS NULL"), "… and succeeds then");
+    ok(becomes(l, 23, again_in(l, is(l, 23, "attempts = 1"), 5 * MINUTE)), "one that is not over is done again later");
+    apr_atomic_set32(&may_end, 0);
+    add(l, 26, "archive", now);
+    ok(are_working(1), "one that is under way when the process ends");
+}
+
 static void checks(base_t *base)
 {
     const sr_mail_t mail = {.url = apr_psprintf(base->pool, "smtp://127.0.0.1:%d", server.port),
@@ -247,13 +308,20 @@ static void checks(base_t *base)
     link_contents(&l);
     set_clock(NOW);
     begun = 0;
-    worker_start(&worker, base, (sr_jobs_options_t){.mail = &mail, .kinds = kinds, .kind_count = 3});
+    worker_start(&worker, base,
+                 (sr_jobs_options_t){.mail = &mail, .kinds = kinds, .kind_count = 4, .work = work, .runs = runs});
     check_idle();
     check_due(&l);
     check_success(&l);
     check_alarm(&l);
     check_mail(&l);
+    check_work(&l);
+    sr_jobs_stop(worker.jobs, 0);
+    ok(becomes(&l, 26, again_in(&l, 1, MINUTE)), "… is recorded as interrupted, and tried again");
+    apr_atomic_set32(&may_end, 1);
     worker_stop(&worker);
+    is_int(apr_atomic_read32(&working), 0, "… its thread has ended before the process does");
+    worked = may_end = leads = 0;
     sr_time_stop(0);
     link_close(&l);
 }

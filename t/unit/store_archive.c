@@ -41,11 +41,13 @@ static const char *claims(link_t *l, const char *claim, int organization)
 {
     const char *said = "";
     RUN(l, SR_OP_JOB_BATCH,
-        apr_psprintf(l->pool,
-                     "{\"claim\":\"%s\",\"now\":%" APR_TIME_T_FMT ",\"leases\":{\"archive\":30000000},\"rows\":99,"
-                     "\"share\":" SHARE(99, 0, 99) ",\"new\":0,\"slow\":99,\"from\":%d,\"after\":{},"
-                     "\"organizations\":{},\"destinations\":{\"%d\":[[\"archive:\",false,99]]},\"ended\":[]}",
-                     claim, NOW, organization - 1, organization));
+        apr_psprintf(
+            l->pool,
+            "{\"claim\":\"%s\",\"now\":%" APR_TIME_T_FMT ",\"leases\":{\"archive\":30000000},\"rows\":99,"
+            "\"share\":" SHARE(
+                99, 0, 99) ",\"new\":0,\"slow\":99,\"from\":%d,\"after\":{},"
+                           "\"organizations\":{},\"destinations\":{\"%d\":[[\"archive:\",false,99]]},\"ended\":[]}",
+            claim, NOW, organization - 1, organization));
     for (int i = 0; i < l->rows->nelts - 1; i++) {
         const char *body = claim_member(l, i, "body");
         if (atoi(claim_member(l, i, "organization")) != organization) continue;

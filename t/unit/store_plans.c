@@ -58,8 +58,8 @@ static bool scans_jobs(link_t *l, const char *text)
         const char *step = apr_dbd_get_entry(l->base->driver, row, 3);
         found = found || strcmp(step, "SCAN job") == 0 || strcmp(step, "SCAN d") == 0 || strcmp(step, "SCAN j") == 0
                 || strcmp(step, "SCAN l") == 0 || strcmp(step, "SCAN o") == 0 || strcmp(step, "SCAN c") == 0
-                || strcmp(step, "SCAN timer") == 0 || strcmp(step, "SCAN t") == 0
-                || strcmp(step, "SCAN y") == 0 || strcmp(step, "SCAN s") == 0;
+                || strcmp(step, "SCAN timer") == 0 || strcmp(step, "SCAN t") == 0 || strcmp(step, "SCAN y") == 0
+                || strcmp(step, "SCAN s") == 0;
     }
     return found;
 }

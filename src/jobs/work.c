@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* work.c: jobs whose work may block, such as archiving a submission, which asks helpers and timestamp authorities. The
+ * thread that serves all jobs must not wait for them, so each has a thread of its own. A kind has few of them at a time
+ * (kinds.def). */
+#include "jobs/work.h"
+
+#include <apr_atomic.h>
+#include <pthread.h>
+#include <signal.h>
+
+struct sr_work_t {
+    const sr_jobs_options_t *options;
+    CURLM *multi;
+    apr_pool_t *pool; /* of the thread: it has no parent, because pools are not safe to share */
+    pthread_t thread;
+    int database;
+    const char *kind, *submission, *folder;
+    apr_interval_time_t again;
+    sr_error_t *error;
+    volatile apr_uint32_t ended;
+};
+
+static void *run(void *data)
+{
+    sr_work_t *work = data;
+    work->error = work->options->work(work->options->baton, work->database, work->kind, work->submission, work->folder,
+                                      &work->again, work->pool);
+    apr_atomic_set32(&work->ended, 1);
+    curl_multi_wakeup(work->multi);
+    return NULL;
+}
+
+/* Starts the thread with all signals blocked, because only other threads handle them. */
+static bool start(sr_work_t *work)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = !pthread_create(&work->thread, NULL, run, work);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+sr_work_t *sr_work_begin(const sr_jobs_options_t *options, CURLM *multi, const sr_job_t *job)
+{
+    apr_allocator_t *allocator;
+    apr_pool_t *pool;
+    if (apr_allocator_create(&allocator)) return NULL;
+    if (apr_pool_create_unmanaged_ex(&pool, NULL, allocator)) {
+        apr_allocator_destroy(allocator);
+        return NULL;
+    }
+    apr_allocator_owner_set(allocator, pool);
+    sr_work_t *work = apr_pcalloc(pool, sizeof *work);
+    *work = (sr_work_t){.options = options,
+                        .multi = multi,
+                        .pool = pool,
+                        .database = job->database,
+                        .kind = job->kind->name,
+                        .submission = apr_pstrdup(pool, sr_json_string(job->body, "submission")),
+                        .folder = apr_pstrdup(pool, sr_json_string(job->body, "folder"))};
+    if (start(work)) return work;
+    apr_pool_destroy(pool);
+    return NULL;
+}
+
+bool sr_work_has_ended(const sr_work_t *work)
+{
+    return apr_atomic_read32((volatile apr_uint32_t *)&work->ended) != 0;
+}
+
+void sr_work_end(sr_work_t *work, sr_call_result_t *result, apr_pool_t *pool)
+{
+    pthread_join(work->thread, NULL);
+    if (result) {
+        const sr_error_t *error = work->error;
+        *result = (sr_call_result_t){.success = !error, .again = work->again};
+        result->error = error ? apr_pstrdup(pool, error->message) : NULL;
+        result->detail = error ? apr_pstrdup(pool, sr_error_text(error, false, pool)) : NULL;
+    }
+    apr_pool_destroy(work->pool);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* work.h: jobs whose work may block, each in a thread of its own. Private to src/jobs. */
+#ifndef SR_WORK_H
+#define SR_WORK_H
+
+#include "jobs/jobs.h"
+
+typedef struct sr_work_t sr_work_t;
+
+/* Starts a thread that does the work of a job (options->work). It wakes `multi` when it has ended. The options must
+ * live until sr_work_end. Returns NULL if there is no thread. */
+sr_work_t *sr_work_begin(const sr_jobs_options_t *options, CURLM *multi, const sr_job_t *job);
+/* Returns true if sr_work_end does not wait. */
+bool sr_work_has_ended(const sr_work_t *work);
+/* Waits for the thread and sets the result, whose texts are in `pool`. Without `result` (NULL) it only waits. The work
+ * is freed. */
+void sr_work_end(sr_work_t *work, sr_call_result_t *result, apr_pool_t *pool);
+
+#endif
