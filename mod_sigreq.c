@@ -22,6 +22,8 @@
 
 static sr_child_t child; /* the state of this child process */
 static const sr_retention_t *child_retention;
+static sr_timestamps_t *patient; /* timestamp authorities that may take longer, for archiving; or NULL */
+static sr_archive_options_t archive_options;
 
 static void *api_context(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool)
 {
@@ -310,14 +312,33 @@ static sr_error_t *retain(sr_store_source_t *database, int *deleted, sr_retained
     return sr_service_retain(&service, deleted, at, child_retention, pool);
 }
 
+/* The same for SigreqLongTerm lta, in threads of their own. */
+static sr_error_t *archive(sr_store_source_t *database, const void *server, const char *documents,
+                           const char *submission, apr_interval_time_t *again, apr_pool_t *pool)
+{
+    sr_child_t own = child;
+    own.timestamps = patient;
+    const sr_service_t service = {
+        .child = &own, .database = database, .database_key = server, .documents_root = documents, .pdf = child.helpers};
+    return sr_service_archive_due(&service, again, submission, &archive_options, pool);
+}
+
+static sr_error_t *queue(sr_store_source_t *database, const void *server, apr_int64_t *due, apr_pool_t *pool)
+{
+    const sr_service_t service = {
+        .child = &child, .database = database, .wake = sr_run_jobs_wake, .wake_baton = (void *)server};
+    return sr_service_archive_queue(&service, due, &archive_options, pool);
+}
+
 static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
+    static sr_run_tasks_t tasks = {.timer = timer, .retain = retain};
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     sr_json_watch_memory();
     sr_run_database_child_init(pchild, main_server, conf);
     child = (sr_child_t){.helpers = sr_run_helper_child_init(pchild, main_server, conf),
                          .timestamps = sr_run_timestamps_child_init(pchild, main_server, conf),
-                         .long_term = conf->long_term,
+                         .long_term = conf->long_term != SR_LONG_TERM_OFF,
                          .folders = sr_folders_create(pchild),
                          .access = sr_access_cache_create(pchild),
                          .standing = sr_standing_create(pchild),
@@ -327,7 +348,11 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     child.proofs = sr_run_proofs_child_init(pchild, main_server, conf, child.seal);
     sr_http_readers_child_init();
     child_retention = &conf->retention;
-    sr_run_jobs_child_init(pchild, main_server, conf, timer, retain);
+    patient = sr_run_archive_child_init(pchild, main_server, conf);
+    archive_options.renew = conf->renew;
+    tasks.archive = patient ? archive : NULL;
+    tasks.queue = patient ? queue : NULL;
+    sr_run_jobs_child_init(pchild, main_server, conf, &tasks);
 }
 
 static void register_hooks(apr_pool_t *pool)

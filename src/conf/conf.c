@@ -207,6 +207,8 @@ static const char *fault_of_process(apr_pool_t *pool, server_rec *main_server)
         || !(info.protection & APR_FPROT_WEXECUTE))
         return apr_psprintf(pool, "SigreqSealProgram %s is not a program that httpd's user can run",
                             conf->seal_program);
+    if (conf->long_term == SR_LONG_TERM_LTA && (!conf->timestamps->nelts || !*conf->seal_authorities))
+        return "SigreqLongTerm lta needs SigreqTimestamp and SigreqSealAuthorities";
     if (*conf->smtp && !*conf->mail_from) return "SigreqSMTP needs SigreqMailFrom";
     const char *maildir = sr_conf_maildir(conf->smtp);
     if (maildir

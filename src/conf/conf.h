@@ -18,9 +18,9 @@ typedef const char *sr_conf_URL;       /* without a slash at the end, or "" */
 typedef const char *sr_conf_LINK;      /* http:// or https://, or "" */
 typedef const char *sr_conf_ANCESTORS; /* sources separated by spaces, or "" */
 typedef sr_origin_t sr_conf_ORIGIN;
-typedef bool sr_conf_ACTIVE;      /* true for "refuse" */
-typedef bool sr_conf_STAMPING;    /* true for "require" */
-typedef bool sr_conf_LONG_TERM;   /* true for "lt" */
+typedef bool sr_conf_ACTIVE;   /* true for "refuse" */
+typedef bool sr_conf_STAMPING; /* true for "require" */
+typedef enum sr_conf_LONG_TERM { SR_LONG_TERM_OFF, SR_LONG_TERM_LT, SR_LONG_TERM_LTA } sr_conf_LONG_TERM;
 typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;
 typedef apr_int64_t sr_conf_TIME; /* microseconds */
@@ -100,6 +100,8 @@ typedef struct sr_conf_use_t {
 } sr_conf_use_t;
 /* Returns all uses (sr_conf_use_t). A folder and a database may be in several. */
 const apr_array_header_t *sr_conf_uses(apr_pool_t *pool, server_rec *main_server);
+/* Returns the documents folders (const char *) that are used with the database of a server. */
+const apr_array_header_t *sr_conf_folders(apr_pool_t *pool, server_rec *server, server_rec *main_server);
 /* The part of sr_conf_check about folders that servers share. */
 int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server);
 /* writable.c: returns true if httpd's user can write to a folder. */

@@ -84,6 +84,22 @@ const apr_array_header_t *sr_conf_uses(apr_pool_t *pool, server_rec *main_server
     return uses;
 }
 
+const apr_array_header_t *sr_conf_folders(apr_pool_t *pool, server_rec *server, server_rec *main_server)
+{
+    const apr_array_header_t *uses = sr_conf_uses(pool, main_server);
+    apr_array_header_t *folders = apr_array_make(pool, 2, sizeof(const char *));
+    sr_conf_use_t own = {0};
+    set_database(pool, &own, server == main_server ? NULL : section_of(server));
+    for (int i = 0; i < uses->nelts; i++) {
+        const sr_conf_use_t *use = &APR_ARRAY_IDX(uses, i, sr_conf_use_t);
+        int at = 0;
+        if (strcmp(use->database, own.database) != 0) continue;
+        while (at < folders->nelts && strcmp(APR_ARRAY_IDX(folders, at, const char *), use->documents) != 0) at++;
+        if (at == folders->nelts) APR_ARRAY_PUSH(folders, const char *) = use->documents;
+    }
+    return folders;
+}
+
 int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server)
 {
     const apr_array_header_t *uses = sr_conf_uses(ptemp, main_server);

@@ -100,10 +100,14 @@ static const char *read_stamping(apr_pool_t *pool, const sr_conf_row_t *row, con
 
 static const char *read_long_term(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
-    const bool lt = !strcasecmp(text, "lt");
-    if (!lt && strcasecmp(text, "off") != 0) return "must be lt or off";
-    *(sr_conf_LONG_TERM *)slot = lt;
-    return NULL;
+    static const char *const names[] = {
+        [SR_LONG_TERM_OFF] = "off", [SR_LONG_TERM_LT] = "lt", [SR_LONG_TERM_LTA] = "lta"};
+    for (int i = SR_LONG_TERM_OFF; i <= SR_LONG_TERM_LTA; i++)
+        if (!strcasecmp(text, names[i])) {
+            *(sr_conf_LONG_TERM *)slot = (sr_conf_LONG_TERM)i;
+            return NULL;
+        }
+    return "must be off, lt or lta";
 }
 
 /* Parses a URL of which httpd is the client. It may have a query, but a password would be in the log of others. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define ROWS 100 /* rows of one query */
 #define DAY apr_time_from_sec(24 * 3600)
@@ -42,8 +43,9 @@ static apr_array_header_t *urls_of(const char *text, apr_pool_t *pool)
 /* Reads the files with the rights of the caller. */
 static sr_error_t *make_timestamps(ctl_t *ctl, sr_timestamps_t **timestamps)
 {
-    static const ctl_option_id_t wanted[] = {OPTION_TIMESTAMP,   OPTION_AUTHORITIES,      OPTION_PROXY,  OPTION_PROOFS,
-                                             OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE, OPTION_HELPER, OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {OPTION_TIMESTAMP, OPTION_AUTHORITIES, OPTION_PROXY,
+                                             OPTION_PROOFS,    OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE,
+                                             OPTION_HELPER,    OPTION_RENEW,       OPTION_COUNT};
     const sr_fetch_options_t fetching = {.agent = "sigreqctl", .proxy = ctl->values[OPTION_PROXY]};
     sr_timestamp_options_t options = {.each = EACH, .all = ALL, .required = true, .notice = notice};
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));
@@ -60,6 +62,24 @@ static sr_error_t *make_timestamps(ctl_t *ctl, sr_timestamps_t **timestamps)
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(ctl->pool, SR_EINTERNAL, "libcurl cannot be used");
     SR_TRY(sr_fetcher_create(&options.fetcher, &fetching, ctl->pool));
     return sr_timestamps_create(timestamps, &options, ctl->pool);
+}
+
+/* Reads --renew, or SigreqRenew: days, such as 90d, or none. */
+static sr_error_t *read_renew(ctl_t *ctl, apr_interval_time_t *renew)
+{
+    const char *text = ctl->values[OPTION_RENEW];
+    int days;
+    *renew = RENEW * DAY;
+    if (!ctl->given[OPTION_RENEW]) return NULL;
+    if (!strcasecmp(text, "none")) {
+        *renew = 0;
+        return NULL;
+    }
+    if (!sr_text_number(&days, apr_pstrmemdup(ctl->pool, text, strcspn(text, "d")))
+        || strcspn(text, "d") + 1 < strlen(text))
+        return sr_error(ctl->pool, SR_EBADREQUEST, "SigreqRenew %s is not a number of days: give --renew", text);
+    *renew = days * DAY;
+    return NULL;
 }
 
 /* Makes the memory of the proofs, and names the chains whose proofs are added. */
@@ -93,10 +113,10 @@ static sr_error_t *make_helper(ctl_t *ctl, sr_pdf_pool_t **workers)
 
 static sr_error_t *archive_one(work_t *work, const char *uuid, apr_pool_t *pool)
 {
-    bool archived = false;
-    sr_error_t *error = sr_service_archive(&work->service, &archived, uuid, &work->options, pool);
+    sr_archived_t result = {false};
+    sr_error_t *error = sr_service_archive(&work->service, &result, uuid, &work->options, pool);
     if (error && error->code == SR_EGONE) return sr_error(pool, SR_ECONFLICT, "%s", error->message);
-    work->archived += archived;
+    work->archived += !error && result.archived;
     return error;
 }
 
@@ -117,7 +137,7 @@ static void archive_rows(work_t *work, const apr_array_header_t *rows)
 
 static sr_error_t *archive_all(work_t *work)
 {
-    const apr_time_t before = sr_time_now() + work->options.renew;
+    const apr_time_t before = work->options.renew ? sr_time_now() + work->options.renew : 0;
     sr_archivable_row_t last = {0};
     apr_pool_t *page;
     apr_pool_create(&page, work->ctl->pool);
@@ -138,13 +158,12 @@ sr_error_t *ctl_archive(ctl_t *ctl)
 {
     static const char *const columns[] = {"archived", "failed", NULL};
     sr_child_t child = {0};
-    work_t work = {.ctl = ctl, .options.renew = RENEW * DAY};
+    work_t work = {.ctl = ctl};
     sr_blobs_t *documents;
     const char *folder;
-    int days;
 
-    if (ctl->given[OPTION_RENEW] && sr_text_number(&days, ctl->values[OPTION_RENEW])) work.options.renew = days * DAY;
     SR_TRY(make_timestamps(ctl, &child.timestamps));
+    SR_TRY(read_renew(ctl, &work.options.renew));
     SR_TRY(make_proofs(ctl, &child, &work.options));
     SR_TRY(ctl_open_documents(ctl, &documents));
     SR_TRY(ctl_same_database(ctl, &folder, documents));

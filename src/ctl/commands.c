@@ -65,7 +65,7 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_PROXY] = {"proxy", "URL", "the HTTP proxy for them, instead of SigreqProxy", NULL},
     [OPTION_RENEW] =
         {"renew", "DAYS",
-         "how long before the end of its certificate a timestamp is followed by another one; 90 without it",
+         "how long before its end a timestamp is followed by another one, instead of SigreqRenew; 90 without both",
          ctl_check_days},
     [OPTION_PROOFS] = {"proofs", "FOLDER", "the proofs that are added, instead of SigreqProofs", NULL},
     [OPTION_QUICK] = {"quick", NULL, "compare sizes alone, without reading the documents", NULL},

@@ -26,6 +26,7 @@ static const struct {
     {"SigreqCache", OPTION_CACHE},         {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
     {"SigreqTimestamp", OPTION_TIMESTAMP}, {"SigreqTimestampAuthorities", OPTION_AUTHORITIES},
     {"SigreqProxy", OPTION_PROXY},         {"SigreqProofs", OPTION_PROOFS},
+    {"SigreqRenew", OPTION_RENEW},
 };
 
 /* Returns the next word of a line by httpd's rules: bare, or in quotes with backslashes. NULL at the end. */

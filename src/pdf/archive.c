@@ -134,3 +134,16 @@ sr_error_t *sr_pdf_archive(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, 
     if (proofs) SR_TRY(sr_pdf_dss_find(&dss, &sections, proofs));
     return archive(revision, workers, &sections, proofs ? &dss : NULL, archival, pool);
 }
+
+const void *sr_pdf_archived_token(apr_size_t *length, const void *update, apr_size_t size, apr_pool_t *pool)
+{
+    static const char begin[] = SR_PDF_STAMP "/ByteRange", contents[] = "/Contents<";
+    const char *end = (const char *)update + size, *at = memmem(update, size, begin, sizeof begin - 1);
+    unsigned char *token = apr_palloc(pool, SR_PDF_CONTENTS_BYTES);
+    if (!at || (apr_size_t)(end - at) < sizeof begin + SR_PDF_RANGE_WIDTH + sizeof contents + SR_PDF_CONTENTS_DIGITS)
+        return NULL;
+    at += sizeof begin - 1 + SR_PDF_RANGE_WIDTH;
+    if (memcmp(at, contents, sizeof contents - 1) != 0) return NULL;
+    *length = SR_PDF_CONTENTS_BYTES;
+    return sr_cipher_unhex(token, at + sizeof contents - 1, SR_PDF_CONTENTS_DIGITS) ? token : NULL;
+}

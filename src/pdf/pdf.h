@@ -273,6 +273,10 @@ typedef struct sr_pdf_archival_t {
 sr_error_t *sr_pdf_archive(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            const sr_pdf_archival_t *archival, apr_pool_t *pool);
 
+/* Returns the timestamp (DER, perhaps followed by zeros) of an update that was made by sr_pdf_archive and sealed; NULL
+ * if it is none. */
+const void *sr_pdf_archived_token(apr_size_t *length, const void *update, apr_size_t size, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ seal.c */
 /* Inserts the CMS (DER). Returns SR_EINTERNAL if it is too long. */
 sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool);

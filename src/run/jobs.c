@@ -16,6 +16,7 @@ APLOG_USE_MODULE(sigreq);
  * long as a call can take. Otherwise httpd checks after 0.34 s whether the child has ended, and again after 1.4 s. */
 #define GRACE apr_time_from_sec(21)
 #define HASTE apr_time_from_msec(250)
+#define QUEUE apr_time_from_sec(10) /* how often it is looked what is to be archived */
 
 static struct {
     server_rec *main_server;
@@ -23,8 +24,7 @@ static struct {
     sr_jobs_t *jobs;                     /* NULL: the thread is not running */
     apr_thread_t *thread;
     apr_pool_t *pool; /* the pool of the thread */
-    sr_run_timer_t timer;
-    sr_run_retain_t retain;
+    const sr_run_tasks_t *tasks;
     bool graceful, in_handler;
 } child;
 
@@ -36,7 +36,7 @@ static sr_store_source_t *database(void *baton, int number, apr_pool_t *pool)
 static sr_error_t *timer(void *baton, int number, const char *kind, const char *submission, apr_interval_time_t *again,
                          apr_pool_t *pool)
 {
-    return child.timer(database(baton, number, pool), kind, submission, again, pool);
+    return child.tasks->timer(database(baton, number, pool), kind, submission, again, pool);
 }
 
 /* All children continue the same run, whose place is in gauges, because each of them may be the next that is called. */
@@ -46,7 +46,7 @@ static void retain(void *baton, int number, apr_pool_t *pool)
                         (apr_time_t)sr_metrics_value(SR_METRIC_RETAINED_TIME, number, 0),
                         (apr_int64_t)sr_metrics_value(SR_METRIC_RETAINED_ID, number, 0)};
     int deleted;
-    sr_error_t *error = child.retain(database(baton, number, pool), &deleted, &at, pool);
+    sr_error_t *error = child.tasks->retain(database(baton, number, pool), &deleted, &at, pool);
     sr_metrics_set(SR_METRIC_RETAINED_KIND, number, 0, (apr_uint64_t)at.kind);
     sr_metrics_set(SR_METRIC_RETAINED_TIME, number, 0, (apr_uint64_t)at.closed_at);
     sr_metrics_set(SR_METRIC_RETAINED_ID, number, 0, (apr_uint64_t)at.id);
@@ -56,6 +56,35 @@ static void retain(void *baton, int number, apr_pool_t *pool)
     if (error)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, child.main_server,
                      "SR0603: a submission whose retention is over is not deleted yet: %s",
+                     sr_error_text(error, false, pool));
+}
+
+static bool runs(void *baton, const char *kind)
+{
+    return strcmp(kind, "archive") != 0 || (child.tasks->archive && sr_run_archive_leads());
+}
+
+static sr_error_t *archive(void *baton, int number, const char *kind, const char *submission, const char *folder,
+                           apr_interval_time_t *again, apr_pool_t *pool)
+{
+    const char *documents = sr_run_archive_folder(number, folder, pool);
+    if (!documents)
+        return sr_error(pool, SR_EINTERNAL, "the documents of submission %s are in a folder that is no SigreqDocuments",
+                        submission);
+    return child.tasks->archive(database(baton, number, pool), APR_ARRAY_IDX(child.databases, number, server_rec *),
+                                documents, submission, again, pool);
+}
+
+static void queue(void *baton, int number, apr_pool_t *pool)
+{
+    apr_int64_t due = 0;
+    if (!sr_metrics_turn(SR_METRIC_ARCHIVE_TURN, number, sr_time_steady(), QUEUE)) return;
+    sr_error_t *error = child.tasks->queue(database(baton, number, pool),
+                                           APR_ARRAY_IDX(child.databases, number, server_rec *), &due, pool);
+    if (!error) sr_metrics_set(SR_METRIC_ARCHIVE_DUE, number, 0, (apr_uint64_t)due);
+    else
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, child.main_server,
+                     "SR0605: which submissions are to be archived is not known: %s",
                      sr_error_text(error, false, pool));
 }
 
@@ -73,6 +102,7 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
 /* Handles a signal to end httpd that arrives during a graceful end of the child. */
 static void hasten(int number)
 {
+    sr_run_archive_stop();
     sr_jobs_stop(child.jobs, HASTE);
 }
 
@@ -87,6 +117,7 @@ static void on_signals(apr_sigfunc_t *function)
 static apr_status_t stop(void *data)
 {
     if (child.graceful) on_signals(hasten);
+    else sr_run_archive_stop();
     sr_jobs_stop(child.jobs, child.graceful ? GRACE : HASTE);
     sr_run_thread_join(child.thread, child.in_handler);
     if (child.graceful) on_signals(SIG_IGN);
@@ -104,6 +135,9 @@ static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
                                        .allowed = conf->webhook_allow,
                                        .authorities = sr_run_authorities(),
                                        .timer = timer,
+                                       .work = child.tasks->archive ? archive : NULL,
+                                       .runs = runs,
+                                       .queue = child.tasks->archive ? queue : NULL,
                                        .retain = conf->retention.limited ? retain : NULL,
                                        .mail = sr_run_mail(child.main_server, conf, child.pool)};
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
@@ -115,10 +149,9 @@ static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
 }
 
 void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
-                            sr_run_timer_t timer_function, sr_run_retain_t retain_function)
+                            const sr_run_tasks_t *tasks)
 {
-    child.timer = timer_function;
-    child.retain = retain_function;
+    child.tasks = tasks;
     child.main_server = main_server;
     child.databases = sr_conf_databases(pchild, main_server);
     if (!child.databases->nelts) return;

@@ -192,7 +192,7 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
     apr_pool_create(&locked, child.pool);
     do {
         const char *fault = NULL;
-        if (!leads) leads = sr_proof_lock(&fault, child.conf->proofs, locked);
+        if (!leads) leads = sr_proof_lock(&fault, child.conf->proofs, SR_PROOF_COLLECTS, locked);
         if (!leads) apr_pool_clear(locked);
         if (fault) say(2, "collecting proofs", fault);
         if (leads) pass(pool);

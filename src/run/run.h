@@ -4,7 +4,7 @@
  * metrics.
  *
  * Sections: database.c · owned.c · helper.c · seal.c · signd.c · authorities.c · timestamps.c · proofs.c ·
- * log.c · request_id.c · thread.c · jobs.c · mail.c · shared.c · metrics.c · status.c
+ * log.c · request_id.c · thread.c · archive.c · jobs.c · mail.c · shared.c · metrics.c · status.c
  *
  * Each comment begins with the httpd hooks that call the function. */
 #ifndef SR_RUN_H
@@ -83,6 +83,9 @@ int sr_run_timestamps_load(apr_pool_t *pconf, server_rec *main_server);
 /* child_init: makes the child's connections. Returns NULL if signatures get no timestamps. */
 sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *main_server,
                                               const sr_conf_process_t *conf);
+/* The same with longer time limits, for work that nobody waits for. `stopped`: as in sr_fetch_options_t. */
+sr_timestamps_t *sr_run_timestamps_patient(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
+                                           bool (*stopped)(const void *baton));
 /* Returns SigreqTimestampAuthorities as PEM text; NULL: signatures get no timestamps. */
 const char *sr_run_timestamps_authorities(void);
 
@@ -129,14 +132,34 @@ void sr_run_thread_join(apr_thread_t *thread, bool in_handler);
 /* Returns true in the handler of a signal that ends this child. */
 bool sr_run_in_handler(void);
 
+/* ------------------------------------------------------------------------------------------------ archive.c */
+/* child_init, before that of the jobs: prepares the child for archiving (SigreqLongTerm lta). Returns the timestamp
+ * authorities for it; NULL: the child archives nothing. */
+sr_timestamps_t *sr_run_archive_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+/* Returns true if this child archives for the machine. It takes the place of a child that has died. For the job
+ * thread. */
+bool sr_run_archive_leads(void);
+/* Returns the folder with this uuid among the documents folders of a database (its number); NULL: it is none of them.
+ */
+const char *sr_run_archive_folder(int number, const char *uuid, apr_pool_t *pool);
+/* The child ends: requests to timestamp authorities are given up. */
+void sr_run_archive_stop(void);
+
 /* -------------------------------------------------------------------------------------------------- jobs.c */
-/* child_init (after mod_dbd's) and child_stopping: starts and stops the job thread. `timer` and `retain` are called by
- * this thread (sr_jobs_options_t). */
-typedef sr_error_t *(*sr_run_timer_t)(sr_store_source_t *database, const char *kind, const char *submission,
-                                      apr_interval_time_t *again, apr_pool_t *pool);
-typedef sr_error_t *(*sr_run_retain_t)(sr_store_source_t *database, int *deleted, sr_retained_t *at, apr_pool_t *pool);
+/* What the job thread calls (sr_jobs_options_t). */
+typedef struct sr_run_tasks_t {
+    sr_error_t *(*timer)(sr_store_source_t *database, const char *kind, const char *submission,
+                         apr_interval_time_t *again, apr_pool_t *pool);
+    sr_error_t *(*retain)(sr_store_source_t *database, int *deleted, sr_retained_t *at, apr_pool_t *pool);
+    /* `server` is the server_rec that has the database, `documents` the folder. NULL: this child archives nothing. */
+    sr_error_t *(*archive)(sr_store_source_t *database, const void *server, const char *documents,
+                           const char *submission, apr_interval_time_t *again, apr_pool_t *pool);
+    /* Queues what is to be archived. *due is the number of such submissions. NULL with `archive`. */
+    sr_error_t *(*queue)(sr_store_source_t *database, const void *server, apr_int64_t *due, apr_pool_t *pool);
+} sr_run_tasks_t;
+/* child_init (after mod_dbd's) and child_stopping: starts and stops the job thread. */
 void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
-                            sr_run_timer_t timer, sr_run_retain_t retain);
+                            const sr_run_tasks_t *tasks);
 void sr_run_jobs_child_stopping(apr_pool_t *pchild, int graceful);
 /* mail.c: returns the mail settings of the configuration; NULL: no mail is sent. */
 const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool);

@@ -122,15 +122,17 @@ static void notice(void *main_server, const char *text)
 }
 
 static sr_error_t *create(sr_timestamps_t **timestamps, apr_pool_t *pchild, server_rec *main_server,
-                          const sr_conf_process_t *conf)
+                          const sr_conf_process_t *conf, const sr_conf_TIMES *times, bool (*stopped)(const void *))
 {
-    const sr_fetch_options_t fetching = {
-        .agent = "mod_sigreq/" MOD_SIGREQ_VERSION, .proxy = conf->proxy, .authorities = sr_run_authorities()};
+    const sr_fetch_options_t fetching = {.agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
+                                         .proxy = conf->proxy,
+                                         .authorities = sr_run_authorities(),
+                                         .stopped = stopped};
     sr_timestamp_options_t options = {.urls = conf->timestamps,
                                       .logins = loaded.logins,
                                       .authorities = loaded.authorities,
-                                      .each = conf->timestamp_timeout.each,
-                                      .all = conf->timestamp_timeout.all,
+                                      .each = times->each,
+                                      .all = times->all,
                                       .required = conf->timestamp_required,
                                       .breakers = loaded.breakers,
                                       .notice = notice,
@@ -145,10 +147,21 @@ sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *ma
 {
     sr_timestamps_t *timestamps = NULL;
     if (!loaded.authorities) return NULL;
-    sr_error_t *error = create(&timestamps, pchild, main_server, conf);
+    sr_error_t *error = create(&timestamps, pchild, main_server, conf, &conf->timestamp_timeout, NULL);
     if (!error) return timestamps;
     ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0412: this child cannot get timestamps, and ends: %s",
                  error->message);
     /* without timestamps it would make signatures that are not what the configuration asks for */
     exit(APEXIT_CHILDSICK);
+}
+
+sr_timestamps_t *sr_run_timestamps_patient(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
+                                           bool (*stopped)(const void *baton))
+{
+    static const sr_conf_TIMES times = {.each = apr_time_from_sec(10), .all = apr_time_from_sec(60)};
+    sr_timestamps_t *timestamps = NULL;
+    sr_error_t *error = create(&timestamps, pchild, main_server, conf, &times, stopped);
+    if (!error) return timestamps;
+    ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0412: this child archives nothing: %s", error->message);
+    return NULL;
 }

@@ -46,6 +46,18 @@ const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, apr_tim
  */
 void sr_sealing_want(const sr_service_t *service, const sr_stamp_t *stamp, apr_pool_t *pool);
 
+/* Returns the proofs as a list (sr_pdf_proof_t). */
+const apr_array_header_t *sr_sealing_list(const sr_proofs_t *proofs, apr_pool_t *pool);
+/* Adds the proofs of the chain that made a timestamp (DER) to `proofs`, and asks for them. Returns false if they are
+ * not complete. */
+bool sr_sealing_prove(const sr_service_t *service, sr_proofs_t *proofs, const void *token, apr_size_t length,
+                      apr_pool_t *pool);
+
+/* renewal.c: finds the proofs (sr_pdf_proof_t) of the chains that made the newest document timestamps of a submission.
+ * *proofs is NULL if there are none, and *complete is false if some are missing, which are then asked for. */
+sr_error_t *sr_renewal_proofs(const sr_service_t *service, const apr_array_header_t **proofs, bool *complete,
+                              sr_blobs_t *documents, const sr_signing_t *signing, apr_pool_t *pool);
+
 /* certify.c: makes, seals and stores the certificate of completion after the last signature, and adds it to the
  * transition. */
 sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition, sr_blobs_t *documents);

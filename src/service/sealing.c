@@ -32,6 +32,15 @@ bool sr_sealing_proves(const sr_service_t *service)
     return service->child->long_term && service->child->timestamps && service->child->proofs;
 }
 
+const apr_array_header_t *sr_sealing_list(const sr_proofs_t *proofs, apr_pool_t *pool)
+{
+    apr_array_header_t *all = apr_array_make(pool, 8, sizeof(sr_pdf_proof_t));
+    add_proofs(all, SR_PDF_CERTIFICATE, proofs->certificates);
+    add_proofs(all, SR_PDF_OCSP, proofs->ocsps);
+    add_proofs(all, SR_PDF_CRL, proofs->crls);
+    return all;
+}
+
 const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, apr_time_t *since, const char *sha256,
                                             apr_pool_t *pool)
 {
@@ -39,11 +48,7 @@ const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, apr_tim
     const sr_proofs_t *proofs = sr_proof_cache_all(service->child->proofs, sha256, pool);
     if (!proofs || proofs->missing) return NULL;
     *since = proofs->since;
-    apr_array_header_t *all = apr_array_make(pool, 8, sizeof(sr_pdf_proof_t));
-    add_proofs(all, SR_PDF_CERTIFICATE, proofs->certificates);
-    add_proofs(all, SR_PDF_OCSP, proofs->ocsps);
-    add_proofs(all, SR_PDF_CRL, proofs->crls);
-    return all;
+    return sr_sealing_list(proofs, pool);
 }
 
 void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, apr_pool_t *pool)
@@ -56,16 +61,37 @@ void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, 
     if (proofs && !proofs->missing) state->proven_until = proofs->until;
 }
 
-void sr_sealing_want(const sr_service_t *service, const sr_stamp_t *stamp, apr_pool_t *pool)
+/* Returns the chain (sr_cms_bytes_t) of the certificate that made a timestamp, or NULL if it reaches no authority. */
+static const apr_array_header_t *chain_of(const sr_service_t *service, const void *token, apr_size_t length,
+                                          apr_pool_t *pool)
 {
-    sr_proof_cache_t *proofs = service->child->proofs;
     apr_array_header_t *chain, *copy;
-    if (!proofs || !stamp->token || !sr_proof_cache_is_time(proofs, stamp->authority)) return;
-    if (sr_timestamps_chain(&chain, service->child->timestamps, stamp->token, stamp->length, pool)) return;
+    if (sr_timestamps_chain(&chain, service->child->timestamps, token, length, pool)) return NULL;
     copy = apr_array_make(pool, chain->nelts, sizeof(sr_cms_bytes_t));
     for (int i = 0; i < chain->nelts; i++) {
         const sr_trust_der_t *one = &APR_ARRAY_IDX(chain, i, sr_trust_der_t);
         APR_ARRAY_PUSH(copy, sr_cms_bytes_t) = (sr_cms_bytes_t){one->data, one->length};
     }
-    if (copy->nelts) (void)sr_proof_want_chain(sr_proof_cache_folder(proofs), copy, pool);
+    return copy;
+}
+
+void sr_sealing_want(const sr_service_t *service, const sr_stamp_t *stamp, apr_pool_t *pool)
+{
+    sr_proof_cache_t *proofs = service->child->proofs;
+    if (!proofs || !stamp->token || !sr_proof_cache_is_time(proofs, stamp->authority)) return;
+    const apr_array_header_t *chain = chain_of(service, stamp->token, stamp->length, pool);
+    if (chain) (void)sr_proof_want_chain(sr_proof_cache_folder(proofs), chain, pool);
+}
+
+bool sr_sealing_prove(const sr_service_t *service, sr_proofs_t *proofs, const void *token, apr_size_t length,
+                      apr_pool_t *pool)
+{
+    const apr_array_header_t *chain = chain_of(service, token, length, pool);
+    if (!chain || sr_proof_want_chain(sr_proof_cache_folder(service->child->proofs), chain, pool)) return false;
+    const sr_cms_bytes_t *first = &APR_ARRAY_IDX(chain, 0, sr_cms_bytes_t);
+    const char *sha256 = sr_sha256_hex(first->data, first->length, pool);
+    const sr_proofs_t *own = sr_proof_cache_get(service->child->proofs, sha256, pool);
+    if (!own || own->missing) return false;
+    sr_proofs_join(proofs, own, pool);
+    return true;
 }

@@ -309,17 +309,28 @@ sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **deliv
 
 /* ---------------------------------------------------------------------------------------------- archive.c */
 typedef struct sr_archive_options_t {
-    apr_interval_time_t renew;
-    /* By sr_environment_t: the SHA-256 of the certificate whose proofs are added too, or NULL. */
+    apr_interval_time_t renew; /* how long before the end of a timestamp it is renewed; 0: never */
+    /* By sr_environment_t: the SHA-256 of the certificate whose proofs are added too. NULL: that of the child's seal,
+     * if it has one. */
     const char *seals[2];
 } sr_archive_options_t;
-/* Appends proofs and a document timestamp to each document of a completed submission. *archived is false if it is not
- * time: the certificates of the timestamps that it has are valid for longer than `renew`; or it was completed less than
- * a day ago, and there are no complete proofs yet that were made after that. The service must have timestamp
- * authorities. Errors: SR_ECONFLICT if the submission is not completed, SR_EUNAVAILABLE if a document gets no
- * timestamp. */
-sr_error_t *sr_service_archive(const sr_service_t *service, bool *archived, const char *uuid,
+typedef struct sr_archived_t {
+    bool archived;
+    apr_interval_time_t again; /* it was not time: after this time it may be; 0: nothing is left to do */
+} sr_archived_t;
+/* Appends proofs and a document timestamp to each document of a completed submission. It is not time if the timestamps
+ * that it has end later than in `renew`; if it was completed less than a day ago, and there are no complete proofs yet
+ * that were made after that; if the proofs of the newest timestamps are not complete yet, until half of `renew` is
+ * over; or if new timestamps would not end later than the old ones. The service must have timestamp authorities.
+ * Errors: SR_ECONFLICT if the submission is not completed, SR_EUNAVAILABLE if a document gets no timestamp. */
+sr_error_t *sr_service_archive(const sr_service_t *service, sr_archived_t *result, const char *uuid,
                                const sr_archive_options_t *options, apr_pool_t *pool);
+/* The same for a job: it is not an error if the submission was deleted. *again is that of the result. */
+sr_error_t *sr_service_archive_due(const sr_service_t *service, apr_interval_time_t *again, const char *uuid,
+                                   const sr_archive_options_t *options, apr_pool_t *pool);
+/* Queues a job for the submissions that are due (SR_OP_JOB_ARCHIVE). *due is their number. */
+sr_error_t *sr_service_archive_queue(const sr_service_t *service, apr_int64_t *due, const sr_archive_options_t *options,
+                                     apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- health.c */
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);

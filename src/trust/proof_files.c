@@ -128,9 +128,9 @@ apr_array_header_t *sr_proof_wanted(const char *folder, bool remove, apr_pool_t 
     return found;
 }
 
-bool sr_proof_lock(const char **fault, const char *folder, apr_pool_t *pool)
+bool sr_proof_lock(const char **fault, const char *folder, const char *name, apr_pool_t *pool)
 {
-    const char *path = apr_pstrcat(pool, folder, "/.lock", NULL);
+    const char *path = apr_pstrcat(pool, folder, "/", name, NULL);
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
     const int descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, MODE);
     *fault = NULL;

@@ -3,7 +3,8 @@
  * timestamps. One process of a machine collects them into a folder. The others read the folder, and keep what they have
  * read in memory, so a signature costs no judgement.
  *
- * The folder has three kinds of files. Everything in it can be fetched again, so nothing is synced to the disk.
+ * The folder has three kinds of files, and two that are locked. Everything in it can be fetched again, so nothing is
+ * synced to the disk.
  *   SHA256.der    an OCSP response or a CRL; named by its URL and, of OCSP, by the CertID
  *   SHA256.json   the proofs of one chain; named by the first certificate: which files they are, and the certificates
  *   SHA256.pem    a chain that a process has seen and whose proofs it wants, such as that of a timestamp authority
@@ -16,9 +17,12 @@
 #include "trust/fetch.h"
 
 /* ------------------------------------------------------------------------------------------ proof_files.c */
-/* Tries to become the process that collects. The lock ends when the pool is destroyed or the process dies. Returns
- * false if another process has it; *fault is set if the folder cannot be used. */
-bool sr_proof_lock(const char **fault, const char *folder, apr_pool_t *pool);
+/* Tries to become the process of this machine that collects (SR_PROOF_COLLECTS), or the one that archives. The lock
+ * ends when the pool is destroyed or the process dies. Returns false if another process has it; *fault is set if the
+ * folder cannot be used. */
+#define SR_PROOF_COLLECTS ".lock"
+#define SR_PROOF_ARCHIVES ".archive"
+bool sr_proof_lock(const char **fault, const char *folder, const char *name, apr_pool_t *pool);
 /* Asks for the proofs of a chain: PEM text, whose first certificate has this SHA-256. The chain is collected until
  * nobody has asked for 30 days. It costs one stat. */
 sr_error_t *sr_proof_want(const char *folder, const char *sha256, const char *pem, apr_pool_t *pool);

@@ -55,7 +55,8 @@ sr_error_t *sr_timestamps_chain(apr_array_header_t **chain, const sr_timestamps_
                                 apr_size_t length, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- ending.c */
-/* Sets *end to the time at which the certificate of the authority that made a token ends. */
+/* Sets *end to the time until which a token proves something: the end of the certificate that made it, or of an
+ * algorithm that is weak. */
 sr_error_t *sr_timestamps_end(apr_time_t *end, const sr_timestamps_t *timestamps, const void *token, apr_size_t length,
                               apr_pool_t *pool);
 

@@ -16,7 +16,9 @@ use Test::More;
 
 my $apart  = Sigreq::Apart->new;
 my $pki    = Sigreq::PKI->new("$apart->{dir}/pki");
-my @tsa    = map { Sigreq::TSA->new($pki, "tsa$_") } 1, 2;
+$pki->issue('long', 'tsaroot2', 'tsa', days => 1000);
+my ($long, @tsa) = map { Sigreq::TSA->new($pki, $_) } qw(long tsa1 tsa2);
+my @asked  = @tsa;    # by sigreqctl
 my @seal   = map { "SigreqTestSeal$_->[0] " . $pki->file($_->[1]) } ['Certificate', 'seal-chain.crt'],
     ['Key', 'seal.key'];
 my $client = $apart->serve(server => join "\n", @seal, 'SigreqTimestamp ' . $tsa[0]->url,
@@ -26,7 +28,7 @@ my %database = $apart->database;
 sub command {
     return (suite->{source} . '/build/sigreqctl', '--driver', $database{driver}, '--params', $database{params},
         '--json', '--documents', "$apart->{httpd}{dir}/documents", 'archive',
-        '--timestamp', join(' ', map { $_->url } @tsa), '--authorities', $pki->file('authorities.crt'),
+        '--timestamp', join(' ', map { $_->url } @asked), '--authorities', $pki->file('authorities.crt'),
         '--helper', suite->{source} . '/build/sigreq-pdfd', @_);
 }
 
@@ -128,7 +130,12 @@ subtest 'all that are due' => sub {
     is("$code $count", '0 2', 'two were not archived yet') or diag $said;
     is((archive())[1], 0, '… and then none is due');
     ($code, $count) = archive('--renew', 30_000);
-    cmp_ok($count, '>=', 3, 'with an early renewal all are due');
+    is("$code $count", '0 0', 'an early renewal by the same authority would renew nothing');
+    is(scalar archived($made[0]), 1, '… so nothing is appended');
+    @asked = $long;
+    ($code, $count) = archive('--renew', 30_000);
+    cmp_ok($count, '>=', 3, '… and all are renewed by one whose certificate ends later');
+    @asked = @tsa;
     is(scalar archived($made[0]), 2, '… which is a second event');
     is_archived('a renewed document', document($made[0], 1)->body, 1, 2);
 };

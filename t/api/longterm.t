@@ -154,8 +154,11 @@ subtest 'proofs are missing' => sub {
     is(unproven($without), 3, 'the metric counts the documents and the certificate');
 };
 
-my ($status, $said) = Sigreq::Httpd->new(server => 'SigreqLongTerm lta')->test;
+my ($status, $said) = Sigreq::Httpd->new(server => 'SigreqLongTerm perhaps')->test;
 isnt($status, 0, 'httpd -t refuses another value');
-like($said, qr/SigreqLongTerm must be lt or off|SigreqLongTerm.*must be lt or off/, '… and says why');
+like($said, qr/SigreqLongTerm must be off, lt or lta/, '… and says why');
+($status, $said) = Sigreq::Httpd->new(server => 'SigreqLongTerm lta')->test;
+isnt($status, 0, 'lta without timestamps is refused');
+like($said, qr/SigreqLongTerm lta needs SigreqTimestamp and SigreqSealAuthorities/, '… and says why');
 
 done_testing;

@@ -444,15 +444,16 @@ static void test_lock(void)
     apr_pool_t *own;
     begin();
     apr_pool_create(&own, pool);
-    ok(sr_proof_lock(&fault, folder, own) && !fault, "one process collects");
+    ok(sr_proof_lock(&fault, folder, SR_PROOF_COLLECTS, own) && !fault, "one process collects");
     const pid_t pid = fork();
-    if (!pid) _exit(sr_proof_lock(&fault, folder, pool) ? 1 : fault ? 2 : 0);
+    if (!pid) _exit(sr_proof_lock(&fault, folder, SR_PROOF_COLLECTS, pool) ? 1 : fault ? 2 : 0);
     int status = -1;
     waitpid(pid, &status, 0);
     is_int(WEXITSTATUS(status), 0, "another one does not");
     apr_pool_destroy(own);
-    ok(sr_proof_lock(&fault, folder, pool), "when the first one has ended, it does");
-    ok(!sr_proof_lock(&fault, "/nonexistent", pool) && fault, "a folder that is missing is a fault");
+    ok(sr_proof_lock(&fault, folder, SR_PROOF_COLLECTS, pool), "when the first one has ended, it does");
+    ok(sr_proof_lock(&fault, folder, SR_PROOF_ARCHIVES, pool), "archiving has a lock of its own");
+    ok(!sr_proof_lock(&fault, "/nonexistent", SR_PROOF_COLLECTS, pool) && fault, "a folder that is missing is a fault");
 }
 
 int main(void)
