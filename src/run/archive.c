@@ -39,7 +39,7 @@ bool sr_run_archive_leads(void)
     if (child.leads || is_stopped(NULL)) return child.leads;
     child.leads = sr_proof_lock(&fault, child.proofs, SR_PROOF_ARCHIVES, child.locked);
     if (fault && !child.said)
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, child.main_server, "SR0605: nothing is archived: %s", fault);
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, child.main_server, "SR0606: nothing is archived: %s", fault);
     child.said = fault != NULL;
     if (!child.leads) apr_pool_clear(child.locked);
     return child.leads;

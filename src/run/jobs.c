@@ -16,7 +16,6 @@ APLOG_USE_MODULE(sigreq);
  * long as a call can take. Otherwise httpd checks after 0.34 s whether the child has ended, and again after 1.4 s. */
 #define GRACE apr_time_from_sec(21)
 #define HASTE apr_time_from_msec(250)
-#define QUEUE apr_time_from_sec(10) /* how often it is looked what is to be archived */
 
 static struct {
     server_rec *main_server;
@@ -78,7 +77,6 @@ static sr_error_t *archive(void *baton, int number, const char *kind, const char
 static void queue(void *baton, int number, apr_pool_t *pool)
 {
     apr_int64_t due = 0;
-    if (!sr_metrics_turn(SR_METRIC_ARCHIVE_TURN, number, sr_time_steady(), QUEUE)) return;
     sr_error_t *error = child.tasks->queue(database(baton, number, pool),
                                            APR_ARRAY_IDX(child.databases, number, server_rec *), &due, pool);
     if (!error) sr_metrics_set(SR_METRIC_ARCHIVE_DUE, number, 0, (apr_uint64_t)due);
@@ -155,6 +153,8 @@ void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const s
     child.main_server = main_server;
     child.databases = sr_conf_databases(pchild, main_server);
     if (!child.databases->nelts) return;
+    for (int i = 0; !tasks->archive && i < child.databases->nelts; i++)
+        sr_metrics_set(SR_METRIC_ARCHIVE_DUE, i, 0, 0); /* that of another configuration */
     child.pool = sr_run_thread_pool();
     sr_error_t *error = start(pchild, conf);
     if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);

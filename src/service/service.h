@@ -325,12 +325,6 @@ typedef struct sr_archived_t {
  * Errors: SR_ECONFLICT if the submission is not completed, SR_EUNAVAILABLE if a document gets no timestamp. */
 sr_error_t *sr_service_archive(const sr_service_t *service, sr_archived_t *result, const char *uuid,
                                const sr_archive_options_t *options, apr_pool_t *pool);
-/* The same for a job: it is not an error if the submission was deleted. *again is that of the result. */
-sr_error_t *sr_service_archive_due(const sr_service_t *service, apr_interval_time_t *again, const char *uuid,
-                                   const sr_archive_options_t *options, apr_pool_t *pool);
-/* Queues a job for the submissions that are due (SR_OP_JOB_ARCHIVE). *due is their number. */
-sr_error_t *sr_service_archive_queue(const sr_service_t *service, apr_int64_t *due, const sr_archive_options_t *options,
-                                     apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- health.c */
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);

@@ -89,6 +89,14 @@ sr_error_t *sr_service_retain(const sr_service_t *service, int *deleted, sr_reta
  * Nothing happens if it is not, or if the submission is closed or gone. The service needs a database alone. */
 sr_error_t *sr_service_expire(const sr_service_t *service, const char *uuid, apr_pool_t *pool);
 
+/* For the job thread (archive.c). Does what sr_service_archive does for a job: it is not an error if the submission was
+ * deleted. *again is that of the result. The service needs all that sr_service_archive needs. */
+sr_error_t *sr_service_archive_due(const sr_service_t *service, apr_interval_time_t *again, const char *uuid,
+                                   const sr_archive_options_t *options, apr_pool_t *pool);
+/* Queues a job for each submission that is due (SR_OP_JOB_ARCHIVE). *due is their number. */
+sr_error_t *sr_service_archive_queue(const sr_service_t *service, apr_int64_t *due, const sr_archive_options_t *options,
+                                     apr_pool_t *pool);
+
 /* For sigreqctl (cancel.c). Cancels a submission as the administrator, without waiting for the submission lock: if a
  * signer signs at the same time, the transition that commits first wins. The service needs a database alone. Cancelling
  * again is OK and changes nothing. Errors: SR_ENOTFOUND, SR_ECONFLICT if the submission is closed, SR_EBADREQUEST. */

@@ -233,8 +233,7 @@ typedef enum sr_op_t {
     /* $T, uuid, children ("true"|"false") → OK | MISSING | UNAUTHORIZED; revoking it again is OK and does not change
      * its time. With children, all tokens that it made, directly or through others, are revoked too. */
     SR_OP_TOKEN_REVOKE,
-    /* $T, uuid, urls → OK + token | MISSING | UNAUTHORIZED. The token may be any one in the caller's scope, revoked
-     * or not. */
+    /* $T, uuid, urls → OK + token | MISSING | UNAUTHORIZED. The token may be any in the caller's scope, or revoked. */
     SR_OP_TOKEN_WEBHOOKS,
 
     /* $T, limit, direction, from ended_at|NULL, from id|NULL, kind|NULL, submission uuid|NULL, success
@@ -292,11 +291,8 @@ typedef enum sr_op_t {
      * was committed before, and returns these claims. */
     SR_OP_JOB_BATCH,
     /* time, time, time, now, n → OK + archiving. Inserts jobs of the kind "archive" for completed submissions that are
-     * due: they were never archived, and closed at the first time (test) or the second one (production) or before; or
-     * they were, and their stamped_until is not later than the third time. No job is inserted for a submission that has
-     * one that is not done, or had one in the last 24 hours, and none that would give an organisation more than n that
-     * are pending. The row has the number of those that are due (10,000 of an organisation stand for more), and of the
-     * jobs. If another process does the same on PostgreSQL, nothing is inserted. */
+     * due, so that an organisation has at most n that are pending; pgsql/jobs.sql explains it. The row has the numbers
+     * of those that are due and of the jobs. */
     SR_OP_JOB_ARCHIVE,
 
     /* Administration (sigreqctl). A list has all rows, oldest first. */
@@ -402,9 +398,8 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_BLOB_TOMBSTONES,
     /* JSON array of keys → OK. Deletes these tombstones, whose files have been removed. */
     SR_OP_ADMIN_BLOB_BURY,
-    /* time → OK + count. Deletes the idempotency rows that are older. */
+    /* time → OK + count. They delete the idempotency rows, and the jobs that ended, before it. */
     SR_OP_ADMIN_EXPIRE,
-    /* time → OK + count. Deletes the webhook calls that ended before it. */
     SR_OP_ADMIN_HISTORY_EXPIRE,
     SR_OP_COUNT
 } sr_op_t;
@@ -450,14 +445,12 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const
 
 /* ------------------------------------------------------------------------------------------------ watch.c
  * A time limit for one operation on PostgreSQL. When the time is up, the socket of the connection is shut down, and
- * the operation fails as with a lost connection. It may have been committed.
- */
+ * the operation fails as with a lost connection. It may have been committed. */
 typedef struct sr_watchdog_t sr_watchdog_t;
 /* Starts the thread that checks the watches of this process. The thread ends with the pool. */
 sr_error_t *sr_watchdog_start(sr_watchdog_t **watchdog, apr_interval_time_t limit, apr_pool_t *pool);
 
-/* The watch of one operation. It must not move between sr_watch_begin and sr_watch_end. Its members are read-only
- * for callers. */
+/* The watch of one operation. It must not move between sr_watch_begin and sr_watch_end. Callers only read it. */
 struct sr_watch_t {
     sr_watchdog_t *watchdog; /* NULL if there is no limit */
     sr_watch_t *next, **link;
@@ -473,8 +466,7 @@ void sr_watch_end(sr_watch_t *watch);
  * Decides which threads of a process may use a database. While it responds, all of them may, up to the limits of
  * sr_gate_create. When one operation was not answered in time, the database counts as stopped for all processes of
  * the machine. Then one thread at a time tries it, and all others are refused at once instead of waiting, until one
- * is answered. Reading and writing are counted separately.
- */
+ * is answered. Reading and writing are counted separately. */
 typedef struct sr_gate_t sr_gate_t;
 /* `number` is the database's number in SR_LABEL_SERVER. At most three quarters of `threads`, and at least two, may
  * use the database at the same time, two thirds of them to write. */

@@ -3,6 +3,7 @@
 # such documents, and that a process that is killed, and two at the same time, do nothing half and nothing twice.
 use strict;
 use warnings;
+use Digest::SHA 'sha256_hex';
 use JSON::PP 'decode_json';
 use Sigreq::Apart;
 use Sigreq::Here qw(suite wait_for);
@@ -32,8 +33,10 @@ sub command {
         '--helper', suite->{source} . '/build/sigreq-pdfd', @_);
 }
 
+my @under;     # a program that runs it
+
 sub begin {    # [process, its output]
-    my $pid = open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', command(@_) or die "sigreqctl: $!\n";
+    my $pid = open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', @under, command(@_) or die "sigreqctl: $!\n";
     return [$pid, $pipe];
 }
 
@@ -91,6 +94,13 @@ sub is_archived {    # a document, with so many signatures and document timestam
         or diag explain $judged;
     is(scalar(grep { $_->{intact} } @found), $signatures + $timestamps, '… and all is intact');
     ok($found[-1]{whole} && $found[-1]{kind} eq 'timestamp', '… the last timestamp covers the whole document');
+    return;
+}
+
+sub is_consistent {
+    my @check = command();
+    my $said  = qx(@{[map {"'$_'"} @check[0 .. 7]]} check 2>&1);
+    is($? >> 8, 0, 'sigreqctl check finds no fault') or diag $said;
     return;
 }
 
@@ -175,10 +185,53 @@ subtest 'killed' => sub {
     $tsa[0]->delay(0);
     is((archive($made->{uuid}))[1], 1, 'a second run ends it');
     is(chain_fault(audit($made)), undef, '… and the audit trail is a chain');
-    my @check = command();
-    splice @check, 8;
-    my $said = qx(@{[map {"'$_'"} @check[0 .. 7]]} check 2>&1);
-    is($? >> 8, 0, 'sigreqctl check finds no fault') or diag $said;
+    is_consistent();
+};
+
+# The calls that change something outside of the process, each of which is the last one of a process once.
+my @calls = qw(fsync fdatasync link linkat rename renameat unlink unlinkat ftruncate pwrite64 connect sendto);
+
+sub chosen {    # all of 1 to N, or eight of them
+    my $n = shift;
+    return $n <= 8 ? 1 .. $n : map { 1 + int(($n - 1) * $_ / 7) } 0 .. 7;
+}
+
+subtest 'killed at any point' => sub {
+    my $traced = "$apart->{dir}/calls";
+    plan skip_all => 'strace cannot trace here'  if system('strace -qq -o /dev/null true 2>/dev/null') != 0;
+    plan skip_all => 'a sanitizer does not work' if $ENV{SIGREQ_SANITIZE} || defined $ENV{ASAN_OPTIONS};
+    @under = ('strace', '-qq', '-o', $traced, '-e', 'trace=' . join ',', @calls);
+    is((archive(completed()->{uuid}))[1], 1, 'archived under strace');
+    my %count;
+    open my $file, '<', $traced or die "$traced: $!\n";
+    while (<$file>) { $count{$1}++ if /^(\w+)\(/ }
+    cmp_ok(scalar keys %count, '>=', 3, 'it makes calls that change something');
+    note join ' ', map {"$_ $count{$_}"} sort keys %count;
+    my ($made, $before, @wrong, $kills, $ended);
+    for my $call (sort keys %count) {
+        for my $n (chosen($count{$call})) {
+            ($made, $before) = (completed(), undef) if !$made;
+            $before //= document($made, 0)->body;
+            my $kill = "inject=$call:signal=KILL:when=$n";
+            @under = ('strace', '-qq', '-o', '/dev/null', '-e', "trace=$call", '-e', $kill);
+            my ($code) = archive($made->{uuid});
+            $kills++ if $code =~ /signal|137/;
+            my $document = document($made, 0)->body;
+            my @events   = archived($made);
+            my $after    = @events ? $events[0]{detail}{documents}[0]{after} : sha256_hex($before);
+            push @wrong, "$call $n: event and document differ" if $after ne sha256_hex($document) || @events > 1;
+            push @wrong, "$call $n: no chain" if chain_fault(audit($made));
+            next if !@events;
+            $ended++;
+            undef $made;
+        }
+    }
+    @under = ();
+    is_deeply(\@wrong, [], 'event and revision agree after each');
+    cmp_ok($kills, '>', 10, "… of $kills kills");
+    note "$ended of them came after the commit";
+    is((archive($made->{uuid}))[1], 1, 'a last run ends what was begun') if $made;
+    is_consistent();
 };
 
 $apart->stop;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# SigreqLongTerm lta: completed submissions are archived in the background, when there are proofs that are newer than the
-# last signature, and are renewed before the document timestamps end (SigreqRenew). Nobody waits for it. Processes that
-# are killed, and several hosts, do nothing half and nothing twice.
+# SigreqLongTerm lta: completed submissions are archived in the background, when there are proofs that are newer than
+# the last signature, and are renewed before the document timestamps end (SigreqRenew). Nobody waits for it. Processes
+# that are killed, and several hosts, do nothing half and nothing twice.
 use strict;
 use warnings;
 use Digest::SHA ();
@@ -56,6 +56,8 @@ sub serve {         # after the httpd before it
     $client = $apart->client($httpd);
     return;
 }
+
+sub waited { my $code = shift; return wait_for(sub { sleep 0.2; $code->() }) }    # what takes seconds
 
 sub figure {
     my ($pattern) = @_;
@@ -123,10 +125,10 @@ sub is_sound {      # what must be true whatever has happened
 
 subtest 'in the background' => sub {
     serve('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s');
-    ok(wait_for(\&proven), 'there are proofs of the seal');
+    ok(waited(\&proven), 'there are proofs of the seal');
     my $made   = completed();    # which also makes the authority known
     my $before = document($made);
-    ok(wait_for(sub { archived($made) }), 'a completed submission is archived');
+    ok(waited(sub { archived($made) }), 'a completed submission is archived');
     is_sound($made, $before);
     is(levels(document($made)), 'signed B-LTA trusted timestamp trusted', '… as PAdES B-LTA');
     ok(document($made, version => 'signed') eq $before, '… version=signed is what the signer has left');
@@ -134,39 +136,38 @@ subtest 'in the background' => sub {
     my ($event) = archived($made);
     like($event->{detail}{documents}[0]{timestamp}{authority}, qr/tsa1/, '… the event names the authority');
     like($event->{detail}{documents}[0]{timestamp}{time}, qr/^20\d\d-/, '… and the time');
-    ok(wait_for(sub { job($made, 'state') eq 'done' }), 'its job is done');
-    ok(wait_for(sub { due() == 0 }), '… and nothing is due');
+    ok(waited(sub { job($made, 'state') eq 'done' }), 'its job is done');
+    ok(waited(sub { due() == 0 }), '… and nothing is due');
 };
 
 subtest 'proofs that are older than the signature' => sub {
     serve('tsa1', 'SigreqLongTerm lta');    # whose proofs are not fetched again for long
-    ok(wait_for(\&proven), 'there are proofs of the seal');
+    ok(waited(\&proven), 'there are proofs of the seal');
     my $made = completed();
-    ok(wait_for(\&stamped), '… and of the authority');
+    ok(waited(\&stamped), '… and of the authority');
     my $later = completed();
     is(due(), 0, 'nothing is due');
     is(job($later, 'id'), '', '… so there is no job that could fail');
     in_database("UPDATE submission SET closed_at = closed_at - 87000000000 WHERE uuid = '$later->{uuid}'");
-    ok(wait_for(sub { archived($later) }), 'after a day it is archived all the same');
+    ok(waited(sub { archived($later) }), 'after a day it is archived all the same');
     is(levels(document($later)), 'signed B-LTA trusted timestamp trusted', '… with the proofs that there are');
     is(scalar archived($made), 0, '… and the other one is not');
 };
 
 subtest 'authorities that are away' => sub {
     serve('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s', 'SigreqTimestampMode prefer');
-    ok(wait_for(\&proven), 'there are proofs of the seal');
+    ok(waited(\&proven), 'there are proofs of the seal');
     $tsa{tsa1}->mode('500');
     my $made   = completed();
     my $before = document($made);
-    ok(wait_for(sub { (job($made, 'attempts') || 0) == 1 }), 'archiving fails');
+    ok(waited(sub { (job($made, 'attempts') || 0) == 1 }), 'archiving fails');
     is(job($made, 'state'), 'scheduled', '… and will be tried again');
-    ok(wait_for(sub { due() > 0 }), '… the metric says that something is due');
+    ok(waited(sub { due() > 0 }), '… the metric says that something is due');
     ok(document($made) eq $before, '… nothing has happened to the document');
-    ok(wait_for(sub { $httpd->log =~ /SR0600: archive \d+ failed at attempt 1 of 10/ }), '… the log has it');
+    ok(waited(sub { $httpd->log =~ /SR0600: archive \d+ failed at attempt 1 of 10/ }), '… the log has it');
     $tsa{tsa1}->mode('ok');
-    ok(wait_for(sub {    # the authority is skipped for a while after its failures
+    ok(waited(sub {    # the authority is skipped for a while after its failures
             in_database("UPDATE job SET due_at = 1 WHERE kind = 'archive' AND state = 'scheduled'");
-            sleep 0.5;
             return archived($made);
         }), 'when they are back it is archived');
     is_sound($made, $before);
@@ -175,20 +176,19 @@ subtest 'authorities that are away' => sub {
 
 subtest 'renewal' => sub {
     serve('short', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s', 'SigreqRenew 29d');
-    ok(wait_for(\&proven), 'there are proofs of the seal');
+    ok(waited(\&proven), 'there are proofs of the seal');
     my $made = completed();
-    ok(wait_for(sub { archived($made) }), 'a submission is archived by a timestamp that ends in 30 days');
-    ok(wait_for(sub { job($made, 'state') eq 'done' }), '… which is all');
+    ok(waited(sub { archived($made) }), 'a submission is archived by a timestamp that ends in 30 days');
+    ok(waited(sub { job($made, 'state') eq 'done' }), '… which is all');
     serve('short', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s');
     in_database("UPDATE job SET ended_at = ended_at - 87000000000 WHERE kind = 'archive' AND state = 'done'");
-    ok(wait_for(sub { job($made, 'state') eq 'scheduled' }), '90 days before that it is due');
+    ok(waited(sub { job($made, 'state') eq 'scheduled' }), '90 days before that it is due');
     is(scalar archived($made), 1, '… but another timestamp of this authority would renew nothing');
     cmp_ok(job($made, 'due_at') / 1e6, '>', time + 80_000, '… so it is tried again in a day');
     is(job($made, 'attempts'), 0, '… which is no failure');
     serve('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s', 'SigreqRenew 31d');
-    ok(wait_for(sub {    # it waits for the proofs, which nobody needed here before
+    ok(waited(sub {    # it waits for the proofs, which nobody needed here before
             in_database("UPDATE job SET due_at = 1 WHERE kind = 'archive' AND state = 'scheduled'");
-            sleep 0.5;
             return archived($made) == 2;
         }), 'an authority whose certificate ends later renews it')
         or diag job($made, 'error');
@@ -203,7 +203,7 @@ subtest 'renewal' => sub {
         $size = $end + 6 if Digest::SHA::sha256_hex(substr $document, 0, $end + 6) eq $first;
     }
     cmp_ok(index($document, '/CRLs', $size), '>', 0, '… with a proof about the authority before');
-    ok(wait_for(sub { job($made, 'state') eq 'done' }), '… and that is all');
+    ok(waited(sub { job($made, 'state') eq 'done' }), '… and that is all');
 };
 
 sub children {    # of an httpd: those that serve
@@ -214,7 +214,7 @@ sub children {    # of an httpd: those that serve
 
 subtest 'killed again and again' => sub {
     serve('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s');
-    ok(wait_for(\&proven), 'there are proofs of the seal');
+    ok(waited(\&proven), 'there are proofs of the seal');
     my @made   = map { completed() } 1 .. 6;
     my %before = map { $_->{uuid} => document($_) } @made;
     $tsa{tsa1}->delay(150);
@@ -224,14 +224,14 @@ subtest 'killed again and again' => sub {
         last if @made == grep { scalar eval { archived($_) } } @made;
     }
     $tsa{tsa1}->delay(0);
-    ok(wait_for(sub {
+    ok(waited(sub {
             in_database("UPDATE job SET due_at = 1 WHERE kind = 'archive' AND state = 'scheduled'");
-            sleep 0.3;
             return @made == grep { scalar eval { archived($_) } } @made;
         }), 'all are archived in the end');
     is_sound($_, $before{ $_->{uuid} }) for @made;
     my %database = $apart->database;
-    my $said = qx(@{[suite->{source}]}/build/sigreqctl --driver $database{driver} --params '$database{params}' --documents '$folder/documents' check 2>&1);
+    my $ctl = suite->{source} . "/build/sigreqctl --driver $database{driver} --params '$database{params}'";
+    my $said = qx($ctl --documents '$folder/documents' check 2>&1);
     is($? >> 8, 0, 'sigreqctl check finds no fault') or diag $said;
 };
 
@@ -240,14 +240,14 @@ subtest 'two hosts' => sub {
     my @made   = map { completed() } 1 .. 8;
     my %before = map { $_->{uuid} => document($_) } @made;
     $tsa{tsa1}->forget;
-    ok(wait_for(sub { @made == grep { scalar archived($_) } @made }), 'all are archived');
+    ok(waited(sub { @made == grep { scalar archived($_) } @made }), 'all are archived');
     is_sound($_, $before{ $_->{uuid} }) for @made;
     $other->stop;
 };
 
 subtest 'deletion' => sub {
     my $made = completed();
-    ok(wait_for(sub { archived($made) }), 'a submission is archived');
+    ok(waited(sub { archived($made) }), 'a submission is archived');
     is($client->delete("/signatures/$made->{uuid}")->code, 204, 'it can be deleted');
     is(job($made, 'id'), '', '… and its job with it');
 };

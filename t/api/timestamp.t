@@ -284,6 +284,40 @@ subtest 'an authority that fails is skipped' => sub {
     is($tsa[0]->counts->{queries}, 4, '… and by all, if it is well');
 };
 
+subtest 'an outage under load' => sub {
+    my $people = 6;
+    serve('prefer', [$tsa[0]], 'SigreqTimestampTimeout 2s 2s');
+    my @made = map { create(6) } 1 .. $people;
+    $tsa[0]->mode('slow');
+    $tsa[0]->forget;
+    my $begun = time;
+    my @pids  = map {
+        my $made = $_;
+        my $pid  = fork // die "fork: $!\n";
+        if (!$pid) {
+            my $failed = grep { eval { $_->sign->code } != 200 } signers_of($made);
+            require POSIX;
+            POSIX::_exit($failed);
+        }
+        $pid;
+    } @made;
+    my $failed = 0;
+    for (@pids) { waitpid $_, 0; $failed += $? >> 8 }
+    is($failed, 0, 'everybody can sign, six at a time, while the authority does not answer');
+    my $pauses  = int((time - $begun) / 30);    # after each pause one caller tries
+    my $queries = $tsa[0]->counts->{queries};
+    cmp_ok($queries, '<=', 2 + $people + $pauses, '… and after three failures nobody else waits for it');
+    my %faults;
+    for my $event (map { (signed($_), completed($_)) } @made) {
+        $faults{ $_->{timestampFault} // 'none' }++
+            for grep { exists $_->{timestamp} } @{ $event->{detail}{documents} // [] }, $event->{detail};
+    }
+    is($faults{late}, $queries, '… those who waited have that in their event') or diag explain \%faults;
+    cmp_ok($faults{skipped}, '>', 20, '… the others were not held up');
+    ok(!$faults{none}, '… and no time is made up');
+    $tsa[0]->mode('ok');
+};
+
 subtest 'a child that is killed while it waits' => sub {
     serve('require', [$tsa[0]], 'SigreqTimestampTimeout 60s 60s');
     my $made = create(2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* responder.c: an OCSP responder and a server of CRLs for tests, which can lie. t/lib/Sigreq/Responder.pm starts it.
  *
- *   responder FOLDER
+ *   responder FOLDER [PORT]
  *
  * It prints its port on the loopback. FOLDER is that of Sigreq::PKI, whose files are read for each request.
  *   POST /ocsp, GET /ocsp/…   an OCSP response about the certificate, signed by ocsp.crt
@@ -226,7 +226,9 @@ int main(int argc, char **argv)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
     const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    if (argc != 2 || bind(listener, (struct sockaddr *)&address, size) || listen(listener, 100)
+    if (argc == 3) address.sin_port = htons((unsigned short)atoi(argv[2]));
+    (void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
+    if (argc < 2 || argc > 3 || bind(listener, (struct sockaddr *)&address, size) || listen(listener, 100)
         || getsockname(listener, (struct sockaddr *)&address, &size))
         return 1;
     folder = argv[1];

@@ -315,7 +315,9 @@ BEGIN
                         sigreq.job_due_in(p.now);
 END $$
 
--- The submissions s of an organisation that are due, of which the first ones have never been archived.
+-- Jobs that archive. The submissions s of an organisation that are due: NEVER, those that were never archived, and were
+-- closed at p_test or p_production (by their environment) or before; ENDING, those whose stamped_until is not later than
+-- p_before. 10,000 of an organisation stand for more. Only one process at a time inserts jobs.
 -- @macro NEVER(s, o) s.organization_id = o AND s.state = 'completed' AND coalesce(s.stamped_until, 0) = 0
 --     AND s.closed_at <= greatest(p_test, p_production)
 --     AND s.closed_at <= CASE s.environment WHEN 'test' THEN p_test ELSE p_production END

@@ -5,10 +5,11 @@ package Sigreq::Judge;
 use strict;
 use warnings;
 use Exporter 'import';
+use File::Basename 'dirname';
 use File::Temp;
 use JSON::PP 'decode_json';
 
-our @EXPORT_OK = qw(java_judge pyhanko_judge);
+our @EXPORT_OK = qw(java_judge pyhanko_judge pyhanko_lta);
 
 my @jars = map {"/usr/share/java/$_.jar"} qw(pdfbox2 fontbox2 commons-logging bcprov bcutil bcpkix);
 my $folder;    # of the compiled program
@@ -52,6 +53,18 @@ sub pyhanko_judge {
     my @lines = <$pipe>;
     close $pipe;
     return $? >> 8 == 77 ? undef : { map { $_->{file} => $_ } map { decode_json($_) } @lines };
+}
+
+# pyhanko_lta(ROOTS, CRLS, FILE): what pyHanko's long-term validation says of the first signature, at the time of this
+# process's clock: "PADES_LT ok, PADES_LTA NO". It knows what is in the file and the CRLs in a folder. undef where pyHanko
+# is missing. t/tool/longterm.py says more.
+sub pyhanko_lta {
+    my ($roots, $crls, $file) = @_;
+    my $there = dirname($ENV{SIGREQ_JUDGE} // return undef) . '/pyhanko';
+    open my $pipe, '-|', '/usr/bin/python3', 't/tool/longterm.py', $there, $roots, $crls, $file or return undef;
+    chomp(my $said = <$pipe> // 'nothing');
+    close $pipe;
+    return $? >> 8 == 77 ? undef : $said;
 }
 
 1;

@@ -6,10 +6,12 @@ use warnings;
 use IO::Socket::INET;
 use JSON::PP qw(decode_json);
 
-# new(folder): the folder of a Sigreq::PKI, which may be made later with `http` and `ocsp` as URLs
+# new(folder, port): the folder of a Sigreq::PKI, which may be made later with `http` and `ocsp` as URLs. Without a port
+# it has a free one.
 sub new {
-    my ($class, $folder) = @_;
-    my $pid  = open my $out, '-|', ($ENV{O} // 'build') . '/t/tool/responder', $folder or die "responder: $!\n";
+    my ($class, $folder, @port) = @_;
+    my @command = (($ENV{O} // 'build') . '/t/tool/responder', $folder, @port);
+    my $pid     = open my $out, '-|', @command or die "responder: $!\n";
     my $port = (<$out> // '') =~ /^(\d+)$/ ? $1 : die "responder did not start\n";
     return bless { pid => $pid, out => $out, port => $port, owner => $$ }, $class;
 }

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""longterm.py PYHANKO ROOTS.pem CRLS FILE: what pyHanko's long-term validation (PADES_LT, PADES_LTA) says of the first
+signature of a PDF, as "PADES_LT ok, PADES_LTA NO". PYHANKO is the folder of its source. Nothing is fetched: it knows what
+is in the file, and the CRLs (*.crl) in a folder, for the newest document timestamp, whose proofs cannot be in the file.
+The time is that of the process's clock. Exit status 77 if a package is missing."""
+import asyncio, glob, logging, os, sys, warnings
+
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+warnings.simplefilter('ignore')
+logging.disable(logging.CRITICAL)
+try:
+    startup = os.path.join(sys.argv[1], 'sitecustomize.py')
+    if os.path.exists(startup):
+        exec(open(startup).read())
+    from asn1crypto import crl, pem, x509
+    from pyhanko.pdf_utils.reader import PdfFileReader
+    from pyhanko.sign.validation import async_validate_pdf_ltv_signature, RevocationInfoValidationType as Kind
+    from pyhanko_certvalidator import ValidationContext
+except ImportError as error:
+    print('longterm.py: missing: %s' % error, file=sys.stderr)
+    sys.exit(77)
+
+roots = [x509.Certificate.load(der) for _, _, der in pem.unarmor(open(sys.argv[2], 'rb').read(), multiple=True)]
+crls = [crl.CertificateList.load(open(name, 'rb').read()) for name in sorted(glob.glob(sys.argv[3] + '/*.crl'))]
+
+
+async def judge(kind):
+    signature = PdfFileReader(open(sys.argv[4], 'rb')).embedded_regular_signatures[0]
+    context = ValidationContext(trust_roots=roots, allow_fetching=False, crls=crls)
+    strict = {'trust_roots': roots, 'allow_fetching': False, 'revocation_mode': 'require'}
+    try:
+        said = await async_validate_pdf_ltv_signature(signature, kind, strict, bootstrap_validation_context=context)
+        return 'ok' if said.bottom_line else 'NO'
+    except Exception as error:
+        print('%s: %s' % (kind.name, error), file=sys.stderr)
+        return 'NO'
+
+
+print(', '.join('%s %s' % (kind.name, asyncio.run(judge(kind))) for kind in (Kind.PADES_LT, Kind.PADES_LTA)))
