@@ -27,7 +27,7 @@ plan skip_all => 'a sanitizer must be loaded first' if $ENV{SIGREQ_SANITIZE} || 
 my $YEAR   = 365.25 * 86_400;
 my $apart  = Sigreq::Apart->new;
 my $folder = $apart->{dir};
-my $ahead  = 0;                    # seconds
+our $ahead = 0;                    # seconds
 
 sub faked {                        # runs code whose programs start with a clock that is `ahead`
     my ($code) = @_;
@@ -114,7 +114,8 @@ sub completed {
 
 serve(0, 'tsa1');
 completed();    # so that the proofs of the authority are collected before the next signature
-ok(wait_for(sub { my ($pem) = glob "$folder/proofs-tsa1/*.pem"; $pem && -e $pem =~ s/pem$/json/r }), 'there are proofs');
+ok(wait_for(sub { my ($pem) = glob "$folder/proofs-tsa1/*.pem"; $pem && -e $pem =~ s/pem$/json/r }),
+    'there are proofs of it');
 sleep 1.1;      # a child lists the chains once a second
 my $made = completed();
 ok(wait_for(sub { sleep 0.2; archived($made) == 1 }), 'archived today');

@@ -56,8 +56,8 @@ sub pyhanko_judge {
 }
 
 # pyhanko_lta(ROOTS, CRLS, FILE): what pyHanko's long-term validation says of the first signature, at the time of this
-# process's clock: "PADES_LT ok, PADES_LTA NO". It knows what is in the file and the CRLs in a folder. undef where pyHanko
-# is missing. t/tool/longterm.py says more.
+# process's clock: "PADES_LT ok, PADES_LTA NO". It knows what is in the file and the CRLs in a folder. undef where
+# pyHanko is missing. t/tool/longterm.py says more.
 sub pyhanko_lta {
     my ($roots, $crls, $file) = @_;
     my $there = dirname($ENV{SIGREQ_JUDGE} // return undef) . '/pyhanko';
