@@ -192,6 +192,27 @@ static void has_room(const tsa_t *one)
        "what is no signature gets no token");
 }
 
+static apr_time_t end_of(const char *name)
+{
+    const tsa_t tsa = start(name), *one = &tsa;
+    sr_timestamps_t *timestamps = timestamps_of(&one, 1);
+    sr_stamp_t stamp;
+    apr_time_t end = 0;
+    fill(&stamp, 1);
+    ok(!sr_timestamps_make(timestamps, &stamp, 1, pool), "a token of %s", name);
+    ok(!sr_timestamps_end(&end, timestamps, stamp.token, stamp.length, pool), "… has an end");
+    ok(sr_timestamps_end(&(apr_time_t){0}, timestamps, "nonsense", 8, pool) != NULL, "… and nonsense has none");
+    return end;
+}
+
+static void ends(void)
+{
+    const apr_time_t day = apr_time_from_sec(86400), end = sr_time_now() + 5000 * day;
+    const apr_time_t strong = end_of("strong"), weak = end_of("weak");
+    ok(strong > end - day && strong < end + day, "the end of its certificate");
+    is_str(sr_time_format(weak, pool), "2031-01-01T00:00:00.000Z", "a weak key ends before its certificate");
+}
+
 int main(void)
 {
     apr_initialize();
@@ -199,12 +220,16 @@ int main(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
     make_begin();
     folder = apr_psprintf(pool, "%s/pki", make_folder);
-    make_run("perl -It/lib -MSigreq::PKI -e 'Sigreq::PKI->new(shift)' %s", folder);
+    make_run("perl -It/lib -MSigreq::PKI -e '$p = Sigreq::PKI->new(shift);"
+             " $p->issue($$_[0], \"tsaroot2\", \"tsa\", days => 5000, key => $$_[1])"
+             " for [strong => [ec => \"P-256\"]], [weak => [rsa => 2048]]' %s",
+             folder);
     const tsa_t one = start("tsa1"), two = start("tsa2");
     gives_tokens(&one, &two);
     says_why(&one);
     skips_authorities(&one);
     has_room(&two);
+    ends();
     make_end();
     apr_pool_destroy(pool);
     return done();

@@ -118,12 +118,12 @@ sub run {    # a command, in the folder; N is the name of the issuer
 }
 
 # Issues a certificate: its name, the name of its issuer, a section of the configuration. It begins `from` (time,
-# default: an hour ago) and ends `until` (default: after `days`, 730).
+# default: an hour ago) and ends `until` (default: after `days`, 730). `key`: [ec => curve] or [rsa => bits].
 sub issue {
     my ($self, $name, $issuer, $section, %more) = @_;
     my $from  = $more{from}  // time - 3600;
     my $until = $more{until} // time + 86_400 * ($more{days} // 730);
-    my ($kind, $size) = @{ $KEYS{$name} // [ec => 'P-256'] };
+    my ($kind, $size) = @{ $more{key} // $KEYS{$name} // [ec => 'P-256'] };
     my @key = $kind eq 'ec' ? ('-newkey', 'ec', '-pkeyopt', "ec_paramgen_curve:$size") : ('-newkey', "rsa:$size");
     if ($section eq 'root' || $section eq 'sub') {
         $self->write("$name.index",     '');
