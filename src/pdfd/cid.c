@@ -49,10 +49,9 @@ static bool read_index(cff_t *cff, apr_size_t from, apr_size_t *after)
 static unsigned next(cff_t *cff)
 {
     const unsigned first = byte_at(cff, cff->at++);
-    if (first == ESCAPE) cff->at++;
+    if (first == ESCAPE || (first >= 247 && first < 255)) cff->at++;
     else if (first == SHORT_NUMBER) cff->at += 2;
     else if (first == LONG_NUMBER) cff->at += 4;
-    else if (first >= 247 && first < 255) cff->at++;
     else if (first == REAL_NUMBER)
         while (cff->at < cff->end && (byte_at(cff, cff->at++) & 0xf) != 0xf) continue;
     return first;

@@ -98,7 +98,7 @@ static void read_box(int box[4], const sr_pdfd_used_font_t *used)
     unsigned length;
     const unsigned char *data = (const unsigned char *)hb_blob_get_data(head, &length);
     for (int i = 0; i < 4; i++) {
-        const unsigned char *at = data + HEAD_BOX + 2 * i;
+        const unsigned char *at = data + HEAD_BOX + (apr_size_t)i * 2;
         box[i] = length < HEAD_BOX + 8 ? 0 : scaled(used, (int16_t)(at[0] << 8 | at[1]));
     }
     hb_blob_destroy(head);
