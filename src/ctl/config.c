@@ -19,13 +19,22 @@ static const struct {
     const char *directive;
     ctl_option_id_t option;
 } directives[] = {
-    {"DBDriver", OPTION_DRIVER},           {"DBDParams", OPTION_PARAMS},
-    {"SigreqDocuments", OPTION_DOCUMENTS}, {"SigreqSealCertificate", OPTION_CERTIFICATE},
-    {"SigreqSealKey", OPTION_KEY},         {"SigreqTestSealCertificate", OPTION_TEST_CERTIFICATE},
-    {"SigreqTrust", OPTION_TRUST},         {"SigreqHelper", OPTION_HELPER},
-    {"SigreqCache", OPTION_CACHE},         {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
-    {"SigreqTimestamp", OPTION_TIMESTAMP}, {"SigreqTimestampAuthorities", OPTION_AUTHORITIES},
-    {"SigreqProxy", OPTION_PROXY},         {"SigreqProofs", OPTION_PROOFS},
+    {"DBDriver", OPTION_DRIVER},
+    {"DBDParams", OPTION_PARAMS},
+    {"SigreqDocuments", OPTION_DOCUMENTS},
+    {"SigreqSealCertificate", OPTION_CERTIFICATE},
+    {"SigreqSealKey", OPTION_KEY},
+    {"SigreqTestSealCertificate", OPTION_TEST_CERTIFICATE},
+    {"SigreqTrust", OPTION_TRUST},
+    {"SigreqHelper", OPTION_HELPER},
+    {"SigreqCache", OPTION_CACHE},
+    {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
+    {"SigreqTimestamp", OPTION_TIMESTAMP},
+    {"SigreqTimestampAuthorities", OPTION_AUTHORITIES},
+    {"SigreqProxy", OPTION_PROXY},
+    {"SigreqProofs", OPTION_PROOFS},
+    {"SigreqSealNextKey", OPTION_NEXT_KEY},
+    {"SigreqSealNextCertificate", OPTION_NEXT_CERTIFICATE},
     {"SigreqRenew", OPTION_RENEW},
 };
 

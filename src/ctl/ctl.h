@@ -4,12 +4,13 @@
  * Sections: main.c (parses the command line, returns the exit code) · commands.c (the tables of commands and options)
  * · check.c (checks values of options) · config.c (finds the database) · documents.c (opens the documents folder) ·
  * owner.c (changes the user) · new_folder.c (writes a folder that appears only when it is complete) · database.c,
- * people.c, accounts.c, requests.c, gc.c, erase.c, archive.c, export.c, exported.c, seal.c, verify.c (the commands) ·
- * print.c (prints results as text and as JSON) */
+ * people.c, accounts.c, requests.c, gc.c, erase.c, archive.c, export.c, exported.c, seal.c, rotation.c, verify.c (the
+ * commands) · print.c (prints results as text and as JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
 #include "blobs/blobs.h"
+#include "pdf/cms.h"
 #include "store/store.h"
 
 typedef enum ctl_exit_t {
@@ -71,6 +72,9 @@ typedef enum ctl_option_id_t {
     OPTION_PROXY,
     OPTION_RENEW,
     OPTION_PROOFS,
+    OPTION_FOLDER,
+    OPTION_NEXT_CERTIFICATE,
+    OPTION_NEXT_KEY,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -192,7 +196,20 @@ sr_error_t *ctl_exported_submission(json_t **shown, apr_array_header_t **files, 
  * "createdAt" with ISO 8601. New reference. */
 json_t *ctl_exported_object(const json_t *object, apr_pool_t *pool);
 
-/* ------------------------------- database.c people.c accounts.c requests.c gc.c erase.c export.c seal.c verify.c */
+/* ------------------------------------------------------------------------------------------------- seal.c */
+/* Returns the error of errno for a file of the seal. */
+sr_error_t *ctl_seal_fault(ctl_t *ctl, const char *path);
+/* Writes a new file and syncs it to disk. If that fails, no file is left. */
+sr_error_t *ctl_seal_write(ctl_t *ctl, const char *path, const char *text, mode_t mode);
+/* Syncs a folder to disk. */
+void ctl_seal_sync(const char *path);
+/* Describes a certificate. `key` may be NULL. New reference. */
+json_t *ctl_seal_describe(const sr_cms_certificate_t *about, const char *certificate, const char *key);
+/* Loads both files as httpd does at its start, and prints the result. */
+sr_error_t *ctl_seal_print(ctl_t *ctl, const char *certificate, const char *key);
+
+/* ------------------------------- database.c people.c accounts.c requests.c gc.c erase.c export.c seal.c rotation.c
+ * verify.c */
 sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);
 sr_error_t *ctl_org_create(ctl_t *ctl);
@@ -224,6 +241,9 @@ sr_error_t *ctl_check(ctl_t *ctl);
 sr_error_t *ctl_documents_adopt(ctl_t *ctl);
 sr_error_t *ctl_seal_create(ctl_t *ctl);
 sr_error_t *ctl_seal_show(ctl_t *ctl);
+sr_error_t *ctl_seal_request(ctl_t *ctl);
+sr_error_t *ctl_seal_import(ctl_t *ctl);
+sr_error_t *ctl_seal_rotate(ctl_t *ctl);
 sr_error_t *ctl_verify(ctl_t *ctl);
 
 /* ------------------------------------------------------------------------------------------------ print.c */

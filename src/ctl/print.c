@@ -12,7 +12,7 @@ static bool is_time(const char *name)
     return length > 3 && strcmp(name + length - 3, "_at") == 0;
 }
 
-/* Replaces times in microseconds by ISO 8601, in an object or an array of objects, and in arrays of their members. */
+/* Replaces times in microseconds by ISO 8601, in an object or an array of objects, and in those in them. */
 // NOLINTNEXTLINE(misc-no-recursion): the rows of the store nest 2 deep
 static void show_times(json_t *shown)
 {
@@ -23,7 +23,7 @@ static void show_times(json_t *shown)
 
     json_array_foreach (shown, index, value) show_times(value);
     json_object_foreach_safe (shown, next, name, value) {
-        if (json_is_array(value)) show_times(value);
+        if (json_is_array(value) || json_is_object(value)) show_times(value);
         else if (is_time(name) && json_is_integer(value))
             json_object_set_new(shown, name, sr_time_json((apr_time_t)json_integer_value(value)));
     }

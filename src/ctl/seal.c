@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seal.c: sigreqctl seal: creates the key and certificate of the seal, and shows them. A key file is readable only by
- * its owner and never overwrites an existing one, because nothing can be sealed with a certificate whose key is lost.
- */
+/* seal.c: sigreqctl seal create and show: creates the key and certificate of the seal, and shows them. A key file is
+ * readable only by its owner and never overwrites an existing one, because nothing can be sealed with a certificate
+ * whose key is lost. rotation.c has the other commands. */
 #include "ctl/ctl.h"
 #include "pdf/pdf.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,8 +16,10 @@
 static const char *const columns[] = {"name",   "issuer", "key",    "begins_at",        "expires_at",
                                       "serial", "sha256", "usable", "certificate_file", "key_file",
                                       NULL};
+static const char *const next_columns[] = {"name", "begins_at", "expires_at", "sha256", "usable", "fault", NULL};
+static const char *const former_columns[] = {"name", "begins_at", "expires_at", "sha256", NULL};
 
-static sr_error_t *fail(ctl_t *ctl, const char *path)
+sr_error_t *ctl_seal_fault(ctl_t *ctl, const char *path)
 {
     if (errno == EEXIST) return sr_error(ctl->pool, SR_ECONFLICT, "%s exists, and is never overwritten", path);
     return sr_error(ctl->pool, SR_EINTERNAL, "%s: %s", path, strerror(errno));
@@ -33,19 +36,18 @@ static bool write_all(int fd, const char *text)
     return true;
 }
 
-/* Writes a new file and syncs it to disk. If that fails, no file is left. */
-static sr_error_t *write_new(ctl_t *ctl, const char *path, const char *text, mode_t mode)
+sr_error_t *ctl_seal_write(ctl_t *ctl, const char *path, const char *text, mode_t mode)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) return fail(ctl, path);
+    if (fd < 0) return ctl_seal_fault(ctl, path);
     bool written = write_all(fd, text) && !fchmod(fd, mode) && !fsync(fd);
-    sr_error_t *error = written ? NULL : fail(ctl, path);
+    sr_error_t *error = written ? NULL : ctl_seal_fault(ctl, path);
     close(fd);
     if (error) unlink(path);
     return error;
 }
 
-static void sync_folder(const char *path)
+void ctl_seal_sync(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
@@ -53,7 +55,7 @@ static void sync_folder(const char *path)
     close(fd);
 }
 
-static json_t *describe(const sr_cms_certificate_t *about, const char *certificate, const char *key)
+json_t *ctl_seal_describe(const sr_cms_certificate_t *about, const char *certificate, const char *key)
 {
     json_t *answer = json_object();
 
@@ -71,19 +73,11 @@ static json_t *describe(const sr_cms_certificate_t *about, const char *certifica
     return answer;
 }
 
-/* Loads both files as httpd does at its start, and prints the result. */
-static sr_error_t *show(ctl_t *ctl, const char *certificate, const char *key)
+sr_error_t *ctl_seal_print(ctl_t *ctl, const char *certificate, const char *key)
 {
-    const sr_cms_certificate_t *about;
     const sr_cms_identity_t *identity;
-
-    if (key) {
-        SR_TRY(sr_cms_identity_load(&identity, certificate, key, ctl->pool));
-        about = sr_cms_identity_certificate(identity);
-    } else {
-        SR_TRY(sr_cms_certificate_read(&about, certificate, ctl->pool));
-    }
-    ctl_print(ctl, describe(about, certificate, key), columns);
+    SR_TRY(sr_cms_identity_load(&identity, certificate, key, ctl->pool));
+    ctl_print(ctl, ctl_seal_describe(sr_cms_identity_certificate(identity), certificate, key), columns);
     return NULL;
 }
 
@@ -100,27 +94,94 @@ sr_error_t *ctl_seal_create(ctl_t *ctl)
     if (ctl->given[OPTION_DAYS]) sr_text_number(&days, ctl->values[OPTION_DAYS]);
     if (ctl->given[OPTION_TEST]) name = apr_pstrcat(ctl->pool, name, SR_CMS_ISSUE_TEST, NULL);
     SR_TRY(sr_cms_issue(&certificate, &key, name, days, ctl->pool));
-    if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail(ctl, folder);
+    if (mkdir(folder, 0755) != 0 && errno != EEXIST) return ctl_seal_fault(ctl, folder);
     if (access(certificate_path, F_OK) == 0) {
         errno = EEXIST;
-        return fail(ctl, certificate_path);
+        return ctl_seal_fault(ctl, certificate_path);
     }
-    SR_TRY(write_new(ctl, key_path, key, 0600));
-    error = write_new(ctl, certificate_path, certificate, 0644);
+    SR_TRY(ctl_seal_write(ctl, key_path, key, 0600));
+    error = ctl_seal_write(ctl, certificate_path, certificate, 0644);
     if (error) {
         unlink(key_path);
         return error;
     }
-    sync_folder(folder);
-    return show(ctl, certificate_path, key_path);
+    ctl_seal_sync(folder);
+    return ctl_seal_print(ctl, certificate_path, key_path);
+}
+
+/* ------------------------------------------------------------------------------------------------- show */
+
+/* Describes the next certificate: JSON null if there is none. New reference. */
+static sr_error_t *describe_next(ctl_t *ctl, json_t **next, const char *certificate, const char *key)
+{
+    const sr_cms_certificate_t *about;
+    const sr_cms_identity_t *unused;
+    *next = json_null();
+    if (!certificate || !key || access(certificate, F_OK) != 0) return NULL;
+    SR_TRY(sr_cms_certificate_read(&about, certificate, ctl->pool));
+    sr_error_t *fault = sr_cms_identity_load_when(&unused, certificate, key, SR_CMS_NOW_OR_LATER, ctl->pool);
+    *next = ctl_seal_describe(about, certificate, key);
+    json_object_set_new(*next, "usable", json_boolean(!fault));
+    json_object_set_new(*next, "fault", sr_json_string_or_null(fault ? fault->message : NULL));
+    return NULL;
+}
+
+static sr_error_t *describe_former(ctl_t *ctl, json_t *former, const char *folder)
+{
+    const sr_cms_certificate_t *about;
+    DIR *listing = folder ? opendir(folder) : NULL;
+    if (!listing) return NULL;
+    sr_error_t *error = NULL;
+    for (const struct dirent *entry; !error && (entry = readdir(listing));) {
+        const char *path = apr_pstrcat(ctl->pool, folder, "/", entry->d_name, NULL);
+        if (!strstr(entry->d_name, ".crt")) continue;
+        error = sr_cms_certificate_read(&about, path, ctl->pool);
+        if (!error) json_array_append_new(former, ctl_seal_describe(about, path, NULL));
+    }
+    closedir(listing);
+    return error;
+}
+
+/* Prints a seal with its next and its former certificates. Each file may be missing except the first one. */
+static sr_error_t *show(ctl_t *ctl, const char *certificate, const char *key, const char *next, const char *next_key,
+                        const char *former)
+{
+    const sr_cms_certificate_t *about;
+    const sr_cms_identity_t *identity;
+    json_t *answer, *other, *list = sr_json_own(json_array(), ctl->pool);
+
+    if (key) SR_TRY(sr_cms_identity_load(&identity, certificate, key, ctl->pool));
+    SR_TRY(sr_cms_certificate_read(&about, certificate, ctl->pool));
+    SR_TRY(describe_former(ctl, list, former));
+    SR_TRY(describe_next(ctl, &other, next, next_key));
+    answer = ctl_seal_describe(about, certificate, key);
+    json_object_set_new(answer, "next", other);
+    json_object_set(answer, "former", list);
+    json_t *rows = sr_json_own(json_array(), ctl->pool);
+    if (json_is_object(other)) json_array_append(rows, other);
+    ctl_print(ctl, answer, columns);
+    if (ctl->given[OPTION_JSON]) return NULL;
+    ctl_print_part(ctl, "next certificate", rows, next_columns);
+    ctl_print_part(ctl, "former certificates", list, former_columns);
+    return NULL;
 }
 
 sr_error_t *ctl_seal_show(ctl_t *ctl)
 {
-    static const ctl_option_id_t wanted[] = {OPTION_CERTIFICATE, OPTION_KEY, OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {OPTION_CERTIFICATE, OPTION_KEY, OPTION_NEXT_CERTIFICATE, OPTION_NEXT_KEY,
+                                             OPTION_COUNT};
+    const char *folder = ctl->values[OPTION_FOLDER];
 
+    if (ctl->given[OPTION_FOLDER])
+        return show(ctl, apr_pstrcat(ctl->pool, folder, "/seal.crt", NULL),
+                    apr_pstrcat(ctl->pool, folder, "/seal.key", NULL),
+                    apr_pstrcat(ctl->pool, folder, "/next.crt", NULL),
+                    apr_pstrcat(ctl->pool, folder, "/next.key", NULL), apr_pstrcat(ctl->pool, folder, "/former", NULL));
     SR_TRY(ctl_read_config(ctl, wanted, 1, false));
-    if (ctl->given[OPTION_CERTIFICATE]) return show(ctl, ctl->values[OPTION_CERTIFICATE], ctl->values[OPTION_KEY]);
+    if (ctl->given[OPTION_CERTIFICATE])
+        return show(ctl, ctl->values[OPTION_CERTIFICATE], ctl->values[OPTION_KEY], ctl->values[OPTION_NEXT_CERTIFICATE],
+                    ctl->values[OPTION_NEXT_KEY], NULL);
     return sr_error(ctl->pool, SR_EBADREQUEST,
-                    "no certificate is named: give --certificate and --key, or --config with SigreqSealCertificate");
+                    "no certificate is named: give a folder, --certificate and --key, or --config with "
+                    "SigreqSealCertificate");
 }

@@ -23,6 +23,12 @@ struct sr_cms_identity_t {
 /* Makes an empty identity. Its members are freed with `pool`. */
 sr_cms_identity_t *sr_cms_identity_new(apr_pool_t *pool);
 
+/* identity.c: reads the key from identity->key_path: the one that belongs to the certificate, or else the first one. */
+sr_error_t *sr_cms_identity_read_key(sr_cms_identity_t *identity, apr_pool_t *pool);
+/* Returns everything that would make bad signatures (const char *). */
+const apr_array_header_t *sr_cms_identity_faults(const sr_cms_identity_t *identity, sr_cms_when_t when,
+                                                 apr_pool_t *pool);
+
 struct sr_cms_anchors_t {
     X509_STORE *store;
     const char *pem; /* the same certificates as PEM text */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cms.h: certificates and signatures, as part of pdf.h. certificate.c identity.c issue.c: keys and certificates ·
- * cms.c: makes a signature · stamped.c: adds a timestamp · check.c, judge.c: check signatures, in a helper · match.c:
- * compares the result with the document */
+/* cms.h: certificates and signatures, as part of pdf.h. certificate.c identity.c issue.c arrange.c: keys and
+ * certificates · cms.c: makes a signature · stamped.c: adds a timestamp · check.c, judge.c: check signatures, in a
+ * helper · match.c: compares the result with the document */
 #ifndef SR_PDF_CMS_H
 #define SR_PDF_CMS_H
 
@@ -43,11 +43,22 @@ typedef struct sr_cms_identity_t sr_cms_identity_t;
 /* Reads the identity with which documents are sealed. One PEM file contains the certificate and, after it, the
  * certificates of its issuers. The other one contains the private key; it may be the same file. Everything that would
  * make a bad signature is an error with a message of one line that names the file: the file is missing (SR_ENOTFOUND)
- * or unreadable, it has no key, key and certificate do not match, the certificate has expired or is not for signing,
+ * or unreadable, it has no key, no key matches the certificate, the certificate has expired or is not for signing,
  * the key is too weak. OpenSSL never asks for a passphrase. Several threads may use one identity until `pool` is
  * destroyed. */
 sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char *certificate_path, const char *key_path,
                                  apr_pool_t *pool);
+
+/* The same, for a certificate that may become valid later, or that may have expired. */
+typedef enum sr_cms_when_t { SR_CMS_NOW, SR_CMS_NOW_OR_LATER, SR_CMS_NOW_OR_BEFORE } sr_cms_when_t;
+sr_error_t *sr_cms_identity_load_when(const sr_cms_identity_t **identity, const char *certificate_path,
+                                      const char *key_path, sr_cms_when_t when, apr_pool_t *pool);
+/* Returns when `next` replaces `present`: at `wanted` (0: as soon as possible), but not before it is valid, and not
+ * later than the present one ends, if it is valid then. */
+apr_time_t sr_cms_takeover(const sr_cms_certificate_t *present, const sr_cms_certificate_t *next, apr_time_t wanted);
+/* Returns the one of two identities that signs at a time. `next` may be NULL. */
+const sr_cms_identity_t *sr_cms_identity_at(const sr_cms_identity_t *present, const sr_cms_identity_t *next,
+                                            apr_time_t wanted, apr_time_t time);
 
 #define SR_CMS_MAX_SIGNATURE 1024 /* bytes of a signature value: that of an RSA key of 8192 bits */
 /* Who signs if the key is not in this process. The function signs the attributes (the DER of a SET), which contain the
@@ -73,13 +84,28 @@ const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t 
 /* Makes a P-256 key and a self-signed certificate for it, both as PEM text in `pool`. `days` is the validity of the
  * certificate. */
 sr_error_t *sr_cms_issue(const char **certificate, const char **key, const char *name, int days, apr_pool_t *pool);
-/* Does the same, and returns them as an identity that is in no file. */
+/* Makes a P-256 key, and a request for a certificate of it (PKCS#10), both as PEM text. */
+sr_error_t *sr_cms_request(const char **request, const char **key, const char *name, apr_pool_t *pool);
+/* Makes a key and a certificate as sr_cms_issue does, and returns them as an identity that is in no file. */
 sr_error_t *sr_cms_issue_identity(const sr_cms_identity_t **identity, const char *name, int days, apr_pool_t *pool);
 /* The default name of such a certificate, what is added to the name in the test environment, and the default validity
  * in days. */
 #define SR_CMS_ISSUE_NAME "Sigreq"
 #define SR_CMS_ISSUE_TEST " TEST \xe2\x80\x94 not legally binding"
 #define SR_CMS_ISSUE_DAYS 3650
+
+/* ---------------------------------------------------------------------------------------------- arrange.c */
+/* What an authority has sent, for a key that waits for it. */
+typedef struct sr_cms_arranged_t {
+    const char *pem;                   /* the certificate of the key, followed by its issuers without the root */
+    const sr_cms_certificate_t *about; /* that certificate */
+    const apr_array_header_t *faults;  /* const char *: all reasons why it cannot be used. Empty: it can */
+    const apr_array_header_t *remarks; /* const char *: what the administrator should know */
+} sr_cms_arranged_t;
+/* Finds, among the certificates of a PEM file, that of the key, and orders its chain. `when` is as above. Errors: a
+ * file cannot be read. */
+sr_error_t *sr_cms_arrange(sr_cms_arranged_t **arranged, const char *certificates_path, const char *key_path,
+                           sr_cms_when_t when, apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------------- cms.c */
 /* Signs a digest that was made by the hash function of the identity. *der is a detached CMS SignedData, PAdES baseline

@@ -50,7 +50,23 @@ static int refuse_passphrase(char *buffer, int size, int writing, void *asked)
     return -1;
 }
 
-static sr_error_t *read_key(sr_cms_identity_t *identity, apr_pool_t *pool)
+/* A file may have several keys: `sigreqctl seal rotate` writes it with those of the old and the new certificate before
+ * it replaces the certificate. The one that belongs to the certificate is used, or else the first one. */
+static void choose_key(sr_cms_identity_t *identity, BIO *bio, bool *asked)
+{
+    for (EVP_PKEY *key; (key = PEM_read_bio_PrivateKey(bio, NULL, refuse_passphrase, asked)) != NULL;) {
+        const bool matches = identity->certificate && X509_check_private_key(identity->certificate, key) == 1;
+        if (matches || !identity->key) {
+            EVP_PKEY_free(identity->key);
+            identity->key = key;
+        } else {
+            EVP_PKEY_free(key);
+        }
+        if (matches) return;
+    }
+}
+
+sr_error_t *sr_cms_identity_read_key(sr_cms_identity_t *identity, apr_pool_t *pool)
 {
     static const char mark[] = "PRIVATE KEY-----";
     BIO *bio;
@@ -59,22 +75,21 @@ static sr_error_t *read_key(sr_cms_identity_t *identity, apr_pool_t *pool)
     SR_TRY(sr_cms_open(&bio, identity->key_path, pool));
     long length = BIO_get_mem_data(bio, &text);
     bool there = length > 0 && memmem(text, (size_t)length, mark, sizeof mark - 1);
-    if (there) identity->key = PEM_read_bio_PrivateKey(bio, NULL, refuse_passphrase, &asked);
+    if (there) choose_key(identity, bio, &asked);
     BIO_free(bio);
     const char *why = sr_cms_why(pool);
     if (!there) return sr_error(pool, SR_EINTERNAL, "%s: it holds no private key", identity->key_path);
+    if (identity->key) return NULL;
     if (asked)
         return sr_error(pool, SR_EINTERNAL, "%s: its private key has a passphrase, and nobody is there to type it",
                         identity->key_path);
-    if (!identity->key)
-        return sr_error(pool, SR_EINTERNAL, "%s: its private key cannot be read: %s", identity->key_path, why);
-    return NULL;
+    return sr_error(pool, SR_EINTERNAL, "%s: its private key cannot be read: %s", identity->key_path, why);
 }
 
 /* -------------------------------------------------------------------------------------------- judgements */
 
 /* Each function returns NULL, or what is wrong with the certificate. */
-static const char *judge_kind(const sr_cms_identity_t *identity, apr_pool_t *pool)
+static const char *judge_kind(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
 {
     const char *name = identity->about->key;
     EVP_PKEY *key = X509_get0_pubkey(identity->certificate);
@@ -86,18 +101,18 @@ static const char *judge_kind(const sr_cms_identity_t *identity, apr_pool_t *poo
     return bits > MAX_RSA_BITS ? apr_psprintf(pool, "its key is %s: over RSA %d is slow", name, MAX_RSA_BITS) : NULL;
 }
 
-static const char *judge_match(const sr_cms_identity_t *identity, apr_pool_t *pool)
+static const char *judge_match(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
 {
     if (X509_check_private_key(identity->certificate, identity->key) == 1) return NULL;
     return apr_psprintf(pool, "it is not the certificate of the key in %s", identity->key_path);
 }
 
-static const char *judge_time(const sr_cms_identity_t *identity, apr_pool_t *pool)
+static const char *judge_time(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
 {
     apr_time_t now = sr_time_now();
-    if (now < identity->about->from)
+    if (now < identity->about->from && when != SR_CMS_NOW_OR_LATER)
         return apr_psprintf(pool, "it is not valid before %s", sr_time_format(identity->about->from, pool));
-    if (now > identity->about->until)
+    if (now > identity->about->until && when != SR_CMS_NOW_OR_BEFORE)
         return apr_psprintf(pool, "it expired at %s", sr_time_format(identity->about->until, pool));
     return NULL;
 }
@@ -118,36 +133,77 @@ static bool is_for_something_else(X509 *certificate)
     return other;
 }
 
-static const char *judge_usage(const sr_cms_identity_t *identity, apr_pool_t *pool)
+static const char *judge_usage(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
 {
     if (!(X509_get_key_usage(identity->certificate) & (KU_DIGITAL_SIGNATURE | KU_NON_REPUDIATION)))
         return "its key usage allows neither digitalSignature nor nonRepudiation";
+    return NULL;
+}
+
+static const char *judge_purpose(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
+{
     return is_for_something_else(identity->certificate) ? "its extended key usage is not for signing documents" : NULL;
 }
 
-sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char *certificate_path, const char *key_path,
-                                 apr_pool_t *pool)
+/* Makes a trial signature. It also verifies that the signature and its chain fit into the reserved room. */
+static const char *judge_signature(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
 {
-    static const char *(*const judges[])(const sr_cms_identity_t *, apr_pool_t *) = {judge_kind, judge_match,
-                                                                                     judge_time, judge_usage};
+    const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
+    apr_size_t length;
+    if (when == SR_CMS_NOW_OR_BEFORE && sr_time_now() > identity->about->until) return NULL; /* it signs nothing */
+    sr_error_t *error = sr_cms_sign(&der, &length, identity, digest, pool);
+    return error ? error->cause : NULL;
+}
+
+const apr_array_header_t *sr_cms_identity_faults(const sr_cms_identity_t *identity, sr_cms_when_t when,
+                                                 apr_pool_t *pool)
+{
+    static const char *(*const judges[])(const sr_cms_identity_t *, sr_cms_when_t, apr_pool_t *) = {
+        judge_kind, judge_match, judge_time, judge_usage, judge_purpose};
+    apr_array_header_t *faults = apr_array_make(pool, 4, sizeof(const char *));
+    for (size_t i = 0; i < sizeof judges / sizeof *judges; i++) {
+        const char *wrong = judges[i](identity, when, pool);
+        ERR_clear_error();
+        if (wrong) APR_ARRAY_PUSH(faults, const char *) = wrong;
+    }
+    const char *wrong = faults->nelts ? NULL : judge_signature(identity, when, pool);
+    if (wrong) APR_ARRAY_PUSH(faults, const char *) = wrong;
+    return faults;
+}
+
+sr_error_t *sr_cms_identity_load_when(const sr_cms_identity_t **identity, const char *certificate_path,
+                                      const char *key_path, sr_cms_when_t when, apr_pool_t *pool)
+{
     sr_cms_identity_t *made = sr_cms_identity_new(pool);
     made->certificate_path = apr_pstrdup(pool, certificate_path);
     made->key_path = apr_pstrdup(pool, key_path);
     SR_TRY(sr_cms_certificates_read(&made->chain, certificate_path, pool));
     describe(made, pool);
-    SR_TRY(read_key(made, pool));
-    for (size_t i = 0; i < sizeof judges / sizeof *judges; i++) {
-        const char *wrong = judges[i](made, pool);
-        ERR_clear_error();
-        if (wrong) return sr_error(pool, SR_EINTERNAL, "%s: %s", certificate_path, wrong);
-    }
-    /* Make a trial signature. It also verifies that the signature and its chain fit into the reserved room. */
-    const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
-    apr_size_t length;
-    sr_error_t *error = sr_cms_sign(&der, &length, made, digest, pool);
-    if (error) return sr_error(pool, SR_EINTERNAL, "%s: %s", certificate_path, error->cause);
+    SR_TRY(sr_cms_identity_read_key(made, pool));
+    const apr_array_header_t *faults = sr_cms_identity_faults(made, when, pool);
+    if (faults->nelts)
+        return sr_error(pool, SR_EINTERNAL, "%s: %s", certificate_path, APR_ARRAY_IDX(faults, 0, const char *));
     *identity = made;
     return NULL;
+}
+
+sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char *certificate_path, const char *key_path,
+                                 apr_pool_t *pool)
+{
+    return sr_cms_identity_load_when(identity, certificate_path, key_path, SR_CMS_NOW, pool);
+}
+
+apr_time_t sr_cms_takeover(const sr_cms_certificate_t *present, const sr_cms_certificate_t *next, apr_time_t wanted)
+{
+    const apr_time_t at = wanted < present->until ? wanted : present->until + 1;
+    return at > next->from ? at : next->from;
+}
+
+const sr_cms_identity_t *sr_cms_identity_at(const sr_cms_identity_t *present, const sr_cms_identity_t *next,
+                                            apr_time_t wanted, apr_time_t time)
+{
+    if (!next || time > next->about->until) return present;
+    return time < sr_cms_takeover(present->about, next->about, wanted) ? present : next;
 }
 
 sr_error_t *sr_cms_identity_without_key(const sr_cms_identity_t **identity, const char *pem, const char *path,

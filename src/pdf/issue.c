@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* issue.c: makes a key and a self-signed certificate, for the test environment, for trials, and for operators who
- * distribute their own certificate. The certificate contains nothing but a name. */
+/* issue.c: makes a key and a request for a certificate, or a self-signed certificate, for the test environment, for
+ * trials, and for operators who distribute their own certificate. The certificate contains nothing but a name. */
 #include "pdf/certificate.h"
 
 #include <openssl/ec.h>
@@ -52,11 +52,16 @@ static const char *take_text(BIO *bio, bool written, apr_pool_t *pool)
     return length > 0 ? apr_pstrmemdup(pool, data, (apr_size_t)length) : NULL;
 }
 
+static sr_error_t *check_name(const char *name, apr_pool_t *pool)
+{
+    if (sr_text_length(name) <= SR_CMS_MAX_NAME) return NULL;
+    return sr_error(pool, SR_EBADREQUEST, "A certificate's name has at most %d characters: \"%s\" has more",
+                    SR_CMS_MAX_NAME, name);
+}
+
 static sr_error_t *issue(sr_cms_identity_t **identity, const char *name, int days, apr_pool_t *pool)
 {
-    if (sr_text_length(name) > SR_CMS_MAX_NAME)
-        return sr_error(pool, SR_EBADREQUEST, "A certificate's name has at most %d characters: \"%s\" has more",
-                        SR_CMS_MAX_NAME, name);
+    SR_TRY(check_name(name, pool));
     sr_cms_identity_t *made = sr_cms_identity_new(pool);
     made->key = EVP_EC_gen(SN_X9_62_prime256v1);
     made->certificate = X509_new();
@@ -67,17 +72,51 @@ static sr_error_t *issue(sr_cms_identity_t **identity, const char *name, int day
     return NULL;
 }
 
+/* Returns NULL on failure. */
+static const char *key_text(EVP_PKEY *key, apr_pool_t *pool)
+{
+    BIO *secret = BIO_new(BIO_s_secmem());
+    const char *text =
+        take_text(secret, secret && PEM_write_bio_PrivateKey(secret, key, NULL, NULL, 0, NULL, NULL), pool);
+    BIO_free(secret);
+    return text;
+}
+
 static sr_error_t *to_pem(const char **certificate, const char **key, const sr_cms_identity_t *identity,
                           apr_pool_t *pool)
 {
-    BIO *text = BIO_new(BIO_s_mem()), *secret = BIO_new(BIO_s_secmem());
+    BIO *text = BIO_new(BIO_s_mem());
     *certificate = take_text(text, text && PEM_write_bio_X509(text, identity->certificate), pool);
-    *key =
-        take_text(secret, secret && PEM_write_bio_PrivateKey(secret, identity->key, NULL, NULL, 0, NULL, NULL), pool);
+    *key = key_text(identity->key, pool);
     BIO_free(text);
-    BIO_free(secret);
     const char *why = sr_cms_why(pool);
     return *certificate && *key ? NULL : sr_error(pool, SR_EINTERNAL, "No certificate can be made: %s", why);
+}
+
+/* Certificate authorities decide about extensions themselves, so a request has a name and a key, and nothing else. */
+static const char *request_text(EVP_PKEY *key, const char *name, apr_pool_t *pool)
+{
+    X509_REQ *request = key ? X509_REQ_new() : NULL;
+    BIO *bio = BIO_new(BIO_s_mem());
+    const bool made = request && bio && X509_REQ_set_version(request, X509_REQ_VERSION_1)
+                      && X509_NAME_add_entry_by_NID(X509_REQ_get_subject_name(request), NID_commonName, MBSTRING_UTF8,
+                                                    (const unsigned char *)name, -1, -1, 0)
+                      && X509_REQ_set_pubkey(request, key) && X509_REQ_sign(request, key, EVP_sha256()) > 0;
+    const char *text = take_text(bio, made && PEM_write_bio_X509_REQ(bio, request), pool);
+    BIO_free(bio);
+    X509_REQ_free(request);
+    return text;
+}
+
+sr_error_t *sr_cms_request(const char **request, const char **key, const char *name, apr_pool_t *pool)
+{
+    SR_TRY(check_name(name, pool));
+    EVP_PKEY *made = EVP_EC_gen(SN_X9_62_prime256v1);
+    *request = request_text(made, name, pool);
+    *key = made ? key_text(made, pool) : NULL;
+    EVP_PKEY_free(made);
+    const char *why = sr_cms_why(pool);
+    return *request && *key ? NULL : sr_error(pool, SR_EINTERNAL, "No request can be made: %s", why);
 }
 
 sr_error_t *sr_cms_issue(const char **certificate, const char **key, const char *name, int days, apr_pool_t *pool)
