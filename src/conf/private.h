@@ -17,6 +17,7 @@ typedef enum sr_conf_kind_t {
     NUMBER,
     TIME,
     TIMES,
+    MOMENT,
     TIMESTAMPS,
     STAMPING,
     LONG_TERM,

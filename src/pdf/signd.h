@@ -12,8 +12,9 @@
  *   response   "SQS1"  status     0     length of attributes (2)  of the rest (2)  0 (6)  attributes  the rest
  *
  * SIGN makes the signed attributes of the digest, and signs them: the rest of the response is the signature. So a child
- * cannot have anything signed but the digest of a document. CERTIFICATES returns the certificates of a seal as PEM
- * text. */
+ * cannot have anything signed but the digest of a document. The seal of production may have two certificates, the
+ * present and the next one: the process signs for both, and the child decides by the time of the signature.
+ * CERTIFICATES returns the certificates of a seal, or of the next one, as PEM text. It is empty if there is none. */
 #ifndef SR_PDF_SIGND_H
 #define SR_PDF_SIGND_H
 
@@ -31,8 +32,12 @@
 #define SR_SIGND_DOOR 3                        /* descriptor of sigreq-signd: requests to be served */
 #define SR_SIGND_SETUP 4                       /* its configuration, and the answer to it */
 #define SR_SIGND_SEALS 2                       /* by sr_environment_t */
-/* The first member of the answer that says that the keys were not loaded, and the member with the certificates. */
+#define SR_SIGND_PRODUCTION 1                  /* SR_PRODUCTION of sr_environment_t */
+#define SR_SIGND_NEXT 2                        /* after them: the next certificate of production */
+/* The first member of the answer that says that the keys were not loaded, the member that says why the next certificate
+ * cannot be used, and the member with the certificates, that of the next one included (null if there is none). */
 #define SR_SIGND_FAULT "fault"
+#define SR_SIGND_NEXT_FAULT "nextFault"
 #define SR_SIGND_PEM "certificates"
 
 typedef enum sr_signd_operation_t { SR_SIGND_SIGN = 1, SR_SIGND_CERTIFICATES = 2 } sr_signd_operation_t;

@@ -11,6 +11,7 @@
 
 #include "metrics/metrics.h"
 #include "mod_sigreq.h"
+#include "pdf/signd.h"
 #include "run/run.h"
 
 APLOG_USE_MODULE(sigreq);
@@ -23,7 +24,7 @@ static const char *authorities; /* SigreqSealAuthorities as PEM text; NULL: no p
 static struct {
     server_rec *main_server;
     const sr_conf_process_t *conf;
-    const sr_cms_identity_t *const *seals; /* by environment; a member may be replaced at any time */
+    const sr_cms_identity_t *const *seals; /* as sr_run_seal_child_init has set them */
     apr_thread_t *thread;
     apr_pool_t *pool; /* the pool of the thread */
     sr_proof_keeper_t *keeper;
@@ -33,7 +34,8 @@ static struct {
     pthread_cond_t changed;
     apr_time_t next;        /* when something is due */
     struct timespec folder; /* the time of the folder after the last pass: a change means that a chain was asked for */
-    char said[4][1024];     /* the last fault that was logged: of each seal, of the folder, and of the others */
+    /* the last fault that was logged: of each seal, of the folder, of the others, and of the next seal */
+    char said[5][1024];
 } child = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* ------------------------------------------------------------------------------------------ configuration */
@@ -125,12 +127,38 @@ static void note_revocation(sr_environment_t environment, const sr_proofs_t *pro
                      names[environment]);
 }
 
+/* Returns what seals, or for SR_SIGND_NEXT the other one of production: the next one before its takeover, and after it
+ * the one that has sealed before, which may be NULL. */
+static const sr_cms_identity_t *seal_of(int number)
+{
+    const sr_cms_identity_t *next = __atomic_load_n(&child.seals[SR_SIGND_NEXT], __ATOMIC_ACQUIRE);
+    const sr_cms_identity_t *present =
+        __atomic_load_n(&child.seals[number == SR_TEST ? SR_TEST : SR_PRODUCTION], __ATOMIC_ACQUIRE);
+    if (number == SR_TEST || !next) return number == SR_SIGND_NEXT ? NULL : present;
+    const sr_cms_identity_t *used = sr_cms_identity_at(present, next, child.conf->seal_next_from, sr_time_now());
+    return (number == SR_PRODUCTION) == (used == present) ? present : next;
+}
+
+/* The proofs of the next certificate are there before it takes over. */
+static sr_error_t *collect_next(apr_pool_t *pool)
+{
+    const sr_cms_identity_t *identity = seal_of(SR_SIGND_NEXT);
+    const sr_proofs_t *proofs;
+    apr_time_t next;
+    if (!identity) return NULL;
+    SR_TRY(sr_proof_collect(&proofs, &next, child.keeper, sr_cms_identity_pem(identity, pool), authorities, pool));
+    if (next < child.next) child.next = next;
+    if (identity == __atomic_load_n(&child.seals[SR_SIGND_NEXT], __ATOMIC_ACQUIRE))
+        say(4, "proofs of the next certificate of the seal", proofs->revoked ? proofs->revoked : proofs->missing);
+    return NULL;
+}
+
 static sr_error_t *collect_seal(sr_environment_t environment, apr_pool_t *pool)
 {
     static const char *const names[] = {[SR_TEST] = "proofs of the test seal", [SR_PRODUCTION] = "proofs of the seal"};
     const sr_proofs_t *proofs;
     apr_time_t next;
-    const char *pem = sr_cms_identity_pem(__atomic_load_n(&child.seals[environment], __ATOMIC_ACQUIRE), pool);
+    const char *pem = sr_cms_identity_pem(seal_of(environment), pool);
     if (environment == SR_TEST && sr_proof_chain_fault(pem, authorities, pool)) return NULL; /* it needs no authority */
     SR_TRY(sr_proof_collect(&proofs, &next, child.keeper, pem, authorities, pool));
     if (next < child.next) child.next = next;
@@ -146,6 +174,7 @@ static sr_error_t *collect_all(apr_pool_t *pool)
     const char *missing;
     child.next = sr_time_now() + child.conf->proofs_refresh;
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) SR_TRY(collect_seal((sr_environment_t)i, pool));
+    SR_TRY(collect_next(pool));
     SR_TRY(sr_proof_collect_wanted(&earliest, &missing, &next, child.keeper, sr_run_timestamps_authorities(), pool));
     if (next < child.next) child.next = next;
     sr_metrics_set(SR_METRIC_STAMP_PROOF_EXPIRES, 0, 0, (apr_uint64_t)earliest);

@@ -54,11 +54,13 @@ int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server);
 /* post_config: starts the signer process, which reads the keys with the rights of the user who started httpd. Returns
  * OK or HTTP_INTERNAL_SERVER_ERROR. */
 int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
-/* monitor, which the parent runs every few seconds: warns once a day of a certificate that expires soon. */
+/* monitor, which the parent runs every few seconds: warns once a day of a certificate that expires soon, and logs when
+ * the next one takes over. */
 int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server);
-/* child_init: sets the array of what seals documents, by environment. A member is replaced if the signer process has
- * another certificate later. */
-void sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild);
+/* child_init: sets the array of what seals documents, by environment, and after them the next one of production (or
+ * NULL). A member is replaced if the signer process has another certificate later. Returns false if there is a next
+ * certificate that cannot be used. */
+bool sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild);
 
 /* ------------------------------------------------------------------------------------------------- signd.c */
 /* post_config: starts the signer process (pdf/signd.h) with `setup`, a JSON object in `pconf`, and waits for its

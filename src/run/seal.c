@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seal.c: the seals. The signer process (signd.c) reads the keys, usually as root. The parent and its children have
  * only the certificates. No child opens a key file, so its user need not be able to read it. The keys are read again
- * with every configuration. A file that would make invalid seals stops `httpd -t` as well as the start. So a restart by
- * apachectl, which runs -t first, continues with the old key. */
+ * with every configuration. A file that would make invalid seals, except those of the next certificate, stops `httpd
+ * -t` as well as the start. So a restart by apachectl, which runs -t first, continues with the old key. */
 #include <httpd.h>
 #include <ap_mpm.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <http_core.h>
 #include <http_log.h>
 #include <pthread.h>
 #include <string.h>
@@ -26,12 +27,14 @@ APLOG_USE_MODULE(sigreq);
 #define CONNECTIONS 8                /* of one child to the signer process, at most */
 #define TIMEOUT apr_time_from_sec(5) /* for a signature, the start of another signer process included */
 
-static const sr_cms_identity_t *seals[SR_SIGND_SEALS]; /* by environment; of the current configuration */
-static sr_signd_seal_t batons[SR_SIGND_SEALS];         /* who signs with them; of the current child */
+/* By environment, and the next one of production (or NULL); of the current configuration. */
+static const sr_cms_identity_t *seals[SR_SIGND_NEXT + 1];
+static bool next_unusable;                     /* there is a next certificate, which cannot be used */
+static sr_signd_seal_t batons[SR_SIGND_SEALS]; /* who signs with them; of the current child */
 
 typedef struct pair_t {
-    const char *name; /* of both directives, for messages */
-    const char *certificate, *key;
+    const char *name;              /* of both directives, for messages */
+    const char *certificate, *key; /* "": not given */
 } pair_t;
 
 static pair_t pair_of(server_rec *main_server, sr_environment_t environment)
@@ -43,11 +46,19 @@ static pair_t pair_of(server_rec *main_server, sr_environment_t environment)
     return (pair_t){"SigreqSealCertificate and SigreqSealKey", conf->seal_certificate, conf->seal_key};
 }
 
+/* The files of the next certificate of production, whether they exist or not. */
+static pair_t next_pair(server_rec *main_server)
+{
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    return (pair_t){"SigreqSealNextCertificate and SigreqSealNextKey", conf->seal_next_certificate,
+                    conf->seal_next_key};
+}
+
 /* ------------------------------------------------------------------------------------------------ the check */
 
 /* Loads a pair in a forked process, so that the parent never has the key in its memory: children would inherit it.
  * Returns the fault, or NULL. */
-static const char *try_pair(const pair_t *pair, apr_pool_t *pool)
+static const char *try_pair(const pair_t *pair, sr_cms_when_t when, apr_pool_t *pool)
 {
     char fault[MAX_FAULT];
     apr_size_t length = 0;
@@ -56,7 +67,7 @@ static const char *try_pair(const pair_t *pair, apr_pool_t *pool)
     if (pipe2(ends, O_CLOEXEC) != 0) return strerror(errno);
     const pid_t pid = fork();
     if (pid == 0) {
-        sr_error_t *error = sr_cms_identity_load(&unused, pair->certificate, pair->key, pool);
+        sr_error_t *error = sr_cms_identity_load_when(&unused, pair->certificate, pair->key, when, pool);
         const char *text = error ? error->message : "";
         _exit(write(ends[1], text, strlen(text)) < 0);
     }
@@ -72,23 +83,49 @@ static const char *try_pair(const pair_t *pair, apr_pool_t *pool)
     return pid < 0 || status ? "they cannot be checked" : NULL;
 }
 
+static void warn_of_next(server_rec *main_server, const char *fault)
+{
+    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
+                 "SR0406: the next certificate of the seal cannot be used: %s: %s. The present one goes on",
+                 next_pair(main_server).name, fault);
+}
+
+/* Checks the next certificate, if its file exists. A fault is only a warning. Returns true if it could seal now. Then
+ * the present one may have expired. */
+static bool check_next(server_rec *main_server, apr_pool_t *pool)
+{
+    const pair_t pair = next_pair(main_server);
+    const sr_cms_certificate_t *about;
+    if (!*pair.certificate || !*pair.key || access(pair.certificate, F_OK) != 0) return false;
+    const char *fault = try_pair(&pair, SR_CMS_NOW_OR_LATER, pool);
+    /* a start warns when it loads it */
+    if (fault && ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) warn_of_next(main_server, fault);
+    return !fault && !sr_cms_certificate_read(&about, pair.certificate, pool) && about->from <= sr_time_now();
+}
+
 /* Returns the fault of a pair, or NULL. Without a key for tests the signer process makes one. */
-static const char *check(server_rec *main_server, sr_environment_t environment, apr_pool_t *pool)
+static const char *check(server_rec *main_server, sr_environment_t environment, sr_cms_when_t when, apr_pool_t *pool)
 {
     const pair_t pair = pair_of(main_server, environment);
     if (!*pair.certificate && !*pair.key && environment == SR_TEST) return NULL;
     if (!*pair.certificate && !*pair.key)
         return apr_psprintf(pool, "Sigreq On needs %s: 'sigreqctl seal create' makes both files", pair.name);
     if (!*pair.certificate || !*pair.key) return apr_psprintf(pool, "%s need each other", pair.name);
-    const char *fault = try_pair(&pair, pool);
+    const char *fault = try_pair(&pair, when, pool);
     return fault ? apr_psprintf(pool, "%s: %s", pair.name, fault) : NULL;
 }
 
 int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     int result = OK;
-    for (int i = SR_TEST; sr_conf_is_used() && i <= SR_PRODUCTION; i++) {
-        const char *fault = check(main_server, (sr_environment_t)i, ptemp);
+    if (!sr_conf_is_used()) return OK;
+    const pair_t pair = next_pair(main_server);
+    const bool next = check_next(main_server, ptemp);
+    for (int i = SR_TEST; i <= SR_PRODUCTION + 1; i++) {
+        const sr_cms_when_t when = next && i == SR_PRODUCTION ? SR_CMS_NOW_OR_BEFORE : SR_CMS_NOW;
+        const char *fault = i <= SR_PRODUCTION                 ? check(main_server, (sr_environment_t)i, when, ptemp)
+                            : !*pair.certificate == !*pair.key ? NULL
+                                                               : apr_psprintf(ptemp, "%s need each other", pair.name);
         if (!fault) continue;
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", fault);
         result = HTTP_INTERNAL_SERVER_ERROR;
@@ -98,13 +135,29 @@ int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server)
 
 /* ------------------------------------------------------------------------------------------------ the start */
 
-static apr_time_t warned; /* when the certificates were looked at for a warning */
+static apr_time_t warned;                   /* when the certificates were looked at for a warning */
+static const sr_cms_identity_t *production; /* which one of production's has sealed when that was last looked at */
+
+static apr_time_t wanted(server_rec *main_server)
+{
+    return sr_conf_of_process(main_server)->seal_next_from;
+}
+
+/* Returns the certificate that a seal has last, without a pause before it. */
+static const sr_cms_certificate_t *last_of(server_rec *main_server, int environment)
+{
+    const sr_cms_certificate_t *present = sr_cms_identity_certificate(seals[environment]);
+    if (environment != SR_PRODUCTION || !seals[SR_SIGND_NEXT]) return present;
+    const sr_cms_certificate_t *next = sr_cms_identity_certificate(seals[SR_SIGND_NEXT]);
+    const bool pause = sr_cms_takeover(present, next, wanted(main_server)) > present->until + APR_USEC_PER_SEC;
+    return (pause && warned <= present->until) || next->until < present->until ? present : next;
+}
 
 static void warn_of_ends(server_rec *main_server, apr_pool_t *pool)
 {
     warned = sr_time_now();
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
-        const sr_cms_certificate_t *about = sr_cms_identity_certificate(seals[i]);
+        const sr_cms_certificate_t *about = last_of(main_server, i);
         if (about->until - warned > WARN_BEFORE) continue;
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
                      "SR0402: the seal's certificate \"%s\" %s at %s: nothing can be sealed then, and httpd does not "
@@ -113,10 +166,35 @@ static void warn_of_ends(server_rec *main_server, apr_pool_t *pool)
     }
 }
 
+/* Looks which certificate of production seals now, for the metric and the log. Children decide for each signature. */
+static void look_at_next(server_rec *main_server, apr_pool_t *pool)
+{
+    const apr_time_t now = sr_time_now();
+    const sr_cms_identity_t *present = seals[SR_PRODUCTION], *next = seals[SR_SIGND_NEXT];
+    const sr_cms_identity_t *used = sr_cms_identity_at(present, next, wanted(main_server), now);
+    const sr_cms_certificate_t *about = next ? sr_cms_identity_certificate(next) : NULL;
+    if (used == production) return;
+    if (used == next)
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, main_server,
+                     "SR0407: the next certificate of the seal, \"%s\" %s, seals from now on: run 'sigreqctl seal "
+                     "rotate'",
+                     about->name, about->sha256);
+    else if (next && now <= about->until)
+        ap_log_error(
+            APLOG_MARK, APLOG_NOTICE, 0, main_server,
+            "SR0407: the next certificate of the seal, \"%s\" %s, seals from %s", about->name, about->sha256,
+            sr_time_format(sr_cms_takeover(sr_cms_identity_certificate(present), about, wanted(main_server)), pool));
+    sr_metrics_set(SR_METRIC_SEAL_EXPIRES, SR_PRODUCTION, 0, (apr_uint64_t)sr_cms_identity_certificate(used)->until);
+    sr_metrics_set(SR_METRIC_SEAL_NEXT_EXPIRES, 0, 0, next && used != next ? (apr_uint64_t)about->until : 0);
+    production = used;
+}
+
 /* The parent has the certificates of this configuration since its start, so a later warning is about the same ones. */
 int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server)
 {
-    if (seals[SR_PRODUCTION] && sr_time_now() - warned >= WARN_EACH) warn_of_ends(main_server, pool);
+    if (!seals[SR_PRODUCTION]) return DECLINED;
+    look_at_next(main_server, pool);
+    if (sr_time_now() - warned >= WARN_EACH) warn_of_ends(main_server, pool);
     return DECLINED;
 }
 
@@ -129,8 +207,25 @@ static json_t *setup_of(server_rec *main_server, apr_pool_t *pool)
                                         ? json_pack("{s:s,s:s}", "certificate", pair.certificate, "key", pair.key)
                                         : json_object());
     }
+    const pair_t next = next_pair(main_server);
+    if (*next.certificate && *next.key)
+        json_array_append_new(list, json_pack("{s:s,s:s}", "certificate", next.certificate, "key", next.key));
     json_object_set_new(setup, "seals", list);
     return setup;
+}
+
+/* Reads what the signer process says of the next certificate. A fault is only a warning. */
+static void read_next(const json_t *answer, server_rec *main_server, apr_pool_t *pconf)
+{
+    const char *pem = json_string_value(json_array_get(json_object_get(answer, SR_SIGND_PEM), SR_SIGND_NEXT));
+    const char *fault = sr_json_string(answer, SR_SIGND_NEXT_FAULT);
+    sr_error_t *error =
+        pem ? sr_cms_identity_without_key(&seals[SR_SIGND_NEXT], pem, next_pair(main_server).certificate, sr_signd_sign,
+                                          &batons[SR_PRODUCTION], pconf)
+            : NULL;
+    if (error) fault = error->message;
+    next_unusable = fault != NULL;
+    if (fault) warn_of_next(main_server, fault);
 }
 
 /* Reads the answer of the signer process to the setup. Returns the fault, or NULL. */
@@ -154,6 +249,8 @@ static const char *read_answer(const json_t *answer, server_rec *main_server, ap
                          "for this start");
         sr_metrics_set(SR_METRIC_SEAL_EXPIRES, i, 0, (apr_uint64_t)sr_cms_identity_certificate(seals[i])->until);
     }
+    read_next(answer, main_server, pconf);
+    look_at_next(main_server, pconf);
     warn_of_ends(main_server, pconf);
     return NULL;
 }
@@ -162,6 +259,7 @@ int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
 {
     const json_t *answer;
     memset(seals, 0, sizeof seals);
+    production = NULL;
     if (!sr_conf_is_used()) return OK;
     const char *fault = sr_run_signd_start(&answer, pconf, main_server, setup_of(main_server, pconf));
     if (!fault) fault = read_answer(answer, main_server, pconf);
@@ -172,27 +270,36 @@ int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
 
 /* ------------------------------------------------------------------------------------------------ in children */
 
+/* Asks the signer process for a certificate, and replaces that of the child if it is another one. */
+static void replace(const sr_cms_identity_t **used, int number)
+{
+    const sr_cms_identity_t *made = NULL, *old = *used;
+    const char *pem;
+    apr_pool_t *pool;
+    sr_signd_seal_t *baton = &batons[number == SR_SIGND_NEXT ? SR_PRODUCTION : number];
+    if (apr_pool_create_unmanaged_ex(&pool, NULL, NULL)) return;
+    sr_error_t *error = sr_signd_certificates(&pem, baton->signd, number, pool);
+    if (!error && *pem) error = sr_cms_identity_without_key(&made, pem, "memory", sr_signd_sign, baton, pool);
+    const bool same =
+        made && old && !strcmp(sr_cms_identity_certificate(made)->sha256, sr_cms_identity_certificate(old)->sha256);
+    /* requests may still use the old one, so it stays */
+    if (!error && !same) __atomic_store_n(used, made, __ATOMIC_RELEASE);
+    if (error || same || !made) apr_pool_destroy(pool);
+}
+
 /* The signer process has another certificate than this child: it was started again, and has made another key for tests,
  * or read changed files. The child uses the new certificate for the next signature. */
 static void change(void *seals_of_child, int number)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    const sr_cms_identity_t **used = (const sr_cms_identity_t **)seals_of_child + number, *made;
-    const char *pem;
-    apr_pool_t *pool;
-    if (apr_pool_create_unmanaged_ex(&pool, NULL, NULL)) return;
+    const sr_cms_identity_t **used = seals_of_child;
     pthread_mutex_lock(&mutex);
-    sr_error_t *error = sr_signd_certificates(&pem, batons[number].signd, number, pool);
-    if (!error) error = sr_cms_identity_without_key(&made, pem, "memory", sr_signd_sign, &batons[number], pool);
-    const bool other =
-        !error && strcmp(sr_cms_identity_certificate(made)->sha256, sr_cms_identity_certificate(*used)->sha256) != 0;
-    /* requests may still use the old one, so it stays */
-    if (other) __atomic_store_n(used, made, __ATOMIC_RELEASE);
+    replace(&used[number], number);
+    if (number == SR_PRODUCTION) replace(&used[SR_SIGND_NEXT], SR_SIGND_NEXT);
     pthread_mutex_unlock(&mutex);
-    if (!other) apr_pool_destroy(pool);
 }
 
-void sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild)
+bool sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild)
 {
     int threads = 0;
     const int door = sr_run_signd_child_init();
@@ -203,4 +310,6 @@ void sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild)
         batons[i] = (sr_signd_seal_t){signd, i, change, (void *)used};
         used[i] = seals[i];
     }
+    used[SR_SIGND_NEXT] = seals[SR_SIGND_NEXT];
+    return !next_unusable;
 }

@@ -219,7 +219,8 @@ static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t 
 sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition, sr_blobs_t *documents)
 {
     const sr_environment_t environment = transition->signing->environment;
-    const sr_cms_certificate_t *seal = sr_cms_identity_certificate(service->child->seal[environment]);
+    const sr_cms_certificate_t *seal =
+        sr_cms_identity_certificate(sr_sealing_identity(service, environment, transition->now, transition->pool));
     const char *sealer = seal->name, *sha256;
     sr_pdf_signature_t what = {
         .signer = SIGNER,

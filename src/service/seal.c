@@ -14,7 +14,7 @@ sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why)
 static sr_error_t *fill_and_sign(const sr_service_t *service, sr_sealing_t *sealing, const sr_joined_t *joined,
                                  const sr_pdf_signature_t *what, apr_pool_t *pool)
 {
-    const sr_cms_identity_t *seal = service->child->seal[sealing->environment];
+    const sr_cms_identity_t *seal = sr_sealing_identity(service, sealing->environment, what->time, pool);
     sr_pdf_revision_t *revision = &sealing->revision;
     sr_pdf_signature_t signature = *what;
     apr_time_t since;

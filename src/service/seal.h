@@ -33,7 +33,10 @@ void sr_seal_evidence(const sr_service_t *service, json_t *detail, const sr_seal
 /* Makes an SR_EUNAVAILABLE. `what` and `why` are for the log. */
 sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
 
-/* sealing.c: returns SR_EUNAVAILABLE while the certificate of a seal is known to be revoked. */
+/* sealing.c: returns what seals at a time: for production, the next certificate from its takeover on. */
+const sr_cms_identity_t *sr_sealing_identity(const sr_service_t *service, sr_environment_t environment, apr_time_t time,
+                                             apr_pool_t *pool);
+/* Returns SR_EUNAVAILABLE while the certificate of a seal is known to be revoked. */
 sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certificate_t *seal, apr_pool_t *pool);
 /* Returns true if signatures get proofs (SigreqLongTerm). */
 bool sr_sealing_proves(const sr_service_t *service);

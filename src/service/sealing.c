@@ -3,6 +3,8 @@
  * costs one stat here. */
 #include "service/seal.h"
 
+#include <string.h>
+
 /* The certificate of a seal is reported as soon as it expires within this time. */
 #define SOON apr_time_from_sec(30 * 24 * 3600)
 
@@ -17,6 +19,19 @@ sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certifi
     if (!proofs || !proofs->revoked) return NULL;
     return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Nothing can be signed at the moment, try again later"),
                             pool, "%s", proofs->revoked);
+}
+
+const sr_cms_identity_t *sr_sealing_identity(const sr_service_t *service, sr_environment_t environment, apr_time_t time,
+                                             apr_pool_t *pool)
+{
+    const sr_cms_identity_t *present = __atomic_load_n(&service->child->seal[environment], __ATOMIC_ACQUIRE);
+    const sr_cms_identity_t *next = __atomic_load_n(&service->child->seal[SR_PRODUCTION + 1], __ATOMIC_ACQUIRE);
+    if (environment != SR_PRODUCTION || !next) return present;
+    const sr_cms_identity_t *used = sr_cms_identity_at(present, next, service->child->next_from, time);
+    if (used == present) return present;
+    /* a next certificate that was revoked does not take over while the present one can seal */
+    const sr_proofs_t *proofs = proofs_of(service, sr_cms_identity_certificate(next), pool);
+    return proofs && proofs->revoked && time <= sr_cms_identity_certificate(present)->until ? present : next;
 }
 
 static void add_proofs(apr_array_header_t *all, sr_pdf_proof_kind_t kind, const apr_array_header_t *some)
@@ -51,13 +66,36 @@ const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, apr_tim
     return sr_sealing_list(proofs, pool);
 }
 
+/* Describes the next certificate. Returns true if it takes over without a pause, and does not end soon. */
+static bool describe_next(const sr_service_t *service, sr_seal_state_t *state, const sr_cms_certificate_t *used,
+                          apr_pool_t *pool)
+{
+    const sr_cms_identity_t *identity = service->child->seal[SR_PRODUCTION + 1];
+    state->next = service->child->next_unusable ? "unusable" : NULL;
+    if (!identity) return false;
+    const sr_cms_certificate_t *next = sr_cms_identity_certificate(identity);
+    const sr_cms_certificate_t *present = sr_cms_identity_certificate(service->child->seal[SR_PRODUCTION]);
+    const sr_proofs_t *proofs = proofs_of(service, next, pool);
+    const bool revoked = proofs && proofs->revoked;
+    state->next_from = sr_cms_takeover(present, next, service->child->next_from);
+    state->next_expires = next->until;
+    state->next = revoked ? "revoked" : sr_time_now() > next->until ? "expired" : used == next ? "sealing" : "waiting";
+    return !strcmp(state->next, "waiting") && state->next_from <= present->until + APR_USEC_PER_SEC
+           && next->until - sr_time_now() >= SOON;
+}
+
 void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, apr_pool_t *pool)
 {
-    const sr_cms_certificate_t *seal = sr_cms_identity_certificate(service->child->seal[SR_PRODUCTION]);
+    const apr_time_t now = sr_time_now();
+    const sr_cms_certificate_t *seal =
+        sr_cms_identity_certificate(sr_sealing_identity(service, SR_PRODUCTION, now, pool));
     const sr_proofs_t *proofs = proofs_of(service, seal, pool);
-    const apr_time_t left = seal->until - sr_time_now();
     *state = (sr_seal_state_t){.expires = seal->until, .watched = service->child->proofs != NULL};
-    state->state = proofs && proofs->revoked ? "revoked" : left < 0 ? "expired" : left < SOON ? "expiring" : "ok";
+    const bool followed = describe_next(service, state, seal, pool);
+    state->state = proofs && proofs->revoked               ? "revoked"
+                   : seal->until < now                     ? "expired"
+                   : seal->until - now < SOON && !followed ? "expiring"
+                                                           : "ok";
     if (proofs && !proofs->missing) state->proven_until = proofs->until;
 }
 

@@ -332,10 +332,14 @@ void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_poo
 /* ---------------------------------------------------------------------------------------------- sealing.c */
 /* The seal of production, for people who look after the service. */
 typedef struct sr_seal_state_t {
-    const char *state;       /* "ok"; "expiring": in less than 30 days; "expired"; "revoked": nothing is sealed */
+    /* "ok"; "expiring": in less than 30 days, and nothing replaces it; "expired"; "revoked": nothing is sealed */
+    const char *state;
     apr_time_t expires;      /* the end of its certificate */
     bool watched;            /* proofs are collected */
     apr_time_t proven_until; /* when the first proof of its chain ends; 0: they are not complete */
+    /* The next certificate: "waiting"; "sealing": it has taken over; "unusable", "expired", "revoked". NULL: none */
+    const char *next;
+    apr_time_t next_from, next_expires; /* when it takes over, and its end; 0: unusable */
 } sr_seal_state_t;
 void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, apr_pool_t *pool);
 

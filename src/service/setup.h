@@ -28,15 +28,18 @@ typedef struct sr_folders_t sr_folders_t;
 /* The objects that a child of httpd makes once, for all its requests. */
 typedef struct sr_child_t {
     sr_pdf_pool_t *helpers;
-    sr_folders_t *folders;            /* or NULL: results are not stored */
-    sr_access_cache_t *access;        /* or NULL */
-    sr_standing_t *standing;          /* or NULL */
-    sr_key_cache_t *keys;             /* or NULL */
-    sr_proof_cache_t *proofs;         /* or NULL: revocation is not watched */
-    const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
-    bool long_term;                   /* signatures get proofs, if there are timestamps and proofs */
-    sr_timestamps_t *timestamps;      /* or NULL: signatures get no timestamps */
-    const sr_cms_anchors_t *trust;    /* whom signatures of verified documents must lead to; or NULL */
+    sr_folders_t *folders;     /* or NULL: results are not stored */
+    sr_access_cache_t *access; /* or NULL */
+    sr_standing_t *standing;   /* or NULL */
+    sr_key_cache_t *keys;      /* or NULL */
+    sr_proof_cache_t *proofs;  /* or NULL: revocation is not watched */
+    /* by sr_environment_t, and the next one of production, or NULL (sr_sealing_identity) */
+    const sr_cms_identity_t *seal[3];
+    apr_time_t next_from;          /* when the administrator wants the next one to seal; 0: as soon as possible */
+    bool next_unusable;            /* there is a next certificate, which cannot be used */
+    bool long_term;                /* signatures get proofs, if there are timestamps and proofs */
+    sr_timestamps_t *timestamps;   /* or NULL: signatures get no timestamps */
+    const sr_cms_anchors_t *trust; /* whom signatures of verified documents must lead to; or NULL */
 } sr_child_t;
 
 /* The environment of a use case. The adapter makes it for each request. httpd merges the configuration of a location

@@ -33,8 +33,10 @@ static sr_error_t *ask(const sr_service_t *service, sr_pdf_pool_t *pdf, sr_pdf_v
 static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *found, const sr_verify_t *request,
                          apr_pool_t *pool)
 {
-    const sr_cms_identity_t *seal = service->child->seal[request->environment];
-    const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(seal), NULL};
+    const sr_cms_identity_t *const *seal = service->child->seal, *next = seal[SR_PRODUCTION + 1];
+    const bool both = request->environment == SR_PRODUCTION && next;
+    const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(seal[request->environment]),
+                                                both ? sr_cms_identity_certificate(next) : NULL, NULL};
     return ask(service, service->pdf, found, request, ours, pool);
 }
 
@@ -99,8 +101,9 @@ sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answe
                                      apr_pool_t *pool)
 {
     const sr_cms_certificate_t *test = sr_cms_identity_certificate(service->child->seal[SR_TEST]);
+    const sr_cms_identity_t *next = service->child->seal[SR_PRODUCTION + 1];
     const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(service->child->seal[SR_PRODUCTION]), test,
-                                                NULL};
+                                                next ? sr_cms_identity_certificate(next) : NULL, NULL};
     sr_pdf_verification_t found;
     SR_TRY(ask(service, sr_pdf_pool_for_public(service->pdf, pool), &found, request, ours, pool));
     *answer = sr_json_own(sr_pdf_verification_json(&found), pool);

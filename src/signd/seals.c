@@ -4,6 +4,7 @@
 #include "signd/seals.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_ATTRIBUTES 1024
 
@@ -18,7 +19,8 @@ typedef struct seal_t {
 } seal_t;
 
 struct sr_signd_keys_t {
-    seal_t seals[SR_SIGND_SEALS];
+    seal_t seals[SR_SIGND_SEALS + 1]; /* the last one is the next of production: without an identity there is none */
+    const char *next_fault;
 };
 
 /* Makes the attributes of a random digest, which shows where the digest is. */
@@ -38,10 +40,10 @@ static sr_error_t *make_attributes(seal_t *seal, apr_pool_t *pool)
     return NULL;
 }
 
-static sr_error_t *load(seal_t *seal, const json_t *setup, apr_pool_t *pool)
+static sr_error_t *load(seal_t *seal, const json_t *setup, sr_cms_when_t when, apr_pool_t *pool)
 {
     const char *certificate = sr_json_string(setup, "certificate"), *key = sr_json_string(setup, "key");
-    if (certificate && key) SR_TRY(sr_cms_identity_load(&seal->identity, certificate, key, pool));
+    if (certificate && key) SR_TRY(sr_cms_identity_load_when(&seal->identity, certificate, key, when, pool));
     else SR_TRY(sr_cms_issue_identity(&seal->identity, SR_CMS_ISSUE_NAME SR_CMS_ISSUE_TEST, SR_CMS_ISSUE_DAYS, pool));
     seal->pem = sr_cms_identity_pem(seal->identity, pool);
     if (!sr_cipher_unhex(seal->fingerprint, sr_cms_identity_certificate(seal->identity)->sha256,
@@ -51,19 +53,37 @@ static sr_error_t *load(seal_t *seal, const json_t *setup, apr_pool_t *pool)
     return make_attributes(seal, pool);
 }
 
+/* Loads the next certificate of production, if its file exists. A fault does not stop the present one. Returns true if
+ * it could seal now. */
+static bool load_next(sr_signd_keys_t *keys, const json_t *setup, apr_pool_t *pool)
+{
+    seal_t *next = &keys->seals[SR_SIGND_NEXT], loaded = {0};
+    const apr_time_t now = sr_time_now();
+    if (!setup) return false;
+    sr_error_t *error = load(&loaded, setup, SR_CMS_NOW_OR_LATER, pool);
+    if (error && error->code == SR_ENOTFOUND && access(sr_json_string(setup, "certificate"), F_OK) != 0) return false;
+    if (error) keys->next_fault = error->message;
+    else *next = loaded;
+    return !error && sr_cms_identity_certificate(next->identity)->from <= now;
+}
+
 sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool)
 {
     const json_t *seals = json_object_get(setup, "seals");
     *keys = apr_pcalloc(pool, sizeof **keys);
-    for (*seal = 0; *seal < SR_SIGND_SEALS; ++*seal)
-        SR_TRY(load(&(*keys)->seals[*seal], json_array_get(seals, (size_t)*seal), pool));
+    const bool next = load_next(*keys, json_array_get(seals, SR_SIGND_NEXT), pool);
+    for (*seal = 0; *seal < SR_SIGND_SEALS; ++*seal) {
+        const sr_cms_when_t when = next && *seal == SR_SIGND_PRODUCTION ? SR_CMS_NOW_OR_BEFORE : SR_CMS_NOW;
+        SR_TRY(load(&(*keys)->seals[*seal], json_array_get(seals, (size_t)*seal), when, pool));
+    }
     return NULL;
 }
 
 const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool)
 {
     json_t *answer = sr_json_own(json_object(), pool), *list = json_array();
-    for (int i = 0; i < SR_SIGND_SEALS; i++) json_array_append_new(list, json_string(keys->seals[i].pem));
+    for (int i = 0; i <= SR_SIGND_NEXT; i++) json_array_append_new(list, sr_json_string_or_null(keys->seals[i].pem));
+    if (keys->next_fault) json_object_set_new(answer, SR_SIGND_NEXT_FAULT, json_string(keys->next_fault));
     json_object_set_new(answer, SR_SIGND_PEM, list);
     return sr_json_text(answer, pool);
 }
@@ -86,8 +106,9 @@ static apr_size_t sign(unsigned char *response, const seal_t *seal, const unsign
 {
     unsigned char *attributes = response + SR_SIGND_RESPONSE;
     apr_size_t length;
-    if (sr_time_now() > sr_cms_identity_certificate(seal->identity)->until)
-        return finish(response, SR_SIGND_FAILED, 0, 0);
+    const sr_cms_certificate_t *about = sr_cms_identity_certificate(seal->identity);
+    const apr_time_t now = sr_time_now();
+    if (now < about->from || now > about->until) return finish(response, SR_SIGND_FAILED, 0, 0);
     memcpy(attributes, seal->attributes, seal->length);
     memcpy(attributes + seal->at, digest, seal->digest_size);
     const sr_cms_bytes_t bytes = {attributes, seal->length};
@@ -98,22 +119,32 @@ static apr_size_t sign(unsigned char *response, const seal_t *seal, const unsign
 
 static apr_size_t show(unsigned char *response, const seal_t *seal)
 {
-    const apr_size_t length = strlen(seal->pem);
-    memcpy(response + SR_SIGND_RESPONSE, seal->pem, length);
+    const apr_size_t length = seal->pem ? strlen(seal->pem) : 0;
+    if (length) memcpy(response + SR_SIGND_RESPONSE, seal->pem, length);
     return finish(response, SR_SIGND_DONE, 0, length);
+}
+
+/* Returns the key of the certificate that a request names: the present or the next one of a seal. NULL: it is neither.
+ */
+static const seal_t *find(const sr_signd_keys_t *keys, int number, const unsigned char *fingerprint)
+{
+    const seal_t *present = &keys->seals[number], *next = &keys->seals[SR_SIGND_NEXT];
+    if (!memcmp(fingerprint, present->fingerprint, SR_SIGND_FINGERPRINT)) return present;
+    if (number != SR_SIGND_PRODUCTION || !next->identity) return NULL;
+    return memcmp(fingerprint, next->fingerprint, SR_SIGND_FINGERPRINT) == 0 ? next : NULL;
 }
 
 apr_size_t sr_signd_keys_respond(unsigned char *response, const sr_signd_keys_t *keys, const unsigned char *request,
                                  apr_size_t length, apr_pool_t *pool)
 {
     const apr_size_t fixed = SR_SIGND_HEADER + SR_SIGND_FINGERPRINT;
-    if (length < fixed || memcmp(request, SR_SIGND_MAGIC, 4) != 0 || request[5] >= SR_SIGND_SEALS || request[7])
+    if (length < fixed || memcmp(request, SR_SIGND_MAGIC, 4) != 0 || request[5] > SR_SIGND_NEXT || request[7])
         return finish(response, SR_SIGND_INVALID, 0, 0);
-    const seal_t *seal = &keys->seals[request[5]];
-    if (request[4] == SR_SIGND_CERTIFICATES && length == fixed && !request[6]) return show(response, seal);
-    if (request[4] != SR_SIGND_SIGN) return finish(response, SR_SIGND_INVALID, 0, 0);
-    if (memcmp(request + SR_SIGND_HEADER, seal->fingerprint, sizeof seal->fingerprint) != 0)
-        return finish(response, SR_SIGND_OTHER, 0, 0);
+    if (request[4] == SR_SIGND_CERTIFICATES && length == fixed && !request[6])
+        return show(response, &keys->seals[request[5]]);
+    if (request[4] != SR_SIGND_SIGN || request[5] >= SR_SIGND_SEALS) return finish(response, SR_SIGND_INVALID, 0, 0);
+    const seal_t *seal = find(keys, request[5], request + SR_SIGND_HEADER);
+    if (!seal) return finish(response, SR_SIGND_OTHER, 0, 0);
     if (request[6] != seal->hash || length != fixed + seal->digest_size)
         return finish(response, SR_SIGND_INVALID, 0, 0);
     return sign(response, seal, request + fixed, pool);

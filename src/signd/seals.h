@@ -13,7 +13,8 @@
 typedef struct sr_signd_keys_t sr_signd_keys_t;
 /* Loads the keys with the rights of the user who started httpd. `setup` is the JSON object that run/signd.c makes. Its
  * array "seals" has an object for each seal: "certificate" and "key" are paths. If they are missing, a key and a
- * certificate for tests are made. Returns an error whose number is *seal. */
+ * certificate for tests are made. A third object names the next certificate of production, whose file need not exist.
+ * While that one is valid, the present one may have expired. Returns an error of the seal *seal. */
 sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool);
 /* Returns the JSON text of the answer to the setup: the certificates of all seals. */
 const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool);

@@ -332,6 +332,124 @@ static void faults(const made_t *made)
     close(other.inside);
 }
 
+/* --------------------------------------------------------------------------------------- the next certificate */
+
+/* Starts a process with these pairs of production. NULL: no next one. */
+static void start_with(signd_run_t *other, const made_t *present, const made_t *next)
+{
+    const char *more =
+        next ? apr_psprintf(root, ",{\"certificate\":\"%s\",\"key\":\"%s\"}", next->certificate_path, next->key_path)
+             : "";
+    signd_door(other);
+    signd_start(other,
+                apr_psprintf(root,
+                             "{\"seals\":[{},{\"certificate\":\"%s\",\"key\":\"%s\"}%s],\"user\":%d,\"group\":%d}",
+                             present->certificate_path, present->key_path, more, (int)getuid(), (int)getgid()),
+                root);
+}
+
+static void end_with(signd_run_t *other)
+{
+    close(other->door);
+    close(other->inside);
+    is_int(signd_wait(other), 0, "… it ends");
+}
+
+static const char *next_fault(const signd_run_t *other)
+{
+    return sr_json_string(other->answer, SR_SIGND_NEXT_FAULT);
+}
+
+static sr_error_t *sign_by(const char *pem, sr_signd_t *client)
+{
+    sr_signd_seal_t *seal = apr_pcalloc(root, sizeof *seal);
+    const sr_cms_identity_t *identity;
+    const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
+    apr_size_t length;
+    *seal = (sr_signd_seal_t){client, SR_SIGND_PRODUCTION, NULL, NULL};
+    if (sr_cms_identity_without_key(&identity, pem, "x", sr_signd_sign, seal, root)) abort();
+    return sr_cms_sign(&der, &length, identity, digest, root);
+}
+
+static void two_certificates(const made_t *present)
+{
+    enum { HOUR = 3600 };
+    const made_t *later = make_certificate(&(make_t){.name = "later", .from = HOUR, .until = 2 * HOUR}, root);
+    const made_t *now = make_certificate(&(make_t){.name = "now", .rsa = 2048}, root);
+    const made_t *ended = make_certificate(&(make_t){.name = "ended", .from = -2 * HOUR, .until = -HOUR}, root);
+    const char *pem;
+    apr_pool_t *pool;
+    signd_run_t other;
+    apr_pool_create(&pool, root);
+    start_with(&other, present, now);
+    sr_signd_t *client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
+    ok(!sr_signd_certificates(&pem, client, SR_SIGND_NEXT, root) && !strcmp(pem, signd_pem(&other, SR_SIGND_NEXT)),
+       "a child can ask for the next certificate");
+    ok(!sign_by(signd_pem(&other, 1), client), "the present key signs");
+    ok(!sign_by(pem, client), "so does the next one, at the same time");
+    apr_pool_destroy(pool);
+    end_with(&other);
+
+    apr_pool_create(&pool, root);
+    start_with(&other, ended, now);
+    client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
+    ok(!sign_by(signd_pem(&other, SR_SIGND_NEXT), client), "the present one has ended: the next one signs");
+    ok(sign_by(signd_pem(&other, 1), client) != NULL, "… the present one does not");
+    apr_pool_destroy(pool);
+    end_with(&other);
+
+    apr_pool_create(&pool, root);
+    start_with(&other, present, later);
+    client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
+    sr_error_t *error = sign_by(signd_pem(&other, SR_SIGND_NEXT), client);
+    is_str(error ? error->cause : NULL, "the signer process: the key cannot sign", "a next one that begins later");
+    ok(!sign_by(signd_pem(&other, 1), client), "… the present one signs");
+    apr_pool_destroy(pool);
+    end_with(&other);
+
+    apr_pool_create(&pool, root);
+    start_with(&other, present, ended);
+    client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
+    ok(next_fault(&other) && strstr(next_fault(&other), "it expired at "), "a next one that has expired: %s",
+       next_fault(&other) ? next_fault(&other) : "no fault");
+    ok(!sr_signd_certificates(&pem, client, SR_SIGND_NEXT, root) && !*pem, "… there is none");
+    ok(!sign_by(signd_pem(&other, 1), client), "… the present one signs");
+    apr_pool_destroy(pool);
+    end_with(&other);
+
+    start_with(&other, ended, later);
+    const char *fault = sr_json_string(other.answer, SR_SIGND_FAULT);
+    ok(fault && strstr(fault, "ended.crt: it expired at "), "the present one has ended, the next one begins later: %s",
+       fault ? fault : "no fault");
+    is_int(WEXITSTATUS(signd_wait(&other)), 1, "… the process ends");
+    unlink(now->certificate_path);
+    start_with(&other, present, now);
+    ok(!next_fault(&other) && !signd_pem(&other, SR_SIGND_NEXT), "no file of a next certificate: no fault");
+    end_with(&other);
+}
+
+/* When a next certificate takes over: seconds. */
+static void takeovers(void)
+{
+    static const struct {
+        int present_until, next_from, wanted, at;
+        const char *what;
+    } cases[] = {
+        {100, 50, 0, 50, "when it is valid"},
+        {100, 50, 70, 70, "at the time that was given"},
+        {100, 50, 20, 50, "not before it is valid"},
+        {100, 50, 200, 100, "when the present one ends, although a later time was given"},
+        {100, 150, 0, 150, "after a pause"},
+        {100, 150, 120, 150, "after a pause, although a time in it was given"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const sr_cms_certificate_t present = {.until = apr_time_from_sec(cases[i].present_until)};
+        const sr_cms_certificate_t next = {.from = apr_time_from_sec(cases[i].next_from)};
+        is_int(apr_time_sec(sr_cms_takeover(&present, &next, apr_time_from_sec(cases[i].wanted))), cases[i].at,
+               "the next one takes over %s", cases[i].what);
+    }
+}
+
 int main(void)
 {
     apr_initialize();
@@ -341,6 +459,8 @@ int main(void)
     setup = apr_psprintf(root, "{\"seals\":[{},{\"certificate\":\"%s\",\"key\":\"%s\"}],\"user\":%d,\"group\":%d}",
                          made->certificate_path, made->key_path, (int)getuid(), (int)getgid());
     faults(made);
+    takeovers();
+    two_certificates(made);
     signd_door(&run);
     signd_start(&run, setup, root);
     for (int i = 0; i < SR_SIGND_SEALS; i++) {
