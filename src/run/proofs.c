@@ -127,44 +127,52 @@ static void note_revocation(sr_environment_t environment, const sr_proofs_t *pro
                      names[environment]);
 }
 
-/* Returns what seals, or for SR_SIGND_NEXT the other one of production: the next one before its takeover, and after it
- * the one that has sealed before, which may be NULL. */
 static const sr_cms_identity_t *seal_of(int number)
 {
-    const sr_cms_identity_t *next = __atomic_load_n(&child.seals[SR_SIGND_NEXT], __ATOMIC_ACQUIRE);
-    const sr_cms_identity_t *present =
-        __atomic_load_n(&child.seals[number == SR_TEST ? SR_TEST : SR_PRODUCTION], __ATOMIC_ACQUIRE);
-    if (number == SR_TEST || !next) return number == SR_SIGND_NEXT ? NULL : present;
-    const sr_cms_identity_t *used = sr_cms_identity_at(present, next, child.conf->seal_next_from, sr_time_now());
-    return (number == SR_PRODUCTION) == (used == present) ? present : next;
+    return __atomic_load_n(&child.seals[number], __ATOMIC_ACQUIRE);
 }
 
-/* The proofs of the next certificate are there before it takes over. */
-static sr_error_t *collect_next(apr_pool_t *pool)
+static sr_error_t *collect(const sr_proofs_t **proofs, const sr_cms_identity_t *seal, apr_pool_t *pool)
 {
-    const sr_cms_identity_t *identity = seal_of(SR_SIGND_NEXT);
-    const sr_proofs_t *proofs;
     apr_time_t next;
-    if (!identity) return NULL;
-    SR_TRY(sr_proof_collect(&proofs, &next, child.keeper, sr_cms_identity_pem(identity, pool), authorities, pool));
+    SR_TRY(sr_proof_collect(proofs, &next, child.keeper, sr_cms_identity_pem(seal, pool), authorities, pool));
     if (next < child.next) child.next = next;
-    if (identity == __atomic_load_n(&child.seals[SR_SIGND_NEXT], __ATOMIC_ACQUIRE))
-        say(4, "proofs of the next certificate of the seal", proofs->revoked ? proofs->revoked : proofs->missing);
     return NULL;
 }
 
-static sr_error_t *collect_seal(sr_environment_t environment, apr_pool_t *pool)
+/* Shows what the proofs of the certificate say that seals. */
+static void note(sr_environment_t environment, const sr_proofs_t *proofs)
 {
     static const char *const names[] = {[SR_TEST] = "proofs of the test seal", [SR_PRODUCTION] = "proofs of the seal"};
-    const sr_proofs_t *proofs;
-    apr_time_t next;
-    const char *pem = sr_cms_identity_pem(seal_of(environment), pool);
-    if (environment == SR_TEST && sr_proof_chain_fault(pem, authorities, pool)) return NULL; /* it needs no authority */
-    SR_TRY(sr_proof_collect(&proofs, &next, child.keeper, pem, authorities, pool));
-    if (next < child.next) child.next = next;
     sr_metrics_set(SR_METRIC_PROOF_EXPIRES, environment, 0, (apr_uint64_t)proofs->until);
     note_revocation(environment, proofs);
     say(environment, names[environment], proofs->missing);
+}
+
+static sr_error_t *collect_test(apr_pool_t *pool)
+{
+    const sr_proofs_t *proofs;
+    const sr_cms_identity_t *seal = seal_of(SR_TEST);
+    if (sr_proof_chain_fault(sr_cms_identity_pem(seal, pool), authorities, pool)) return NULL; /* it needs none */
+    SR_TRY(collect(&proofs, seal, pool));
+    note(SR_TEST, proofs);
+    return NULL;
+}
+
+/* Collects for both certificates: the proofs of the next one are there before its takeover, and those of the present
+ * one are still needed after it, to archive what it has sealed. */
+static sr_error_t *collect_production(apr_pool_t *pool)
+{
+    const sr_cms_identity_t *present = seal_of(SR_PRODUCTION), *next = seal_of(SR_SIGND_NEXT);
+    const sr_proofs_t *proofs, *of_next;
+    const apr_time_t now = sr_time_now();
+    SR_TRY(collect(&proofs, present, pool));
+    if (next) SR_TRY(collect(&of_next, next, pool));
+    bool follows = next && sr_cms_identity_at(present, next, child.conf->seal_next_from, now) == next;
+    if (follows && of_next->revoked && now <= sr_cms_identity_certificate(present)->until) follows = false;
+    note(SR_PRODUCTION, follows ? of_next : proofs);
+    if (next && !follows)
+        say(4, "proofs of the next certificate of the seal", of_next->revoked ? of_next->revoked : of_next->missing);
     return NULL;
 }
 
@@ -173,8 +181,8 @@ static sr_error_t *collect_all(apr_pool_t *pool)
     apr_time_t earliest, next;
     const char *missing;
     child.next = sr_time_now() + child.conf->proofs_refresh;
-    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) SR_TRY(collect_seal((sr_environment_t)i, pool));
-    SR_TRY(collect_next(pool));
+    SR_TRY(collect_test(pool));
+    SR_TRY(collect_production(pool));
     SR_TRY(sr_proof_collect_wanted(&earliest, &missing, &next, child.keeper, sr_run_timestamps_authorities(), pool));
     if (next < child.next) child.next = next;
     sr_metrics_set(SR_METRIC_STAMP_PROOF_EXPIRES, 0, 0, (apr_uint64_t)earliest);

@@ -130,12 +130,12 @@ static sr_error_t *is_time_to_renew(bool *is, const sr_service_t *service, archi
     return NULL;
 }
 
-/* Returns the SHA-256 of the certificate whose proofs are added, or NULL. That of the test environment may be one that
- * no authority has issued, so that nothing is known of it. */
+/* Returns the SHA-256 of the certificate whose proofs are added, or NULL: the one that has sealed at `time`. That of
+ * the test environment may be one that no authority has issued, so that nothing is known of it. */
 static const char *seal_of(const sr_service_t *service, const sr_archive_options_t *options,
-                           sr_environment_t environment, apr_pool_t *pool)
+                           sr_environment_t environment, apr_time_t time, apr_pool_t *pool)
 {
-    const sr_cms_identity_t *seal = service->child->seal[environment];
+    const sr_cms_identity_t *seal = sr_sealing_identity(service, environment, time, pool);
     if (options->seals[environment] || !seal || !service->child->proofs) return options->seals[environment];
     const char *sha256 = sr_cms_identity_certificate(seal)->sha256;
     const bool is_known = sr_proof_cache_get(service->child->proofs, sha256, pool) != NULL;
@@ -146,7 +146,7 @@ static const char *seal_of(const sr_service_t *service, const sr_archive_options
 static bool is_time_to_archive(const sr_service_t *service, archiving_t *a, const sr_transition_t *transition)
 {
     const apr_time_t closed_at = transition->signing->submission.closed_at;
-    const char *seal = seal_of(service, a->options, transition->signing->environment, a->pool);
+    const char *seal = seal_of(service, a->options, transition->signing->environment, closed_at, a->pool);
     apr_time_t since = 0;
     a->proofs = seal ? sr_sealing_proofs(service, &since, seal, a->pool) : NULL;
     const bool is = !seal || transition->now - closed_at > PATIENCE || (a->proofs && since > closed_at);
@@ -216,8 +216,8 @@ sr_error_t *sr_service_archive_due(const sr_service_t *service, apr_interval_tim
 static apr_time_t ripe_until(const sr_service_t *service, const sr_archive_options_t *options,
                              sr_environment_t environment, apr_pool_t *pool)
 {
-    const char *seal = seal_of(service, options, environment, pool);
     const apr_time_t now = sr_time_now();
+    const char *seal = seal_of(service, options, environment, now, pool);
     apr_time_t since = 0;
     if (!seal) return now;
     const bool complete = sr_sealing_proofs(service, &since, seal, pool) != NULL;
