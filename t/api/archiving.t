@@ -23,6 +23,7 @@ my $apart     = Sigreq::Apart->new;
 my $folder    = $apart->{dir};
 my $responder = Sigreq::Responder->new("$folder/pki");
 my $pki       = Sigreq::PKI->new("$folder/pki", http => $responder->http, ocsp => $responder->ocsp);
+$responder->set('age', 0);    # so that nobody waits for proofs that are newer than a signature
 $pki->issue('short', 'tsaroot2', 'tsa', days => 30);
 my %tsa = map { $_ => Sigreq::TSA->new($pki, $_) } qw(tsa1 short);
 copy($pki->file("seal$_->[0]"), "$folder/seal$_->[1]") or die "seal: $!\n" for ['-chain.crt', '.crt'], ['.key', '.key'];

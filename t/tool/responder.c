@@ -29,7 +29,7 @@ static struct {
     {"crl", "ok"},         /* ok, none, delta, scope, stale, foreign, large */
     {"revoked", ""},       /* the name of a certificate */
     {"ocsp-life", "3600"}, /* seconds until nextUpdate */
-    {"crl-life", "7200"},
+    {"crl-life", "7200"},  {"age", "60"}, /* seconds since thisUpdate */
 };
 
 static const char *setting(const char *name)
@@ -42,6 +42,11 @@ static const char *setting(const char *name)
 static bool is(const char *name, const char *value)
 {
     return !strcmp(setting(name), value);
+}
+
+static long age(void)
+{
+    return atol(setting("age"));
 }
 
 /* --- certificates */
@@ -93,7 +98,7 @@ static proof_der_t make_ocsp(const unsigned char *request, long length)
     if (!find_serial(&about, name, sizeof name, serial) || !read_made(&ca, "ca")) return none;
     if (!read_made(&ocsp, is("ocsp", "foreign") ? "tsa2" : "ocsp")) return none;
     const long life = atol(setting("ocsp-life"));
-    proof_ocsp_t what = {.certificate = &about, .issuer = &ca, .signer = &ocsp, .from = -60, .until = life};
+    proof_ocsp_t what = {.certificate = &about, .issuer = &ca, .signer = &ocsp, .from = -age(), .until = life};
     if (is("ocsp", "serial") && read_made(&other, "ocsp")) what.certificate = &other;
     if (is("ocsp", "unknown")) what.status = V_OCSP_CERTSTATUS_UNKNOWN;
     if (is("ocsp", "stale")) what.from = -7200, what.until = -60;
@@ -107,7 +112,7 @@ static proof_der_t make_crl(const char *name)
     made_t ca, revoked, other;
     proof_der_t none = {NULL, 0};
     if (!read_made(&ca, name)) return none;
-    proof_crl_t what = {.issuer = &ca, .from = -60, .until = atol(setting("crl-life"))};
+    proof_crl_t what = {.issuer = &ca, .from = -age(), .until = atol(setting("crl-life"))};
     if (!strcmp(name, "ca") && read_made(&revoked, setting("revoked"))) what.revoked = &revoked;
     if (strcmp(name, "ca") != 0) return proof_crl(&what); /* only its CRLs lie */
     what.delta = is("crl", "delta");
