@@ -42,7 +42,7 @@ ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
 # What is compiled and linked is made again when one of these changes: $(O)/flags, on which it depends, holds them.
 FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(HTTPD_CPPFLAGS) $(BASE_CPPFLAGS) \
-         $(PDFD_CPPFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(PDFD_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS))
+         $(PDFD_CPPFLAGS) $(SIGND_CPPFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(PDFD_LIBS) $(SIGND_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS))
 
 SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c $(O)/sql_operations.c $(O)/sql_shapes.c
 LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/blobs/*.c src/store/*.c src/pdf/*.c src/jobs/*.c src/trust/*.c src/service/*.c) $(SQL_TABLES)
@@ -53,7 +53,9 @@ SIGND_SRC := $(wildcard src/signd/*.c)
 CTL_SRC  := $(wildcard src/ctl/*.c)
 UNIT_SRC := $(wildcard t/unit/*.c)
 SPEED_SRC := $(wildcard t/speed/*.c)
-TOOL_SRC := $(wildcard t/tool/*.c)
+# a PKCS#11 module, and no program
+TOOL_MODULE := t/tool/faulty_token.c
+TOOL_SRC := $(filter-out $(TOOL_MODULE),$(wildcard t/tool/*.c))
 
 # one line per file; `make V=1` shows the commands
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $@;)
@@ -62,7 +64,7 @@ objects = $(filter %.o %.a,$^)
 obj = $(patsubst %.cc,$(O)/obj/%.o,$(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%,%,$(1))))
 SPEED_BIN := $(patsubst t/speed/%.c,$(O)/speed/%,$(SPEED_SRC))
 UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
-TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC))
+TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC)) $(O)/t/tool/faulty_token.so
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 
 .PHONY: all units help deps run demo-receiver check test torture coverage bench corpus corpus-sign install uninstall dist clean \
@@ -135,6 +137,11 @@ $(O)/t/pdf_render: private BASE_LIBS += -lpng
 $(O)/t/tool/%: $(O)/obj/t/tool/%.o $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+
+$(O)/t/tool/faulty_token.so: $(call obj,$(TOOL_MODULE)) $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -o $@ $(objects)
+$(call obj,$(TOOL_MODULE)): private OWN_CPPFLAGS += $(SIGND_CPPFLAGS)
 
 # figures of the PDF helper: timed, so no tests; `make bench` runs them
 $(O)/speed/%: $(O)/obj/t/speed/%.o $(O)/libsigreq.a $(O)/flags
@@ -214,6 +221,7 @@ $(call obj,src/model/caption.c): $(O)/embed/dates.h
 
 $(call obj,$(MOD_SRC)): private OWN_CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
+$(call obj,$(SIGND_SRC)): private OWN_CPPFLAGS += $(SIGND_CPPFLAGS)
 
 $(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)

@@ -20,6 +20,7 @@ POPPLER_DATA  := $(shell $(PKG_CONFIG) --variable=poppler_datadir poppler-data 2
 PDFD_CPPFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags $(PDFD_PACKAGES) 2>/dev/null)) \
                  -DSR_POPPLER_DATA='"$(or $(POPPLER_DATA),/usr/share/poppler)"'
 PDFD_LIBS     := -Wl,--export-dynamic-symbol=fstat $(shell $(PKG_CONFIG) --libs $(PDFD_PACKAGES) 2>/dev/null)
-SIGND_LIBS    := $(shell $(PKG_CONFIG) --libs libseccomp 2>/dev/null)
+SIGND_LIBS    := $(shell $(PKG_CONFIG) --libs libseccomp p11-kit-1 2>/dev/null)
+SIGND_CPPFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags p11-kit-1 2>/dev/null))
 IMAGE_LIBS    := $(shell $(PKG_CONFIG) --libs libpng libjpeg 2>/dev/null)
 CURL_LIBS     := -Wl,--as-needed $(shell $(PKG_CONFIG) --libs libcurl 2>/dev/null) -Wl,--no-as-needed

@@ -245,6 +245,8 @@ const char *sr_text_fold(const char *text, apr_pool_t *pool);
 bool sr_text_number(int *number, const char *text);
 /* Returns true for a decimal number from 1 to 65535. apr_uri_parse accepts any number and keeps its last 16 bits. */
 bool sr_text_is_port(const char *text);
+/* Returns true if a text that names a private key is a URI of PKCS#11 (RFC 7512), and not a path. */
+bool sr_text_is_token(const char *text);
 /* Returns the fault of a name, such as "must have at most 500 characters", or NULL if it has none. Names are shown in
  * messages, headers and mail, so they must be UTF-8 without control characters. The function does not check whether a
  * name is blank. */

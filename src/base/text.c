@@ -207,6 +207,11 @@ bool sr_text_is_port(const char *text)
     return sr_text_number(&port, text) && strlen(text) <= 5 && port >= 1 && port <= 65535;
 }
 
+bool sr_text_is_token(const char *text)
+{
+    return !strncmp(text, "pkcs11:", 7);
+}
+
 const char *sr_text_with_base(const char *view, const char *base_url, apr_pool_t *pool)
 {
     const apr_size_t base = strlen(base_url);

@@ -93,6 +93,8 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define CONTEXT_PROCESS RSRC_CONF
 #define ARGUMENTS_SWITCH TAKE1
 #define ARGUMENTS_PATH TAKE1
+#define ARGUMENTS_KEY TAKE1
+#define ARGUMENTS_PIN TAKE1
 #define ARGUMENTS_URL TAKE1
 #define ARGUMENTS_LINK TAKE1
 #define ARGUMENTS_ANCESTORS TAKE1

@@ -11,6 +11,8 @@
 
 typedef int sr_conf_SWITCH;
 typedef const char *sr_conf_PATH;      /* absolute, or "" */
+typedef const char *sr_conf_KEY;       /* the same, or pkcs11:… */
+typedef const char *sr_conf_PIN;       /* an absolute path, or "" */
 typedef const char *sr_conf_SMTP;      /* smtp://…, smtps://… or maildir:/…, or "" */
 typedef const char *sr_conf_MAILBOX;   /* "name@host" or "Name <name@host>", or "" */
 typedef const char *sr_conf_PROXY;     /* http:// or https://, perhaps with user and password, or "" */

@@ -8,6 +8,8 @@
 typedef enum sr_conf_kind_t {
     SWITCH,
     PATH,
+    KEY,
+    PIN,
     URL,
     LINK,
     ANCESTORS,

@@ -20,6 +20,23 @@ static const char *read_path(apr_pool_t *pool, const sr_conf_row_t *row, const c
     return *(sr_conf_PATH *)slot ? NULL : "must be a path";
 }
 
+static const char *read_key(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    if (!sr_text_is_token(text)) return read_path(pool, row, text, slot);
+    *(sr_conf_KEY *)slot = text;
+    return NULL;
+}
+
+static const char *read_pin(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    static const char scheme[] = "file:/";
+    *(sr_conf_PIN *)slot = "";
+    if (!*text) return NULL;
+    if (strncmp(text, scheme, sizeof scheme - 1) != 0) return "must be file: and an absolute path";
+    *(sr_conf_PIN *)slot = text + sizeof scheme - 2;
+    return NULL;
+}
+
 /* Returns true for a URL that links can begin with. */
 static bool is_base_url(apr_pool_t *pool, const char *text)
 {
@@ -304,6 +321,8 @@ static const struct {
 } kinds[] = {
     [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)},
     [PATH] = {read_path, sizeof(sr_conf_PATH)},
+    [KEY] = {read_key, sizeof(sr_conf_KEY)},
+    [PIN] = {read_pin, sizeof(sr_conf_PIN)},
     [LINK] = {read_link, sizeof(sr_conf_LINK)},
     [URL] = {read_url, sizeof(sr_conf_URL)},
     [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},

@@ -67,7 +67,7 @@ json_t *ctl_seal_describe(const sr_cms_certificate_t *about, const char *certifi
     json_object_set_new(answer, "expires_at", json_integer(about->until));
     json_object_set_new(answer, "serial", json_string(about->serial));
     json_object_set_new(answer, "sha256", json_string(about->sha256));
-    json_object_set_new(answer, "usable", key ? json_true() : json_null());
+    json_object_set_new(answer, "usable", key && !sr_text_is_token(key) ? json_true() : json_null());
     json_object_set_new(answer, "certificate_file", json_string(certificate));
     json_object_set_new(answer, "key_file", sr_json_string_or_null(key));
     return answer;
@@ -116,12 +116,14 @@ static sr_error_t *describe_next(ctl_t *ctl, json_t **next, const char *certific
 {
     const sr_cms_certificate_t *about;
     const sr_cms_identity_t *unused;
+    sr_error_t *fault = NULL;
+    const bool token = key && sr_text_is_token(key);
     *next = json_null();
     if (!certificate || !key || access(certificate, F_OK) != 0) return NULL;
     SR_TRY(sr_cms_certificate_read(&about, certificate, ctl->pool));
-    sr_error_t *fault = sr_cms_identity_load_when(&unused, certificate, key, SR_CMS_NOW_OR_LATER, ctl->pool);
+    if (!token) fault = sr_cms_identity_load_when(&unused, certificate, key, SR_CMS_NOW_OR_LATER, ctl->pool);
     *next = ctl_seal_describe(about, certificate, key);
-    json_object_set_new(*next, "usable", json_boolean(!fault));
+    if (!token) json_object_set_new(*next, "usable", json_boolean(!fault));
     json_object_set_new(*next, "fault", sr_json_string_or_null(fault ? fault->message : NULL));
     return NULL;
 }
@@ -150,7 +152,7 @@ static sr_error_t *show(ctl_t *ctl, const char *certificate, const char *key, co
     const sr_cms_identity_t *identity;
     json_t *answer, *other, *list = sr_json_own(json_array(), ctl->pool);
 
-    if (key) SR_TRY(sr_cms_identity_load(&identity, certificate, key, ctl->pool));
+    if (key && !sr_text_is_token(key)) SR_TRY(sr_cms_identity_load(&identity, certificate, key, ctl->pool));
     SR_TRY(sr_cms_certificate_read(&about, certificate, ctl->pool));
     SR_TRY(describe_former(ctl, list, former));
     SR_TRY(describe_next(ctl, &other, next, next_key));

@@ -69,6 +69,10 @@ typedef sr_error_t *sr_cms_sign_t(unsigned char *signature, apr_size_t *length, 
 /* Makes an identity from PEM text of its certificates, without a key. `path` names its file in messages. */
 sr_error_t *sr_cms_identity_without_key(const sr_cms_identity_t **identity, const char *pem, const char *path,
                                         sr_cms_sign_t *sign, void *baton, apr_pool_t *pool);
+/* Makes an identity from the file of its certificates, for a key that is not in a file. The certificate is judged as by
+ * sr_cms_identity_load_when, but no trial signature is made. */
+sr_error_t *sr_cms_identity_remote(const sr_cms_identity_t **identity, const char *certificate_path, sr_cms_when_t when,
+                                   sr_cms_sign_t *sign, void *baton, apr_pool_t *pool);
 /* Returns the certificates of an identity as PEM text. */
 const char *sr_cms_identity_pem(const sr_cms_identity_t *identity, apr_pool_t *pool);
 /* Returns the hash function that matches the strength of the key, by its OpenSSL name: "SHA256", "SHA384" or "SHA512".

@@ -103,7 +103,7 @@ static const char *judge_kind(const sr_cms_identity_t *identity, sr_cms_when_t w
 
 static const char *judge_match(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
 {
-    if (X509_check_private_key(identity->certificate, identity->key) == 1) return NULL;
+    if (!identity->key || X509_check_private_key(identity->certificate, identity->key) == 1) return NULL;
     return apr_psprintf(pool, "it is not the certificate of the key in %s", identity->key_path);
 }
 
@@ -155,8 +155,8 @@ static const char *judge_signature(const sr_cms_identity_t *identity, sr_cms_whe
     return error ? error->cause : NULL;
 }
 
-const apr_array_header_t *sr_cms_identity_faults(const sr_cms_identity_t *identity, sr_cms_when_t when,
-                                                 apr_pool_t *pool)
+/* Returns all faults of the certificate. */
+static apr_array_header_t *judge(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
 {
     static const char *(*const judges[])(const sr_cms_identity_t *, sr_cms_when_t, apr_pool_t *) = {
         judge_kind, judge_match, judge_time, judge_usage, judge_purpose};
@@ -166,6 +166,20 @@ const apr_array_header_t *sr_cms_identity_faults(const sr_cms_identity_t *identi
         ERR_clear_error();
         if (wrong) APR_ARRAY_PUSH(faults, const char *) = wrong;
     }
+    return faults;
+}
+
+/* Returns the first fault as an error, or NULL. */
+static sr_error_t *refuse(const sr_cms_identity_t *identity, const apr_array_header_t *faults, apr_pool_t *pool)
+{
+    if (!faults->nelts) return NULL;
+    return sr_error(pool, SR_EINTERNAL, "%s: %s", identity->certificate_path, APR_ARRAY_IDX(faults, 0, const char *));
+}
+
+const apr_array_header_t *sr_cms_identity_faults(const sr_cms_identity_t *identity, sr_cms_when_t when,
+                                                 apr_pool_t *pool)
+{
+    apr_array_header_t *faults = judge(identity, when, pool);
     const char *wrong = faults->nelts ? NULL : judge_signature(identity, when, pool);
     if (wrong) APR_ARRAY_PUSH(faults, const char *) = wrong;
     return faults;
@@ -180,9 +194,7 @@ sr_error_t *sr_cms_identity_load_when(const sr_cms_identity_t **identity, const 
     SR_TRY(sr_cms_certificates_read(&made->chain, certificate_path, pool));
     describe(made, pool);
     SR_TRY(sr_cms_identity_read_key(made, pool));
-    const apr_array_header_t *faults = sr_cms_identity_faults(made, when, pool);
-    if (faults->nelts)
-        return sr_error(pool, SR_EINTERNAL, "%s: %s", certificate_path, APR_ARRAY_IDX(faults, 0, const char *));
+    SR_TRY(refuse(made, sr_cms_identity_faults(made, when, pool), pool));
     *identity = made;
     return NULL;
 }
@@ -215,6 +227,20 @@ sr_error_t *sr_cms_identity_without_key(const sr_cms_identity_t **identity, cons
     made->certificate_path = apr_pstrdup(pool, path);
     made->sign = sign;
     made->baton = baton;
+    *identity = made;
+    return NULL;
+}
+
+sr_error_t *sr_cms_identity_remote(const sr_cms_identity_t **identity, const char *certificate_path, sr_cms_when_t when,
+                                   sr_cms_sign_t *sign, void *baton, apr_pool_t *pool)
+{
+    sr_cms_identity_t *made = sr_cms_identity_new(pool);
+    made->certificate_path = apr_pstrdup(pool, certificate_path);
+    made->sign = sign;
+    made->baton = baton;
+    SR_TRY(sr_cms_certificates_read(&made->chain, certificate_path, pool));
+    describe(made, pool);
+    SR_TRY(refuse(made, judge(made, when, pool), pool));
     *identity = made;
     return NULL;
 }

@@ -193,7 +193,7 @@ static bool parse(answer_t *answer, const unsigned char *response, apr_size_t le
 
 static sr_error_t *ask(answer_t *answer, sr_signd_t *signd, const message_t *request, apr_size_t room, apr_pool_t *pool)
 {
-    const apr_time_t deadline = sr_time_steady() + signd->timeout;
+    const apr_time_t begun = sr_time_steady(), deadline = begun + signd->timeout;
     unsigned char *response = apr_palloc(pool, room);
     apr_ssize_t got = 0;
     int socket;
@@ -206,6 +206,7 @@ static sr_error_t *ask(answer_t *answer, sr_signd_t *signd, const message_t *req
     if (!why && answer->status == SR_SIGND_INVALID) why = "it refuses the request";
     if (!why && answer->status == SR_SIGND_FAILED) why = "the key cannot sign";
     sr_metrics_count(SR_METRIC_SIGNER_REQUESTS, 0, 0, 1);
+    sr_metrics_observe(SR_METRIC_SIGNER_SECONDS, 0, sr_time_steady() - begun);
     if (why) sr_metrics_count(SR_METRIC_SIGNER_FAILURES, 0, 0, 1);
     return why ? unavailable(pool, why) : NULL;
 }

@@ -31,6 +31,7 @@
 #define SR_SIGND_MAX_SIGNED ((apr_size_t)4096) /* a response to SIGN */
 #define SR_SIGND_DOOR 3                        /* descriptor of sigreq-signd: requests to be served */
 #define SR_SIGND_SETUP 4                       /* its configuration, and the answer to it */
+#define SR_SIGND_TRIES 5                       /* a file in memory: which PINs were tried (src/signd/pin.c) */
 #define SR_SIGND_SEALS 2                       /* by sr_environment_t */
 #define SR_SIGND_PRODUCTION 1                  /* SR_PRODUCTION of sr_environment_t */
 #define SR_SIGND_NEXT 2                        /* after them: the next certificate of production */

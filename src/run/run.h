@@ -66,6 +66,11 @@ bool sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild);
 /* post_config: starts the signer process (pdf/signd.h) with `setup`, a JSON object in `pconf`, and waits for its
  * answer. The parent starts it again when it dies. Returns the fault, or NULL. */
 const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_rec *main_server, json_t *setup);
+/* check_config: checks the pair of one seal, or the next one, by a process that ends after its answer, and tries no
+ * PIN. `setup` is as above. Returns the fault, or NULL. */
+const char *sr_run_signd_check(int seal, apr_pool_t *ptemp, server_rec *main_server, json_t *setup);
+/* Adds to a setup what is needed for keys in tokens (SigreqPKCS11Module, SigreqSealPIN), if there are any. */
+void sr_run_signd_token(json_t *setup, server_rec *main_server);
 /* child_init: returns the door to the signer process; -1: there is none. */
 int sr_run_signd_child_init(void);
 

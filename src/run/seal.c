@@ -83,6 +83,18 @@ static const char *try_pair(const pair_t *pair, sr_cms_when_t when, apr_pool_t *
     return pid < 0 || status ? "they cannot be checked" : NULL;
 }
 
+static json_t *setup_of(server_rec *main_server, apr_pool_t *pool);
+
+/* The same, also if the key is in a token. `seal` is the number of the pair in the setup. */
+static const char *check_pair(const pair_t *pair, int seal, sr_cms_when_t when, server_rec *main_server,
+                              apr_pool_t *pool)
+{
+    if (!sr_text_is_token(pair->key)) return try_pair(pair, when, pool);
+    json_t *setup = setup_of(main_server, pool);
+    json_object_set_new(setup, "next", json_boolean(when == SR_CMS_NOW_OR_BEFORE));
+    return sr_run_signd_check(seal, pool, main_server, setup);
+}
+
 static void warn_of_next(server_rec *main_server, const char *fault)
 {
     ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
@@ -97,7 +109,7 @@ static bool check_next(server_rec *main_server, apr_pool_t *pool)
     const pair_t pair = next_pair(main_server);
     const sr_cms_certificate_t *about;
     if (!*pair.certificate || !*pair.key || access(pair.certificate, F_OK) != 0) return false;
-    const char *fault = try_pair(&pair, SR_CMS_NOW_OR_LATER, pool);
+    const char *fault = check_pair(&pair, SR_SIGND_NEXT, SR_CMS_NOW_OR_LATER, main_server, pool);
     /* a start warns when it loads it */
     if (fault && ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) warn_of_next(main_server, fault);
     return !fault && !sr_cms_certificate_read(&about, pair.certificate, pool) && about->from <= sr_time_now();
@@ -111,7 +123,7 @@ static const char *check(server_rec *main_server, sr_environment_t environment, 
     if (!*pair.certificate && !*pair.key)
         return apr_psprintf(pool, "Sigreq On needs %s: 'sigreqctl seal create' makes both files", pair.name);
     if (!*pair.certificate || !*pair.key) return apr_psprintf(pool, "%s need each other", pair.name);
-    const char *fault = try_pair(&pair, when, pool);
+    const char *fault = check_pair(&pair, (int)environment, when, main_server, pool);
     return fault ? apr_psprintf(pool, "%s: %s", pair.name, fault) : NULL;
 }
 
@@ -211,6 +223,7 @@ static json_t *setup_of(server_rec *main_server, apr_pool_t *pool)
     if (*next.certificate && *next.key)
         json_array_append_new(list, json_pack("{s:s,s:s}", "certificate", next.certificate, "key", next.key));
     json_object_set_new(setup, "seals", list);
+    sr_run_signd_token(setup, main_server);
     return setup;
 }
 

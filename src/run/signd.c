@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ typedef struct signd_t {
     const char *program;
     json_t *setup;
     int outside, inside; /* the ends of the door: of the children, of the process */
+    int tries;           /* a file in memory, in which the process records that it has tried a PIN */
     apr_proc_t process;
     apr_time_t started;
 } signd_t;
@@ -64,17 +66,18 @@ static int spawn(int *answer, signd_t *signd, apr_pool_t *pool)
     const char *text = sr_json_text(signd->setup, pool);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return errno;
     pair[1] = high(pair[1]);
-    const int descriptors[] = {signd->inside, pair[1]};
+    const int descriptors[] = {signd->inside, pair[1], signd->tries};
     const sr_spawn_t what = {
         .program = signd->program,
         .title = apr_psprintf(pool, "sigreq-signd: holds the keys of the seals for httpd %d", (int)getpid()),
         .descriptors = descriptors,
-        .count = 2,
+        .count = 3,
         .environment = environ};
     int failed = sr_process_spawn(&signd->process.pid, &what);
     close(pair[1]);
-    /* the setup fits into the buffer of the socket */
-    if (!failed && send(pair[0], text, strlen(text), MSG_NOSIGNAL) != (ssize_t)strlen(text)) failed = EIO;
+    /* The setup fits into the buffer of the socket. A program that has already ended does not answer. */
+    if (!failed && send(pair[0], text, strlen(text), MSG_NOSIGNAL) != (ssize_t)strlen(text) && errno != EPIPE)
+        failed = EIO;
     shutdown(pair[0], SHUT_WR);
     signd->started = sr_time_steady();
     *answer = pair[0];
@@ -193,6 +196,7 @@ static apr_status_t retire(void *data)
     if (signd->process.pid && retired->count < MAX_RETIRED) retired->processes[retired->count++] = signd->process;
     close(signd->outside);
     close(signd->inside);
+    close(signd->tries);
     present = NULL;
     return APR_SUCCESS;
 }
@@ -205,18 +209,59 @@ static const char *open_door(signd_t *signd)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) return strerror(errno);
     signd->outside = high(pair[0]);
     signd->inside = high(pair[1]);
-    return signd->outside >= 0 && signd->inside >= 0 ? NULL : strerror(errno);
+    signd->tries = high(memfd_create("sigreq-signd", MFD_CLOEXEC));
+    return signd->outside >= 0 && signd->inside >= 0 && signd->tries >= 0 ? NULL : strerror(errno);
+}
+
+static signd_t *make(apr_pool_t *pool, server_rec *main_server, json_t *setup)
+{
+    signd_t *signd = apr_pcalloc(pool, sizeof *signd);
+    json_object_set_new(setup, "user", json_integer(ap_unixd_config.user_id));
+    json_object_set_new(setup, "group", json_integer(ap_unixd_config.group_id));
+    *signd = (signd_t){.server = main_server, .setup = setup, .outside = -1, .inside = -1, .tries = -1};
+    signd->program = sr_conf_of_process(main_server)->seal_program;
+    return signd;
+}
+
+void sr_run_signd_token(json_t *setup, server_rec *main_server)
+{
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    if (!sr_text_is_token(conf->seal_key) && !sr_text_is_token(conf->test_seal_key)
+        && !sr_text_is_token(conf->seal_next_key))
+        return;
+    if (*conf->pkcs11_module) json_object_set_new(setup, "module", json_string(conf->pkcs11_module));
+    if (*conf->seal_pin) json_object_set_new(setup, "pin", json_string(conf->seal_pin));
+}
+
+const char *sr_run_signd_check(int seal, apr_pool_t *ptemp, server_rec *main_server, json_t *setup)
+{
+    signd_t *signd = make(ptemp, main_server, setup);
+    int descriptor = -1, status;
+    json_t *list = json_object_get(setup, "seals");
+    for (size_t i = 0; i < json_array_size(list); i++) /* only this one */
+        if ((int)i != seal) json_array_set_new(list, i, json_object());
+    json_object_set_new(setup, "check", json_true());
+    const char *fault = open_door(signd);
+    const int failed = fault ? 0 : spawn(&descriptor, signd, ptemp);
+    const json_t *answer = fault || failed ? NULL : read_answer(descriptor, ptemp);
+    if (!answer && signd->process.pid > 0) kill(signd->process.pid, SIGKILL);
+    while (signd->process.pid > 0 && waitpid(signd->process.pid, &status, 0) < 0 && errno == EINTR) continue;
+    close(descriptor);
+    close(signd->outside);
+    close(signd->inside);
+    close(signd->tries);
+    if (fault) return fault;
+    if (failed) return apr_psprintf(ptemp, "%s cannot be started: %s", signd->program, strerror(failed));
+    if (!answer) return apr_psprintf(ptemp, "%s does not answer, or ends: its module may have crashed", signd->program);
+    fault = sr_json_string(answer, SR_SIGND_FAULT);
+    return fault ? fault : sr_json_string(answer, SR_SIGND_NEXT_FAULT);
 }
 
 const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_rec *main_server, json_t *setup)
 {
-    signd_t *signd = apr_pcalloc(pconf, sizeof *signd);
     int descriptor = -1;
     watch_retired(pconf, main_server);
-    json_object_set_new(setup, "user", json_integer(ap_unixd_config.user_id));
-    json_object_set_new(setup, "group", json_integer(ap_unixd_config.group_id));
-    *signd = (signd_t){.server = main_server, .setup = setup, .outside = -1, .inside = -1};
-    signd->program = sr_conf_of_process(main_server)->seal_program;
+    signd_t *signd = make(pconf, main_server, setup);
     const char *fault = open_door(signd);
     if (fault) return fault;
     const int failed = spawn(&descriptor, signd, pconf);
@@ -233,5 +278,6 @@ int sr_run_signd_child_init(void)
 {
     if (!present) return -1;
     close(present->inside);
+    close(present->tries);
     return present->outside;
 }

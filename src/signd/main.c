@@ -3,8 +3,12 @@
  * again when it dies (run/signd.c). It reads the keys, gives up all rights, and serves the children of this
  * configuration until the last of them has ended. So a graceful restart changes nothing for old children.
  *
- *    started -> reads the setup -> reads the keys -> gives up its rights -> answers the setup -> serves */
+ *    started -> reads the setup -> reads the keys -> gives up its rights -> answers the setup -> serves
+ *
+ * Keys in tokens (token.c) are opened after it has given up its rights, because the module of a token is code of
+ * others. For `httpd -t` the process ends after the answer. */
 #include "signd/seals.h"
+#include "signd/token.h"
 
 #include <apr_general.h>
 #include <errno.h>
@@ -22,6 +26,12 @@ static bool is_socket(int descriptor)
 {
     struct stat info;
     return fstat(descriptor, &info) == 0 && S_ISSOCK(info.st_mode);
+}
+
+static bool is_file(int descriptor)
+{
+    struct stat info;
+    return fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
 }
 
 static const char *read_setup(apr_size_t *length, apr_pool_t *pool)
@@ -59,25 +69,47 @@ static int fail(const json_t *setup, int seal, const char *message, apr_pool_t *
     return 1;
 }
 
+/* A token takes its time, and not that of the processor. */
 static int threads(void)
 {
+    if (sr_signd_token_is_used()) return MOST_THREADS;
     const long count = sysconf(_SC_NPROCESSORS_ONLN);
     if (count < LEAST_THREADS) return LEAST_THREADS;
     return count > MOST_THREADS ? MOST_THREADS : (int)count;
 }
 
+/* Opens the keys in tokens, or only checks them. */
+static sr_error_t *open_tokens(int *seal, sr_signd_keys_t *keys, const json_t *setup, bool check, apr_pool_t *pool)
+{
+    const char *next_fault = NULL;
+    *seal = -1;
+    if (!sr_signd_sandbox(true))
+        return sr_error(pool, SR_EINTERNAL, "the signer process has no sandbox on this system");
+    if (check) return sr_signd_token_check(seal, pool);
+    SR_TRY(sr_signd_token_start(seal, &next_fault, json_is_true(json_object_get(setup, "again")), pool));
+    if (!next_fault) return NULL;
+    *seal = SR_SIGND_PRODUCTION;
+    return sr_signd_keys_without_next(keys, next_fault, pool);
+}
+
 static int start(const json_t *setup, apr_pool_t *pool)
 {
     sr_signd_keys_t *keys;
-    int seal;
+    const bool check = json_is_true(json_object_get(setup, "check"));
+    int seal = -1;
+    sr_signd_token_setup(setup, pool);
     sr_error_t *error = sr_signd_keys_load(&keys, &seal, setup, pool);
     if (error) return fail(setup, seal, error->message, pool);
-    const char *answer = sr_signd_keys_answer(keys, pool);
     const uid_t user = (uid_t)json_integer_value(json_object_get(setup, "user"));
     const gid_t group = (gid_t)json_integer_value(json_object_get(setup, "group"));
     if (!sr_signd_become(user, group)) return fail(setup, -1, "the signer process cannot become httpd's user", pool);
+    const bool token = sr_signd_token_is_used();
+    if (token && (error = open_tokens(&seal, keys, setup, check, pool))) return fail(setup, seal, error->message, pool);
+    const char *answer = sr_signd_keys_answer(keys, pool);
+    if (check) return say(answer), 0;
     if (!sr_signd_threads_start(keys, threads())) return fail(setup, -1, "the signer process has no threads", pool);
-    if (!sr_signd_sandbox()) return fail(setup, -1, "the signer process has no sandbox on this system", pool);
+    if (!token && !sr_signd_sandbox(false))
+        return fail(setup, -1, "the signer process has no sandbox on this system", pool);
     say(answer);
     sr_signd_serve(pool);
     return 0;
@@ -88,7 +120,7 @@ int main(void)
     apr_pool_t *pool;
     apr_size_t length;
     json_t *setup;
-    if (!is_socket(SR_SIGND_DOOR) || !is_socket(SR_SIGND_SETUP)) {
+    if (!is_socket(SR_SIGND_DOOR) || !is_socket(SR_SIGND_SETUP) || !is_file(SR_SIGND_TRIES)) {
         fprintf(stderr, "sigreq-signd is started by mod_sigreq (SigreqSealProgram), not by hand.\n");
         return 2;
     }

@@ -2,6 +2,7 @@
 /* seals.c: the keys, and the answers to requests. The signed attributes of a seal differ only in the digest of the
  * document. So they are made once, when the key is loaded, and the digest is inserted for each signature. */
 #include "signd/seals.h"
+#include "signd/token.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -40,10 +41,13 @@ static sr_error_t *make_attributes(seal_t *seal, apr_pool_t *pool)
     return NULL;
 }
 
-static sr_error_t *load(seal_t *seal, const json_t *setup, sr_cms_when_t when, apr_pool_t *pool)
+/* `number` is that of the seal. */
+static sr_error_t *load(seal_t *seal, int number, const json_t *setup, sr_cms_when_t when, apr_pool_t *pool)
 {
     const char *certificate = sr_json_string(setup, "certificate"), *key = sr_json_string(setup, "key");
-    if (certificate && key) SR_TRY(sr_cms_identity_load_when(&seal->identity, certificate, key, when, pool));
+    if (certificate && key && sr_text_is_token(key))
+        SR_TRY(sr_signd_token_identity(&seal->identity, certificate, key, number, when, pool));
+    else if (certificate && key) SR_TRY(sr_cms_identity_load_when(&seal->identity, certificate, key, when, pool));
     else SR_TRY(sr_cms_issue_identity(&seal->identity, SR_CMS_ISSUE_NAME SR_CMS_ISSUE_TEST, SR_CMS_ISSUE_DAYS, pool));
     seal->pem = sr_cms_identity_pem(seal->identity, pool);
     if (!sr_cipher_unhex(seal->fingerprint, sr_cms_identity_certificate(seal->identity)->sha256,
@@ -59,8 +63,8 @@ static bool load_next(sr_signd_keys_t *keys, const json_t *setup, apr_pool_t *po
 {
     seal_t *next = &keys->seals[SR_SIGND_NEXT], loaded = {0};
     const apr_time_t now = sr_time_now();
-    if (!setup) return false;
-    sr_error_t *error = load(&loaded, setup, SR_CMS_NOW_OR_LATER, pool);
+    if (!sr_json_string(setup, "certificate")) return false;
+    sr_error_t *error = load(&loaded, SR_SIGND_NEXT, setup, SR_CMS_NOW_OR_LATER, pool);
     if (error && error->code == SR_ENOTFOUND && access(sr_json_string(setup, "certificate"), F_OK) != 0) return false;
     if (error) keys->next_fault = error->message;
     else *next = loaded;
@@ -71,12 +75,23 @@ sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *
 {
     const json_t *seals = json_object_get(setup, "seals");
     *keys = apr_pcalloc(pool, sizeof **keys);
-    const bool next = load_next(*keys, json_array_get(seals, SR_SIGND_NEXT), pool);
+    const bool next =
+        load_next(*keys, json_array_get(seals, SR_SIGND_NEXT), pool) || json_is_true(json_object_get(setup, "next"));
     for (*seal = 0; *seal < SR_SIGND_SEALS; ++*seal) {
         const sr_cms_when_t when = next && *seal == SR_SIGND_PRODUCTION ? SR_CMS_NOW_OR_BEFORE : SR_CMS_NOW;
-        SR_TRY(load(&(*keys)->seals[*seal], json_array_get(seals, (size_t)*seal), when, pool));
+        SR_TRY(load(&(*keys)->seals[*seal], *seal, json_array_get(seals, (size_t)*seal), when, pool));
     }
     return NULL;
+}
+
+sr_error_t *sr_signd_keys_without_next(sr_signd_keys_t *keys, const char *fault, apr_pool_t *pool)
+{
+    const sr_cms_certificate_t *present = sr_cms_identity_certificate(keys->seals[SR_SIGND_PRODUCTION].identity);
+    keys->seals[SR_SIGND_NEXT] = (seal_t){0};
+    keys->next_fault = fault;
+    if (sr_time_now() <= present->until) return NULL;
+    return sr_error(pool, SR_EINTERNAL, "the certificate expired at %s, and the next one cannot be used: %s",
+                    sr_time_format(present->until, pool), fault);
 }
 
 const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool)

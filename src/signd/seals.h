@@ -14,8 +14,12 @@ typedef struct sr_signd_keys_t sr_signd_keys_t;
 /* Loads the keys with the rights of the user who started httpd. `setup` is the JSON object that run/signd.c makes. Its
  * array "seals" has an object for each seal: "certificate" and "key" are paths. If they are missing, a key and a
  * certificate for tests are made. A third object names the next certificate of production, whose file need not exist.
- * While that one is valid, the present one may have expired. Returns an error of the seal *seal. */
+ * While that one is valid, the present one may have expired. That is also so if the member "next" is true, because the
+ * next one was checked by another process. Returns an error of the seal *seal. */
 sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool);
+/* The key of the next certificate cannot be used: forgets it, and records why. Returns an error if the present one has
+ * expired. */
+sr_error_t *sr_signd_keys_without_next(sr_signd_keys_t *keys, const char *fault, apr_pool_t *pool);
 /* Returns the JSON text of the answer to the setup: the certificates of all seals. */
 const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool);
 /* Answers a request. `response` has room for SR_SIGND_MAX_RESPONSE bytes. Returns the length of the response. Several
@@ -36,8 +40,9 @@ void sr_signd_serve(apr_pool_t *pool);
 void sr_signd_limits(void);
 /* Takes the rights of httpd's user, if the process has those of root. Returns false if that is not possible. */
 bool sr_signd_become(uid_t user, gid_t group);
-/* Enters the sandbox. Returns false, after a line to standard error, if there is none. */
-bool sr_signd_sandbox(void);
+/* Enters the sandbox. With a token, files and sockets stay, because its module needs them. Returns false, after a line
+ * to standard error, if there is none. */
+bool sr_signd_sandbox(bool token);
 #define SR_SIGND_MOST_CONNECTIONS 8192
 
 #endif

@@ -86,6 +86,13 @@ SigreqSealCertificate "$folder/ours/seal.crt"
 SigreqHelper $helper
 CONF
 is(json(0, 'show by configuration', qw(seal show --config), $config)->{usable}, JSON::PP::true, 'shows both');
+my $token = qq{SigreqSealCertificate "$folder/ours/seal.crt"\nSigreqSealKey "pkcs11:token=seal"\n};
+$token = spit("$folder/t.conf", $token);
+is_deeply([@{ json(0, 'a key in a token', qw(seal show --config), $token) }{qw(usable key_file)}],
+    [undef, 'pkcs11:token=seal'], 'a key in a token is named, and not used');
+my $next = json(0, 'a next key in a token', qw(seal show --certificate), "$folder/ours/seal.crt", '--key',
+    "$folder/ours/seal.key", '--next-certificate', "$folder/ours/seal.crt", '--next-key', 'pkcs11:token=seal')->{next};
+is_deeply([@$next{qw(usable fault key_file)}], [undef, undef, 'pkcs11:token=seal'], 'so is a next one');
 exits(2, 'a configuration without', qw(seal show --config), spit("$folder/e.conf", "\n"));
 
 # --- verify

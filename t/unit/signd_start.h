@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,12 +42,14 @@ static inline void signd_start(signd_run_t *run, const char *setup, apr_pool_t *
     apr_size_t length = 0;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) abort();
     pair[1] = signd_high(pair[1]);
-    const int descriptors[] = {run->inside, pair[1]};
+    const int tries = signd_high(memfd_create("tries", MFD_CLOEXEC));
+    const int descriptors[] = {run->inside, pair[1], tries};
     const char *build = getenv("O") ? getenv("O") : "build";
-    const sr_spawn_t what = {apr_pstrcat(pool, build, "/sigreq-signd", NULL), "sigreq-signd: test", descriptors, 2,
+    const sr_spawn_t what = {apr_pstrcat(pool, build, "/sigreq-signd", NULL), "sigreq-signd: test", descriptors, 3,
                              environ};
     if (sr_process_spawn(&run->pid, &what)) abort();
     close(pair[1]);
+    close(tries);
     if (write(pair[0], setup, strlen(setup)) != (ssize_t)strlen(setup)) abort();
     shutdown(pair[0], SHUT_WR);
     for (ssize_t got; (got = read(pair[0], text + length, (1 << 18) - length)) > 0;) length += (apr_size_t)got;

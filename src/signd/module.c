@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* module.c: finds a token and a key in it, and signs with it, by a PKCS#11 module (2.40). */
+#include "signd/module.h"
+
+#include <dlfcn.h>
+#include <p11-kit/p11-kit.h>
+#include <string.h>
+
+#define MAX_SLOTS 64
+#define MAX_VALUE 2048 /* of an attribute */
+#define COORDINATES 64 /* bytes at the end of a public key: enough to tell one from another */
+
+static CK_FUNCTION_LIST *p11;
+
+const char *sr_signd_module_text(CK_RV value, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%s (0x%lx)", p11_kit_strerror(value), value);
+}
+
+static sr_error_t *fault(apr_pool_t *pool, const char *text)
+{
+    return sr_error(pool, SR_EINTERNAL, "%s", text);
+}
+
+static sr_error_t *refused(apr_pool_t *pool, const char *what, CK_RV value)
+{
+    return sr_error(pool, SR_EINTERNAL, "%s: %s", what, sr_signd_module_text(value, pool));
+}
+
+/* ------------------------------------------------------------------------------------------------------ URIs */
+
+sr_error_t *sr_signd_object_make(sr_signd_object_t *object, const char *uri, apr_pool_t *pool)
+{
+    CK_OBJECT_CLASS class = CKO_PRIVATE_KEY;
+    *object = (sr_signd_object_t){
+        .uri = p11_kit_uri_new(), .mutex = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
+    const int wrong = p11_kit_uri_parse(uri, P11_KIT_URI_FOR_ANY, object->uri);
+    if (wrong) return sr_error(pool, SR_EINTERNAL, "%s: %s (RFC 7512)", uri, p11_kit_uri_message(wrong));
+    if (p11_kit_uri_any_unrecognized(object->uri))
+        return sr_error(pool, SR_EINTERNAL, "%s: a part of it is not known", uri);
+    if (p11_kit_uri_get_pin_value(object->uri) || p11_kit_uri_get_pin_source(object->uri))
+        return sr_error(pool, SR_EINTERNAL, "the URI must not name a PIN: SigreqSealPIN does");
+    if (p11_kit_uri_get_module_path(object->uri) || p11_kit_uri_get_module_name(object->uri))
+        return sr_error(pool, SR_EINTERNAL, "the URI must not name a module: SigreqPKCS11Module does");
+    CK_ATTRIBUTE *given = p11_kit_uri_get_attribute(object->uri, CKA_CLASS);
+    if (given && given->ulValueLen == sizeof class && memcmp(given->pValue, &class, sizeof class) != 0)
+        return sr_error(pool, SR_EINTERNAL, "%s: it must have type=private", uri);
+    p11_kit_uri_set_attribute(object->uri, &(CK_ATTRIBUTE){CKA_CLASS, &class, sizeof class});
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------- module */
+
+sr_error_t *sr_signd_module_open(const char *path, apr_pool_t *pool)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) return sr_error(pool, SR_EINTERNAL, "SigreqPKCS11Module: %s", dlerror());
+    CK_RV (*get)(CK_FUNCTION_LIST **);
+    *(void **)&get = dlsym(library, "C_GetFunctionList");
+    if (!get || get(&p11) || !p11)
+        return sr_error(pool, SR_EINTERNAL, "SigreqPKCS11Module: %s is no PKCS#11 module", path);
+    return NULL;
+}
+
+sr_error_t *sr_signd_module_begin(apr_pool_t *pool)
+{
+    CK_C_INITIALIZE_ARGS arguments = {.flags = CKF_OS_LOCKING_OK};
+    const CK_RV value = p11->C_Initialize(&arguments);
+    return value && value != CKR_CRYPTOKI_ALREADY_INITIALIZED
+               ? refused(pool, "the module of SigreqPKCS11Module cannot be used", value)
+               : NULL;
+}
+
+void sr_signd_module_end(void)
+{
+    p11->C_Finalize(NULL);
+}
+
+/* ---------------------------------------------------------------------------------------------------- tokens */
+
+static sr_error_t *find_token(sr_signd_object_t *object, apr_pool_t *pool)
+{
+    CK_SLOT_ID slots[MAX_SLOTS];
+    CK_ULONG count = MAX_SLOTS;
+    int found = 0;
+    p11->C_GetSlotList(CK_TRUE, NULL, &(CK_ULONG){0}); /* only then may a module look for new slots (2.40, 5.5) */
+    const CK_RV value = p11->C_GetSlotList(CK_TRUE, slots, &count);
+    if (value) return refused(pool, "the tokens cannot be listed", value);
+    for (CK_ULONG i = 0; i < count; i++) {
+        CK_SLOT_INFO slot;
+        CK_TOKEN_INFO token;
+        if (p11->C_GetSlotInfo(slots[i], &slot) || p11->C_GetTokenInfo(slots[i], &token)) continue;
+        if (!(token.flags & CKF_TOKEN_INITIALIZED) || !p11_kit_uri_match_token_info(object->uri, &token)) continue;
+        if (!p11_kit_uri_match_slot_info(object->uri, &slot)) continue;
+        const CK_SLOT_ID wanted = p11_kit_uri_get_slot_id(object->uri);
+        if (wanted != (CK_SLOT_ID)-1 && wanted != slots[i]) continue;
+        object->slot = slots[i];
+        object->token = token;
+        found++;
+    }
+    if (found == 1) return NULL;
+    return fault(pool, found ? "more than one token matches the URI: add token=, serial= or slot-id="
+                             : "the token is not there, or httpd's user cannot reach it");
+}
+
+static sr_error_t *login(const sr_signd_object_t *object, CK_SESSION_HANDLE session, apr_pool_t *pool)
+{
+    CK_SESSION_INFO info;
+    if (!(object->token.flags & CKF_LOGIN_REQUIRED)) return NULL;
+    CK_RV value = p11->C_GetSessionInfo(session, &info);
+    if (!value && (info.state == CKS_RO_USER_FUNCTIONS || info.state == CKS_RW_USER_FUNCTIONS)) return NULL;
+    const char *why = sr_signd_pin_try(&object->token);
+    if (why) return fault(pool, why);
+    value = p11->C_Login(session, CKU_USER, sr_signd_pin().text, sr_signd_pin().length);
+    const bool wrong = value == CKR_PIN_INCORRECT || value == CKR_PIN_INVALID || value == CKR_PIN_LEN_RANGE
+                       || value == CKR_PIN_EXPIRED || value == CKR_PIN_LOCKED;
+    const bool good = !value || value == CKR_USER_ALREADY_LOGGED_IN;
+    sr_signd_pin_tried(&object->token, good ? SR_SIGND_PIN_GOOD : wrong ? SR_SIGND_PIN_WRONG : SR_SIGND_PIN_UNKNOWN);
+    if (good) return NULL;
+    if (!wrong) return refused(pool, "the login to the token failed", value);
+    return refused(pool,
+                   "the token refuses the PIN of SigreqSealPIN. It was tried once, and is not tried again before "
+                   "httpd is restarted",
+                   value);
+}
+
+/* Opens sessions, as many as the token permits. */
+static sr_error_t *open_sessions(sr_signd_object_t *object, apr_pool_t *pool)
+{
+    CK_RV value = CKR_OK;
+    object->count = 0;
+    while (!value && object->count < SR_SIGND_SESSIONS) {
+        value = p11->C_OpenSession(object->slot, CKF_SERIAL_SESSION, NULL, NULL, &object->sessions[object->count]);
+        if (!value) object->count++;
+    }
+    object->idle = object->count;
+    return object->count ? NULL : refused(pool, "the token opens no session", value);
+}
+
+/* Counts the objects with these attributes; two are more than one. */
+static CK_ULONG find_objects(CK_OBJECT_HANDLE *first, CK_SESSION_HANDLE session, CK_ATTRIBUTE *attributes,
+                             CK_ULONG count)
+{
+    CK_OBJECT_HANDLE found[2] = {0};
+    CK_ULONG number = 0;
+    if (p11->C_FindObjectsInit(session, attributes, count)) return 0;
+    if (p11->C_FindObjects(session, found, 2, &number)) number = 0;
+    p11->C_FindObjectsFinal(session);
+    *first = found[0];
+    return number;
+}
+
+static sr_error_t *find_key(sr_signd_object_t *object, CK_SESSION_HANDLE session, apr_pool_t *pool)
+{
+    CK_ULONG count;
+    CK_BBOOL always = CK_FALSE;
+    CK_ATTRIBUTE *attributes = p11_kit_uri_get_attributes(object->uri, &count);
+    const CK_ULONG found = find_objects(&object->key, session, attributes, count);
+    if (found != 1)
+        return fault(pool, found ? "more than one private key matches the URI: add object= or id="
+                                 : "the token has no private key that matches the URI");
+    CK_ATTRIBUTE asked = {CKA_ALWAYS_AUTHENTICATE, &always, sizeof always};
+    object->always = !p11->C_GetAttributeValue(session, object->key, &asked, 1) && always;
+    return NULL;
+}
+
+sr_error_t *sr_signd_object_open(sr_signd_object_t *object, apr_pool_t *pool)
+{
+    SR_TRY(find_token(object, pool));
+    SR_TRY(open_sessions(object, pool));
+    SR_TRY(login(object, object->sessions[0], pool));
+    return find_key(object, object->sessions[0], pool);
+}
+
+void sr_signd_object_close(sr_signd_object_t *object)
+{
+    for (int i = 0; i < object->count; i++) p11->C_CloseSession(object->sessions[i]);
+    object->count = object->idle = 0;
+}
+
+/* ------------------------------------------------------------------------------------------- without a login */
+
+/* Returns false if the object is a public key, and another one than that of the certificate. An EC point and a modulus
+ * are in the SubjectPublicKeyInfo as they are. */
+static bool may_be(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE object, const sr_cms_bytes_t *public_key)
+{
+    unsigned char value[MAX_VALUE];
+    CK_ATTRIBUTE point = {CKA_EC_POINT, value, sizeof value}, modulus = {CKA_MODULUS, value, sizeof value};
+    if (!p11->C_GetAttributeValue(session, object, &modulus, 1) && modulus.ulValueLen < sizeof value)
+        return memmem(public_key->data, public_key->length, value, modulus.ulValueLen) != NULL;
+    if (p11->C_GetAttributeValue(session, object, &point, 1) || point.ulValueLen > sizeof value) return true;
+    if (point.ulValueLen < COORDINATES || public_key->length < COORDINATES) return false;
+    return !memcmp(value + point.ulValueLen - COORDINATES, public_key->data + public_key->length - COORDINATES,
+                   COORDINATES);
+}
+
+/* Looks for the public key or the certificate of the same name and id. Private keys are usually hidden. */
+static sr_error_t *see(sr_signd_object_t *object, CK_SESSION_HANDLE session, const sr_cms_bytes_t *public_key,
+                       apr_pool_t *pool)
+{
+    static const CK_OBJECT_CLASS classes[] = {CKO_PRIVATE_KEY, CKO_PUBLIC_KEY, CKO_CERTIFICATE};
+    bool found = false, others = false;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        CK_ULONG count;
+        CK_OBJECT_HANDLE one;
+        CK_OBJECT_CLASS class = classes[i];
+        CK_ATTRIBUTE kind = {CKA_CLASS, &class, sizeof class};
+        others = others || find_objects(&one, session, &kind, 1);
+        p11_kit_uri_set_attribute(object->uri, &kind);
+        CK_ATTRIBUTE *attributes = p11_kit_uri_get_attributes(object->uri, &count);
+        if (!find_objects(&one, session, attributes, count)) continue;
+        found = true;
+        if (class == CKO_PUBLIC_KEY && !may_be(session, one, public_key))
+            return fault(pool, "the key in the token is not that of the certificate");
+    }
+    if (found || (!others && object->token.flags & CKF_LOGIN_REQUIRED)) return NULL;
+    return fault(pool, "the token has no key, public key or certificate that matches the URI");
+}
+
+sr_error_t *sr_signd_object_see(sr_signd_object_t *object, const sr_cms_bytes_t *public_key, apr_pool_t *pool)
+{
+    CK_SESSION_HANDLE session;
+    SR_TRY(find_token(object, pool));
+    if (object->token.flags & CKF_LOGIN_REQUIRED && !sr_signd_pin().length)
+        return fault(pool, "the token needs a PIN, and there is no SigreqSealPIN");
+    const CK_RV value = p11->C_OpenSession(object->slot, CKF_SERIAL_SESSION, NULL, NULL, &session);
+    if (value) return refused(pool, "the token opens no session", value);
+    sr_error_t *error = see(object, session, public_key, pool);
+    p11->C_CloseSession(session);
+    return error;
+}
+
+/* ------------------------------------------------------------------------------------------------ signatures */
+
+static CK_RV sign(const sr_signd_object_t *object, CK_SESSION_HANDLE session, CK_MECHANISM_TYPE mechanism,
+                  const sr_cms_bytes_t *data, unsigned char *signature, CK_ULONG *length)
+{
+    CK_MECHANISM how = {mechanism, NULL, 0};
+    CK_RV value = p11->C_SignInit(session, &how, object->key);
+    if (!value && object->always) {
+        if (sr_signd_pin_try(&object->token)) return CKR_PIN_INCORRECT;
+        value = p11->C_Login(session, CKU_CONTEXT_SPECIFIC, sr_signd_pin().text, sr_signd_pin().length);
+        if (value == CKR_PIN_INCORRECT || value == CKR_PIN_LOCKED)
+            sr_signd_pin_tried(&object->token, SR_SIGND_PIN_WRONG);
+    }
+    if (!value) value = p11->C_Sign(session, (unsigned char *)data->data, data->length, signature, length);
+    return value;
+}
+
+CK_RV sr_signd_object_sign(sr_signd_object_t *object, CK_MECHANISM_TYPE mechanism, const sr_cms_bytes_t *data,
+                           unsigned char *signature, CK_ULONG *length)
+{
+    if (!object->count) return CKR_TOKEN_NOT_PRESENT;
+    pthread_mutex_lock(&object->mutex);
+    while (!object->idle) pthread_cond_wait(&object->freed, &object->mutex);
+    const CK_SESSION_HANDLE session = object->sessions[--object->idle];
+    pthread_mutex_unlock(&object->mutex);
+    const CK_RV value = sign(object, session, mechanism, data, signature, length);
+    pthread_mutex_lock(&object->mutex);
+    object->sessions[object->idle++] = session;
+    pthread_cond_signal(&object->freed);
+    pthread_mutex_unlock(&object->mutex);
+    return value;
+}
