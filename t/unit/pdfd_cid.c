@@ -23,7 +23,7 @@ typedef struct font_t {
 } font_t;
 #define FONT(name, bytes, place)                                                                                       \
     {                                                                                                                  \
-        name, bytes, sizeof bytes - 1, place                                                                           \
+        name, bytes, sizeof(bytes) - 1, place                                                                          \
     }
 
 static const font_t FONTS[] = {
@@ -48,7 +48,7 @@ static sr_pdfd_buffer_t *changed(const font_t *font, apr_size_t size)
 
 static void test_font(const font_t *font)
 {
-    static const char ranges[] = {2, 0, 1, (GLYPHS - 2) >> 8, (GLYPHS - 2) & 0xff};
+    static const unsigned char ranges[] = {2, 0, 1, (GLYPHS - 2) >> 8, (GLYPHS - 2) & 0xff};
     const sr_pdfd_buffer_t *after = changed(font, font->size);
     if (!font->place) {
         ok(after->size == font->size && !memcmp(after->data, font->bytes, font->size), "%s stays as it is", font->name);
