@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use File::Temp 'tempdir';
 use Mojo::File 'path';
+use Sigreq::Clock qw(clock_missing clocked);
 use Sigreq::Here qw(suite place children wait_for organisation signed);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
@@ -163,14 +164,10 @@ subtest 'restarts' => sub {
     like($lines[0], qr{$both[0]: \Q$pair\E/seal\.crt: it holds no certificate}, '… the error has the reason');
 };
 subtest 'a certificate that expires soon, while httpd runs' => sub {
-    my ($library) = glob '/usr/lib/*/faketime/libfaketimeMT.so.1';
-    plan skip_all => 'libfaketime is not installed' unless $library;
-    plan skip_all => 'a sanitizer must be loaded first' if $ENV{SIGREQ_SANITIZE} || defined $ENV{ASAN_OPTIONS};
+    plan skip_all => clock_missing() if clock_missing();
     write_file("$folder/clock", "+0\n");
-    local @ENV{qw(LD_PRELOAD FAKETIME_TIMESTAMP_FILE FAKETIME_NO_CACHE FAKETIME_DONT_FAKE_MONOTONIC NO_FAKE_STAT)} =
-        ($library, "$folder/clock", 1, 1, 1);
-    my $httpd = Sigreq::Httpd->new(seal => pair(create('weeks', '--days', 32)))->start;
-    delete local $ENV{LD_PRELOAD};
+    my $new   = Sigreq::Httpd->new(seal => pair(create('weeks', '--days', 32)));
+    my $httpd = clocked(sub { $new->start }, FAKETIME_TIMESTAMP_FILE => "$folder/clock", FAKETIME_NO_CACHE => 1);
     my $warnings = sub { scalar(() = $httpd->log =~ /:warn\].* SR0402: .* expires at/g) };
     is($warnings->(), 0, 'it expires in 32 days: no warning');
     write_file("$folder/clock", "+3d\n");

@@ -8,6 +8,7 @@ use Digest::SHA 'sha256_hex';
 use File::Copy 'copy';
 use POSIX 'strftime';
 use Sigreq::Apart;
+use Sigreq::Clock qw(clock_missing clocked);
 use Sigreq::Here qw(suite wait_for sql);
 use Sigreq::Httpd;
 use Sigreq::Judge qw(java_judge pyhanko_lta);
@@ -20,9 +21,7 @@ use Sigreq::Validator;
 use Test::More;
 use Time::HiRes 'sleep';
 
-my ($library) = glob '/usr/lib/*/faketime/libfaketimeMT.so.1';
-plan skip_all => 'libfaketime is not installed'     unless $library;
-plan skip_all => 'a sanitizer must be loaded first' if $ENV{SIGREQ_SANITIZE} || defined $ENV{ASAN_OPTIONS};
+plan skip_all => clock_missing() if clock_missing();
 
 my $YEAR   = 365.25 * 86_400;
 my $apart  = Sigreq::Apart->new;
@@ -31,9 +30,7 @@ our $ahead = 0;                    # seconds
 
 sub faked {                        # runs code whose programs start with a clock that is `ahead`
     my ($code) = @_;
-    local @ENV{qw(LD_PRELOAD FAKETIME FAKETIME_DONT_FAKE_MONOTONIC NO_FAKE_STAT)} =
-        ($library, sprintf('+%d', $ahead), 1, 1);
-    return $code->();
+    return clocked($code, FAKETIME => sprintf '+%d', $ahead);
 }
 sub later { my $ahead_of = shift; return time + $ahead_of * $YEAR }
 

@@ -7,13 +7,13 @@ use strict;
 use warnings;
 use lib 't/lib';
 use JSON::PP      'decode_json';
+use Sigreq::Clock qw(clock_missing clocked);
 use Sigreq::Judge qw(java_judge);
 use Test::More;
 
 my $samples = $ENV{SIGREQ_SAMPLES} // '/work/shared/trials/ltv/samples';
-my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1';
 plan skip_all => "the sample documents are not in $samples (\$SIGREQ_SAMPLES)" unless -e "$samples/roots.crt";
-plan skip_all => 'libfaketime is not installed'                                unless $library;
+plan skip_all => clock_missing() if clock_missing();
 
 # the day, the document, the conclusion, the level of its signatures and the trust in them, the trust in its timestamps
 my @cases = (
@@ -29,11 +29,12 @@ my @cases = (
 
 sub verified {    # by sigreqctl on that day
     my ($day, $file) = @_;
-    local @ENV{qw(LD_PRELOAD FAKETIME FAKETIME_DONT_FAKE_MONOTONIC)} = ($library, "\@$day 00:00:00", 1);
     my @words = ('verify', $file, '--helper', 'build/sigreq-pdfd', '--trust', "$samples/roots.crt", '--json');
-    open my $pipe, '-|', 'build/sigreqctl', @words or die "sigreqctl: $!\n";
-    my $said = do { local $/ = undef; <$pipe> };
-    close $pipe;
+    my $said  = clocked(sub {
+        open my $pipe, '-|', 'build/sigreqctl', @words or die "sigreqctl: $!\n";
+        local $/ = undef;
+        return <$pipe>;
+    }, FAKETIME => "\@$day 00:00:00");
     return decode_json($said);
 }
 

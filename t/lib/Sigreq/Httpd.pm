@@ -91,13 +91,14 @@ sub start {
     my $self = shift;
     system(command(), '-f', "$self->{dir}/httpd.conf", '-k', 'start') == 0
         or die "httpd did not start: " . $self->log . "\n";
-    for (1 .. 2400) {    # two minutes, as Sigreq::Here::wait_for
-        last if -e "$self->{dir}/pid" && IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port});
-        sleep 0.05;
-    }
     $self->{owner} = $$;
     weaken($started{ refaddr $self } = $self);
-    return $self;
+    for (1 .. 2400) {    # two minutes, as Sigreq::Here::wait_for
+        return $self
+            if -e "$self->{dir}/pid" && IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port});
+        sleep 0.05;
+    }
+    die "httpd does not answer: " . $self->log . "\n";
 }
 
 sub base {"http://127.0.0.1:$_[0]{port}"}
