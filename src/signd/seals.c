@@ -96,11 +96,13 @@ sr_error_t *sr_signd_keys_without_next(sr_signd_keys_t *keys, const char *fault,
 
 const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool)
 {
-    json_t *answer = sr_json_own(json_object(), pool), *list = json_array();
+    json_t *answer = json_object(), *list = json_array();
     for (int i = 0; i <= SR_SIGND_NEXT; i++) json_array_append_new(list, sr_json_string_or_null(keys->seals[i].pem));
     if (keys->next_fault) json_object_set_new(answer, SR_SIGND_NEXT_FAULT, json_string(keys->next_fault));
     json_object_set_new(answer, SR_SIGND_PEM, list);
-    return sr_json_text(answer, pool);
+    const char *text = sr_json_text(answer, pool);
+    json_decref(answer);
+    return text;
 }
 
 /* ------------------------------------------------------------------------------------------------- requests */
