@@ -189,12 +189,17 @@ sr_error_t *ctl_connect(ctl_t *ctl, bool create)
     return NULL;
 }
 
-sr_error_t *ctl_open_store(ctl_t *ctl)
+sr_error_t *ctl_use_store(ctl_t *ctl)
 {
     sr_store_t *store;
 
-    SR_TRY(ctl_connect(ctl, false));
     SR_TRY(sr_store_open(&store, ctl->driver, ctl->handle, apr_hash_make(ctl->pool), ctl->pool, NULL, NULL, ctl->pool));
     ctl->database = sr_store_source(store, ctl->pool);
     return NULL;
+}
+
+sr_error_t *ctl_open_store(ctl_t *ctl)
+{
+    SR_TRY(ctl_connect(ctl, false));
+    return ctl_use_store(ctl);
 }

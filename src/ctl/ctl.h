@@ -137,7 +137,9 @@ sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enoug
 /* Opens the database and sets ctl->driver and ctl->handle, which are closed with the pool. If `create` is true, a
  * missing SQLite file is created first. */
 sr_error_t *ctl_connect(ctl_t *ctl, bool create);
-/* Does the same, and sets ctl->database. */
+/* Sets ctl->database to the database that is connected. */
+sr_error_t *ctl_use_store(ctl_t *ctl);
+/* Connects to an existing database, and sets ctl->database. */
 sr_error_t *ctl_open_store(ctl_t *ctl);
 
 /* -------------------------------------------------------------------------------------------- documents.c */

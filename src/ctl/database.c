@@ -2,7 +2,18 @@
 /* database.c: sigreqctl db: creates and upgrades the tables, and shows their version. */
 #include "ctl/ctl.h"
 
-static const char *const columns[] = {"driver", "version", "latest", "current", "problem", NULL};
+static const char *const columns[] = {"driver", "version", "latest", "current", "problem", "risk", NULL};
+
+/* Adds why the database can lose what it has committed, if it can. */
+static sr_error_t *add_risk(json_t *report, ctl_t *ctl)
+{
+    const sr_durability_row_t *durability;
+    sr_outcome_t outcome;
+    SR_TRY(ctl_use_store(ctl));
+    SR_TRY(sr_store_durability(ctl->database, &outcome, &durability, ctl->pool));
+    if (durability->risk) json_object_set_new(report, "risk", json_string(durability->risk));
+    return NULL;
+}
 
 /* Prints the current state of the schema. */
 static sr_error_t *answer(ctl_t *ctl, json_t *applied)
@@ -21,8 +32,10 @@ static sr_error_t *answer(ctl_t *ctl, json_t *applied)
     if (schema.problem) json_object_set_new(report, "problem", json_string(schema.problem));
     if (applied) json_object_set_new(report, "applied", applied);
     if (schema.problem) ctl->status = CTL_FAILED;
-    ctl_print(ctl, report, columns);
-    return NULL;
+    else error = add_risk(report, ctl);
+    if (error) json_decref(report);
+    else ctl_print(ctl, report, columns);
+    return error;
 }
 
 /* Runs init and upgrade: applies all missing migrations and the definitions of this build, in one transaction. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* owned.c: asks each database, before httpd serves, whether the documents folders that are used with it belong to it
- * (blobs/binding.c). mod_dbd has connections only in children, so a forked process with the rights of httpd's user
+ * (blobs/binding.c), and whether it keeps what it has committed. mod_dbd has connections only in children, so a forked process with the rights of httpd's user
  * connects by apr_dbd, as children will. No connection, and no file that SQLite makes for root, is left in the parent,
  * and the process is killed if the database does not answer in time. */
 #include <apr_dbd.h>
@@ -28,6 +28,7 @@ APLOG_USE_MODULE(sigreq);
 #define TEXT_MOST ((apr_size_t)64 << 10)
 #define FOREIGN 'F'  /* the first byte of a line about a folder of another database */
 #define UNKNOWN 'U'  /* of a line about something that could not be found out */
+#define RISK 'R'     /* of a line about a database that can lose what it has committed */
 #define COMPLETE "." /* the last line */
 
 /* A database, its folders, and the process that asks it. */
@@ -68,11 +69,13 @@ static const char *open_database(ap_dbd_t *connection, const sr_conf_use_t *use,
     return NULL;
 }
 
-/* Sets *uuid to the identity of the database. Returns why that is not possible, or NULL. */
-static const char *ask_database(const char **uuid, const sr_conf_use_t *use, apr_pool_t *pool)
+/* Sets *uuid to the identity of the database, and *risk to why it can lose what it has committed, or NULL. Returns why
+ * that is not possible, or NULL. */
+static const char *ask_database(const char **uuid, const char **risk, const sr_conf_use_t *use, apr_pool_t *pool)
 {
     ap_dbd_t *connection = apr_pcalloc(pool, sizeof *connection);
     const sr_installation_row_t *row;
+    const sr_durability_row_t *durability;
     sr_store_t *store;
     sr_outcome_t outcome;
     const char *why = open_database(connection, use, pool);
@@ -80,8 +83,10 @@ static const char *ask_database(const char **uuid, const sr_conf_use_t *use, apr
     sr_error_t *error =
         sr_store_open(&store, connection->driver, connection->handle, apr_hash_make(pool), pool, NULL, NULL, pool);
     if (!error) error = sr_store_ping(sr_store_source(store, pool), &outcome, &row, pool);
+    if (!error) error = sr_store_durability(sr_store_source(store, pool), &outcome, &durability, pool);
     if (error) return text_of(error, pool);
     *uuid = row->database;
+    *risk = durability->risk;
     return NULL;
 }
 
@@ -106,13 +111,16 @@ static const char *compare(const char *folder, const char *uuid, const sr_conf_u
 /* Returns all lines about a database. */
 static const char *examine(const ask_t *ask, apr_pool_t *parent)
 {
-    const char *uuid = NULL, *lines = "", *why = "it is not possible to become httpd's user";
+    const char *uuid = NULL, *risk = NULL, *lines = "", *why = "it is not possible to become httpd's user";
     apr_pool_t *pool;
     apr_pool_create(&pool, parent);
-    if (sr_conf_become_user()) why = ask_database(&uuid, ask->use, pool);
+    if (sr_conf_become_user()) why = ask_database(&uuid, &risk, ask->use, pool);
     for (int i = 0; !why && i < ask->folders->nelts; i++)
         lines = apr_pstrcat(parent, lines, compare(APR_ARRAY_IDX(ask->folders, i, const char *), uuid, ask->use, pool),
                             NULL);
+    if (risk)
+        lines = apr_psprintf(parent, "%s%cthe database of %s (%s) can lose what it has committed: %s\n", lines, RISK,
+                             ask->use->where, ask->use->shown, risk);
     if (why)
         lines = apr_psprintf(parent,
                              "%cthe database of %s (%s) could not be asked whether its documents belong to it: "
@@ -210,9 +218,9 @@ static bool report(char *lines, server_rec *main_server)
     bool foreign = false;
     char *rest;
     for (char *line = apr_strtok(lines, "\n", &rest); line; line = apr_strtok(NULL, "\n", &rest)) {
-        if (*line == FOREIGN)
-            ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0702: %s", line + 1);
-        else ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, main_server, "SR0703: %s", line + 1);
+        const char *tag = *line == FOREIGN ? "SR0702" : *line == RISK ? "SR0704" : "SR0703";
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | (*line == FOREIGN ? APLOG_ERR : APLOG_WARNING), 0, main_server,
+                     "%s: %s", tag, line + 1);
         foreign = foreign || *line == FOREIGN;
     }
     return foreign;

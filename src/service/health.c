@@ -19,3 +19,12 @@ void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_poo
     health->documents = NULL;
     if (!health->database) sr_service_probe(service, health, pool);
 }
+
+sr_error_t *sr_service_durability(const sr_service_t *service, const char **risk, apr_pool_t *pool)
+{
+    const sr_durability_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_durability(service->database, &outcome, &row, pool));
+    *risk = row->risk;
+    return NULL;
+}

@@ -328,6 +328,8 @@ sr_error_t *sr_service_archive(const sr_service_t *service, sr_archived_t *resul
 
 /* ----------------------------------------------------------------------------------------------- health.c */
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);
+/* Sets *risk to why the database can lose what it has committed, or NULL. */
+sr_error_t *sr_service_durability(const sr_service_t *service, const char **risk, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- sealing.c */
 /* The seal of production, for people who look after the service. */

@@ -37,6 +37,7 @@
 -- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid, token uuid, url text, success
 --     bool?, status int?, error text?, created_at time, ended_at time?}
 -- @row due {due_in int?}
+-- @row durability {risk text?}
 -- @row file {submission uuid, document uuid?, name text}
 -- @row found {id int, submission uuid}
 -- @row installation {schema int, database uuid, read_only bool}
@@ -71,6 +72,11 @@
 -- @answer
 SELECT 'ok', (SELECT max(version) FROM schema_version), i.uuid, 0
 FROM installation i
+
+-- Each connection sets what makes a COMMIT durable (CONNECT).
+-- @op durability() → ok durability
+-- @answer
+SELECT 'ok', NULL
 
 -- @op rewrite() → ok write
 -- @answer

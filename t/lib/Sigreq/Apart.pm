@@ -27,10 +27,14 @@ sub new {
 
 sub make_database {    # in the suite's PostgreSQL: its connection string
     my $name = "apart_${$}_" . ++$count;
-    my ($socket) = suite->{params} =~ /host=(\S+)/;
-    my @psql = ('psql', '-qX', '-h', $socket, '-U', 'postgres', '-d', 'postgres');
-    system(@psql, '-c', "CREATE DATABASE $name OWNER sigreq") == 0 or die "no database $name\n";
+    superuser("CREATE DATABASE $name OWNER sigreq");
     return suite->{params} =~ s/dbname=\S+/dbname=$name/r;
+}
+
+sub superuser {    # runs statements of the superuser of the suite's PostgreSQL, each in its own transaction
+    my ($socket) = suite->{params} =~ /host=(\S+)/;
+    my @psql = ('psql', '-qXAt', '-v', 'ON_ERROR_STOP=1', '-h', $socket, '-U', 'postgres', '-d', 'postgres');
+    system('sh', '-c', 'exec "$@" >/dev/null', 'sh', @psql, map { ('-c', $_) } @_) == 0 or die "psql failed: @_\n";
 }
 
 sub database { return (driver => suite->{db}, params => $_[0]{params}) }
