@@ -52,8 +52,8 @@ is_told('a standby that nothing waits for', 'it has a standby, but synchronous_s
 Sigreq::Apart::superuser("$set local", q{ALTER SYSTEM SET synchronous_standby_names = 'durable'}, @reload);
 reconnect();
 is_told('commits that do not wait for it', 'synchronous_commit is local: a failover');
-Sigreq::Apart::superuser(q{ALTER SYSTEM RESET synchronous_standby_names}, $reset,
-    q{SELECT pg_drop_replication_slot('durable')}, @reload);
+Sigreq::Apart::superuser(q{ALTER SYSTEM RESET synchronous_standby_names}, @reload); # nothing else is committed before
+Sigreq::Apart::superuser($reset, q{SELECT pg_drop_replication_slot('durable')});
 
 Sigreq::Apart::superuser('ALTER SYSTEM SET full_page_writes = off', @reload);
 is_told('pages that may be torn', 'full_page_writes is off');

@@ -61,6 +61,7 @@ sub sign_one { return (signers_of(fresh(rand)))[0]->sign }
 sub metric { Mojo::UserAgent->new->get($httpd->base . '/metrics')->res->body =~ /^$_[0] (\d+)/m ? $1 : undef }
 
 subtest 'who has the key' => sub {
+    plan skip_all => 'a sanitizer maps terabytes of memory' if $ENV{SIGREQ_SANITIZE};
     is(sign_one()->code, 200, 'a document is signed');
     my @signers = signers($httpd->pid);
     is(scalar @signers, 1, 'there is one signer process');
