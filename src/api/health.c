@@ -52,11 +52,10 @@ static json_t *seal_json(sr_http_t *http)
 }
 
 /* Everybody may ask, so the reason is only in the log of the start (SR0704) and in `sigreqctl db status`. */
-static json_t *durability_json(sr_http_t *http)
+static const char *durability(const sr_health_t *health)
 {
-    const char *risk;
-    if (sr_service_durability(sr_api_of(http)->service, &risk, http->pool)) return json_string("unknown");
-    return json_string(risk ? "at risk" : "ok");
+    if (health->database) return "unknown";
+    return health->risk ? "at risk" : "ok";
 }
 
 sr_error_t *sr_api_health(sr_http_t *http)
@@ -72,7 +71,7 @@ sr_error_t *sr_api_health(sr_http_t *http)
     if (health.documents)
         json_object_set_new(answer, "documents", json_string(part(http, "documents", health.documents)));
     if (is_verbose(http)) {
-        json_object_set_new(answer, "durability", durability_json(http));
+        json_object_set_new(answer, "durability", json_string(durability(&health)));
         json_object_set_new(answer, "seal", seal_json(http));
     }
     if (!well) apr_table_setn(http->r->err_headers_out, "Retry-After", "2");

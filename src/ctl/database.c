@@ -7,11 +7,11 @@ static const char *const columns[] = {"driver", "version", "latest", "current", 
 /* Adds why the database can lose what it has committed, if it can. */
 static sr_error_t *add_risk(json_t *report, ctl_t *ctl)
 {
-    const sr_durability_row_t *durability;
+    const sr_installation_row_t *row;
     sr_outcome_t outcome;
     SR_TRY(ctl_use_store(ctl));
-    SR_TRY(sr_store_durability(ctl->database, &outcome, &durability, ctl->pool));
-    if (durability->risk) json_object_set_new(report, "risk", json_string(durability->risk));
+    SR_TRY(sr_store_ping(ctl->database, &outcome, &row, ctl->pool));
+    if (row->risk) json_object_set_new(report, "risk", json_string(row->risk));
     return NULL;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* owned.c: asks each database, before httpd serves, whether the documents folders that are used with it belong to it
- * (blobs/binding.c), and whether it keeps what it has committed. mod_dbd has connections only in children, so a forked process with the rights of httpd's user
- * connects by apr_dbd, as children will. No connection, and no file that SQLite makes for root, is left in the parent,
- * and the process is killed if the database does not answer in time. */
+ * (blobs/binding.c), and whether it keeps what it has committed. mod_dbd has connections only in children, so a forked
+ * process with the rights of httpd's user connects by apr_dbd, as children will. No connection, and no file that SQLite
+ * makes for root, is left in the parent, and the process is killed if the database does not answer in time. */
 #include <apr_dbd.h>
 #include <mod_dbd.h>
 
@@ -75,7 +75,6 @@ static const char *ask_database(const char **uuid, const char **risk, const sr_c
 {
     ap_dbd_t *connection = apr_pcalloc(pool, sizeof *connection);
     const sr_installation_row_t *row;
-    const sr_durability_row_t *durability;
     sr_store_t *store;
     sr_outcome_t outcome;
     const char *why = open_database(connection, use, pool);
@@ -83,10 +82,9 @@ static const char *ask_database(const char **uuid, const char **risk, const sr_c
     sr_error_t *error =
         sr_store_open(&store, connection->driver, connection->handle, apr_hash_make(pool), pool, NULL, NULL, pool);
     if (!error) error = sr_store_ping(sr_store_source(store, pool), &outcome, &row, pool);
-    if (!error) error = sr_store_durability(sr_store_source(store, pool), &outcome, &durability, pool);
     if (error) return text_of(error, pool);
     *uuid = row->database;
-    *risk = durability->risk;
+    *risk = row->risk;
     return NULL;
 }
 
@@ -218,9 +216,9 @@ static bool report(char *lines, server_rec *main_server)
     bool foreign = false;
     char *rest;
     for (char *line = apr_strtok(lines, "\n", &rest); line; line = apr_strtok(NULL, "\n", &rest)) {
-        const char *tag = *line == FOREIGN ? "SR0702" : *line == RISK ? "SR0704" : "SR0703";
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | (*line == FOREIGN ? APLOG_ERR : APLOG_WARNING), 0, main_server,
-                     "%s: %s", tag, line + 1);
+        const char *tag = *line == FOREIGN ? "SR0702: " : *line == RISK ? "SR0704: " : "SR0703: ";
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | (*line == FOREIGN ? APLOG_ERR : APLOG_WARNING), 0, main_server, "%s%s",
+                     tag, line + 1);
         foreign = foreign || *line == FOREIGN;
     }
     return foreign;

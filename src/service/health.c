@@ -4,27 +4,20 @@
 
 #include <string.h>
 
-static sr_error_t *check_database(const sr_service_t *service, apr_pool_t *pool)
+static sr_error_t *check_database(const char **risk, const sr_service_t *service, apr_pool_t *pool)
 {
     const sr_installation_row_t *row;
     sr_outcome_t outcome;
     SR_TRY(sr_store_ping(service->database, &outcome, &row, pool));
+    *risk = row->risk;
     return row->read_only ? sr_error(pool, SR_EUNAVAILABLE, "The database is read-only") : NULL;
 }
 
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool)
 {
-    health->database = check_database(service, pool);
+    health->risk = NULL;
+    health->database = check_database(&health->risk, service, pool);
     health->helper = sr_pdf_ping(service->pdf, pool);
     health->documents = NULL;
     if (!health->database) sr_service_probe(service, health, pool);
-}
-
-sr_error_t *sr_service_durability(const sr_service_t *service, const char **risk, apr_pool_t *pool)
-{
-    const sr_durability_row_t *row;
-    sr_outcome_t outcome;
-    SR_TRY(sr_store_durability(service->database, &outcome, &row, pool));
-    *risk = row->risk;
-    return NULL;
 }

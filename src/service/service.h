@@ -146,6 +146,7 @@ sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *
 /* ----------------------------------------------------------------------------------------------- folder.c */
 typedef struct sr_health_t {
     const sr_error_t *database, *helper, *documents; /* NULL if it works */
+    const char *risk; /* why the database can lose what it has committed; NULL: it cannot, or did not answer */
 } sr_health_t;
 /* For the health check: tries to write to the database and to store a document. Results are reused for five seconds. */
 void sr_service_probe(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);
@@ -328,8 +329,6 @@ sr_error_t *sr_service_archive(const sr_service_t *service, sr_archived_t *resul
 
 /* ----------------------------------------------------------------------------------------------- health.c */
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);
-/* Sets *risk to why the database can lose what it has committed, or NULL. */
-sr_error_t *sr_service_durability(const sr_service_t *service, const char **risk, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- sealing.c */
 /* The seal of production, for people who look after the service. */

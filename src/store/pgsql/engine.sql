@@ -44,10 +44,9 @@
 -- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid, token uuid, url text, success
 --     bool?, status int?, error text?, created_at time, ended_at time?}
 -- @row due {due_in int?}
--- @row durability {risk text?}
 -- @row file {submission uuid, document uuid?, name text}
 -- @row found {id int, submission uuid}
--- @row installation {schema int, database uuid, read_only bool}
+-- @row installation {schema int, database uuid, read_only bool, risk text?}
 -- @row invitation {organization uuid, environment text, url text}
 -- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
 --     attempts int, body json, due_in int?}
@@ -75,25 +74,24 @@
 -- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time,
 --     disabled_at time?}
 
+-- `risk` is why a transaction that was committed could be lost, or NULL. A standby is configured if there is a WAL sender
+-- or a physical slot. An ordinary role sees that there is a WAL sender, but not its state.
 -- @op ping() → ok installation
-SELECT 'ok', (SELECT max(version) FROM sigreq.schema_version), i.uuid, current_setting('transaction_read_only') = 'on'
+SELECT 'ok', (SELECT max(version) FROM sigreq.schema_version), i.uuid, current_setting('transaction_read_only') = 'on',
+    CASE
+        WHEN current_setting('fsync') = 'off' THEN 'fsync is off: a crash of its machine can lose and damage everything'
+        WHEN current_setting('full_page_writes') = 'off'
+            THEN 'full_page_writes is off: a crash of its machine can damage pages'
+        WHEN current_setting('synchronous_commit') = 'off'
+            THEN 'synchronous_commit is off: a crash of the server loses the last transactions'
+        WHEN NOT EXISTS (SELECT FROM pg_stat_replication)
+            AND NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_type = 'physical') THEN NULL
+        WHEN current_setting('synchronous_standby_names') = ''
+            THEN 'it has a standby, but synchronous_standby_names is empty: a failover loses the last transactions'
+        WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
+            THEN 'synchronous_commit is ' || current_setting('synchronous_commit')
+                || ': a failover can lose the last transactions' END
 FROM sigreq.installation i
-
--- Why a transaction that was committed could be lost, or NULL. A standby is configured if something streams from this
--- server or has a slot here: an ordinary role sees that there is a WAL sender, and not its state.
--- @op durability() → ok durability
-SELECT 'ok', CASE
-    WHEN current_setting('fsync') = 'off' THEN 'fsync is off: a crash of its machine can lose and damage everything'
-    WHEN current_setting('full_page_writes') = 'off' THEN 'full_page_writes is off: a crash of its machine can damage pages'
-    WHEN current_setting('synchronous_commit') = 'off'
-        THEN 'synchronous_commit is off: a crash of the server loses the last transactions'
-    WHEN NOT EXISTS (SELECT FROM pg_stat_replication)
-        AND NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_type = 'physical') THEN NULL
-    WHEN current_setting('synchronous_standby_names') = ''
-        THEN 'it has a standby, but synchronous_standby_names is empty: a failover loses the last transactions'
-    WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
-        THEN 'synchronous_commit is ' || current_setting('synchronous_commit')
-            || ': a failover can lose the last transactions' END
 
 -- @op rewrite() → ok
 UPDATE sigreq.installation SET uuid = uuid RETURNING 'ok'

@@ -37,10 +37,9 @@
 -- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid, token uuid, url text, success
 --     bool?, status int?, error text?, created_at time, ended_at time?}
 -- @row due {due_in int?}
--- @row durability {risk text?}
 -- @row file {submission uuid, document uuid?, name text}
 -- @row found {id int, submission uuid}
--- @row installation {schema int, database uuid, read_only bool}
+-- @row installation {schema int, database uuid, read_only bool, risk text?}
 -- @row invitation {organization uuid, environment text, url text}
 -- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
 --     attempts int, body json, due_in int?}
@@ -68,15 +67,11 @@
 -- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time,
 --     disabled_at time?}
 
+-- There is no risk, because each connection sets what makes a COMMIT durable (CONNECT).
 -- @op ping() → ok installation
 -- @answer
-SELECT 'ok', (SELECT max(version) FROM schema_version), i.uuid, 0
+SELECT 'ok', (SELECT max(version) FROM schema_version), i.uuid, 0, NULL
 FROM installation i
-
--- Each connection sets what makes a COMMIT durable (CONNECT).
--- @op durability() → ok durability
--- @answer
-SELECT 'ok', NULL
 
 -- @op rewrite() → ok write
 -- @answer

@@ -33,8 +33,8 @@ sub share {    # the names of the pair. _exit does not run the code of the libra
 
 END { unlink @files if @files && $maker == $$ }
 
-# clocked(code, FAKETIME => '+3600', ...): runs code whose programs start with that clock. Waiting and the times of files
-# are as they are.
+# clocked(code, FAKETIME => '+3600', …): runs code whose programs start with that clock. It changes neither how long
+# they wait nor the times of files.
 sub clocked {
     my ($code, %of) = @_;
     $shared //= share();
