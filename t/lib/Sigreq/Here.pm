@@ -53,19 +53,28 @@ sub client { Sigreq::Client->new(base => place(), spec => suite->{source} . '/sr
 # A new organisation with a user: {uuid, name, test => client, live => client, …}. quota => N limits production.
 my $count = 0;
 
+sub named {    # what CODE creates by a name that is free. In a long run another file may have had this process id.
+    my ($code, $name, $form) = @_;
+    for (1 .. 100) {
+        my $made = eval { $code->($name // sprintf $form, ++$count) };
+        return $made if $made;
+        die $@       if defined $name || $@ !~ /exits with 4$/m;
+    }
+    die "no name is free: $@";
+}
+
 sub organisation {
-    my %o    = @_;
-    my $name = $o{name} // "Org $$-" . ++$count;
-    my $made = ctl('org', 'create', '--name', $name, defined $o{quota} ? ('--quota', $o{quota}) : ());
-    return user({ uuid => $made->{uuid}, name => $name }, %o);
+    my %o     = @_;
+    my @quota = defined $o{quota} ? ('--quota', $o{quota}) : ();
+    my $made  = named(sub { ctl('org', 'create', '--name', @_, @quota) }, $o{name}, "Org $$-%d");
+    return user({ uuid => $made->{uuid}, name => $made->{name} }, %o);
 }
 
 sub user {    # a user of an organisation with a client for each environment
     my ($organisation, %o) = @_;
-    my $email = $o{email} // 'u' . ++$count . "-$$\@example.org";
-    my $user  = ctl(
-        'user',    'create', '--organization', $organisation->{uuid}, '--firstname', 'Kim', '--lastname', 'Roe',
-        '--email', $email);
+    my @kim   = ('--organization', $organisation->{uuid}, '--firstname', 'Kim', '--lastname', 'Roe');
+    my $user  = named(sub { ctl('user', 'create', @kim, '--email', @_) }, $o{email}, "u%d-$$\@example.org");
+    my $email = $user->{email};
     my %made =
         (uuid => $organisation->{uuid}, name => $organisation->{name}, email => $email, user_uuid => $user->{uuid});
     for (['test', 'test'], ['live', 'production']) {
