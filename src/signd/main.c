@@ -131,5 +131,7 @@ int main(void)
     if (!text || sr_json_parse(&setup, text, length, pool)) return 1;
     const json_int_t wait = json_integer_value(json_object_get(setup, "wait"));
     if (wait) sleep((unsigned)wait);
-    return start(setup, pool);
+    const int status = start(setup, pool);
+    apr_pool_destroy(pool);
+    return status;
 }
