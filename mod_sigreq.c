@@ -345,8 +345,8 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
                          .standing = sr_standing_create(pchild),
                          .keys = sr_key_cache_create(pchild),
                          .trust = sr_run_trust()};
-    child.next_unusable = !sr_run_seal_child_init(child.seal, pchild);
-    child.proofs = sr_run_proofs_child_init(pchild, main_server, conf, child.seal);
+    child.next_unusable = !sr_run_seal_child_init(child.seal, &child.own, pchild);
+    child.proofs = sr_run_proofs_child_init(pchild, main_server, conf, child.seal, child.own);
     sr_http_readers_child_init();
     child_retention = &conf->retention;
     patient = sr_run_archive_child_init(pchild, main_server, conf);

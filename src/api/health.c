@@ -58,6 +58,17 @@ static const char *durability(const sr_health_t *health)
     return health->risk ? "at risk" : "ok";
 }
 
+/* Numbers alone: everybody may ask, and nobody shall learn which organisations there are. */
+static void add_own_seals(sr_http_t *http, json_t *answer)
+{
+    sr_own_seals_t seals;
+    sr_service_own_seals(sr_api_of(http)->service, &seals, http->pool);
+    if (!seals.configured) return;
+    json_object_set_new(answer, "organizationSeals",
+                        json_pack("{s:i,s:i,s:i,s:i,s:i}", "ok", seals.ok, "expiring", seals.expiring, "revoked",
+                                  seals.revoked, "unusable", seals.unusable, "nextUnusable", seals.next_unusable));
+}
+
 sr_error_t *sr_api_health(sr_http_t *http)
 {
     sr_health_t health;
@@ -73,6 +84,7 @@ sr_error_t *sr_api_health(sr_http_t *http)
     if (is_verbose(http)) {
         json_object_set_new(answer, "durability", json_string(durability(&health)));
         json_object_set_new(answer, "seal", seal_json(http));
+        add_own_seals(http, answer);
     }
     if (!well) apr_table_setn(http->r->err_headers_out, "Retry-After", "2");
     return sr_http_json(http, well ? HTTP_OK : HTTP_SERVICE_UNAVAILABLE, answer);

@@ -43,9 +43,9 @@ static apr_array_header_t *urls_of(const char *text, apr_pool_t *pool)
 /* Reads the files with the rights of the caller. */
 static sr_error_t *make_timestamps(ctl_t *ctl, sr_timestamps_t **timestamps)
 {
-    static const ctl_option_id_t wanted[] = {OPTION_TIMESTAMP, OPTION_AUTHORITIES, OPTION_PROXY,
-                                             OPTION_PROOFS,    OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE,
-                                             OPTION_HELPER,    OPTION_RENEW,       OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {
+        OPTION_TIMESTAMP,        OPTION_AUTHORITIES, OPTION_PROXY, OPTION_PROOFS, OPTION_CERTIFICATE,
+        OPTION_TEST_CERTIFICATE, OPTION_HELPER,      OPTION_RENEW, OPTION_SEALS,  OPTION_COUNT};
     const sr_fetch_options_t fetching = {.agent = "sigreqctl", .proxy = ctl->values[OPTION_PROXY]};
     sr_timestamp_options_t options = {.each = EACH, .all = ALL, .required = true, .notice = notice};
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));
@@ -95,6 +95,10 @@ static sr_error_t *make_proofs(ctl_t *ctl, sr_child_t *child, sr_archive_options
         SR_TRY(sr_cms_certificate_read(&certificate, ctl->values[files[i]], ctl->pool));
         options->seals[i] = certificate->sha256;
     }
+    if (!ctl->given[OPTION_SEALS]) return NULL;
+    apr_array_header_t *own;
+    SR_TRY(sr_cms_own_read(&own, ctl->values[OPTION_SEALS], ctl->pool));
+    child->own = own;
     return NULL;
 }
 

@@ -26,8 +26,9 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_OUT] = {"out", "FOLDER", "where the files go; it is made if it is missing", ctl_check_text},
     [OPTION_DAYS] = {"days", "N", "how long the certificate is valid; 3650 without it", ctl_check_days},
     [OPTION_TEST] = {"test", NULL, "for the test environment: its name says that it is not legally binding", NULL},
-    [OPTION_CERTIFICATE] = {"certificate", "FILE", "the seal's certificate, instead of SigreqSealCertificate", NULL},
-    [OPTION_KEY] = {"key", "FILE", "and its private key, instead of SigreqSealKey", NULL},
+    [OPTION_CERTIFICATE] = {"certificate", "FILE",
+                            "the seal's certificate (show, verify, archive: instead of SigreqSealCertificate)", NULL},
+    [OPTION_KEY] = {"key", "FILE", "and its private key (show: instead of SigreqSealKey)", NULL},
     [OPTION_TEST_CERTIFICATE] = {"test-certificate", "FILE", "the test seal's, instead of SigreqTestSealCertificate",
                                  NULL},
     [OPTION_FILE] = {"file", "FILE", "the PDF", NULL},
@@ -72,6 +73,12 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_NEXT_CERTIFICATE] = {"next-certificate", "FILE",
                                  "the certificate that will replace it, instead of SigreqSealNextCertificate", NULL},
     [OPTION_NEXT_KEY] = {"next-key", "FILE", "and its private key, instead of SigreqSealNextKey", NULL},
+    [OPTION_SEALS] = {"seals", "FOLDER", "the own seals of organizations, instead of SigreqOrganizationSeals",
+                      ctl_check_text},
+    [OPTION_REQUEST] = {"request", NULL, "make a key, and a request for a certificate of it, in the name of --name",
+                        NULL},
+    [OPTION_ROTATE] = {"rotate", NULL, "replace its certificate and key by the next ones", NULL},
+    [OPTION_REMOVE] = {"remove", NULL, "put its seal away: the service's seal is used again", NULL},
     [OPTION_QUICK] = {"quick", NULL, "compare sizes alone, without reading the documents", NULL},
 };
 
@@ -117,6 +124,14 @@ const ctl_command_t ctl_commands[] = {
      "Deletes an organization with its users and tokens, if it has no submissions. With --erase it may have closed "
      "ones: "
      "nothing of them is left."},
+    {"org",
+     "seal",
+     ctl_org_seal,
+     1,
+     {OPTION_ORGANIZATION, OPTION_CERTIFICATE, OPTION_KEY, OPTION_REQUEST, OPTION_NAME, OPTION_ROTATE, OPTION_REMOVE,
+      OPTION_SEALS, OPTION_COUNT},
+     "Shows the own seal of an organization, which seals its production documents. --certificate and --key install one "
+     "(or its next one), --request makes a key whose --certificate is installed later. Then run apachectl graceful."},
     {"user",
      "create",
      ctl_user_create,
@@ -257,7 +272,7 @@ const ctl_command_t ctl_commands[] = {
      ctl_archive,
      -1,
      {OPTION_UUID, OPTION_TIMESTAMP, OPTION_AUTHORITIES, OPTION_PROXY, OPTION_RENEW, OPTION_PROOFS, OPTION_CERTIFICATE,
-      OPTION_TEST_CERTIFICATE, OPTION_HELPER, OPTION_COUNT},
+      OPTION_TEST_CERTIFICATE, OPTION_SEALS, OPTION_HELPER, OPTION_COUNT},
      "Appends proofs and a document timestamp to the documents of a completed submission, or of all that have none or "
      "whose timestamp needs another one."},
     {"seal",
@@ -298,7 +313,8 @@ const ctl_command_t ctl_commands[] = {
      "",
      ctl_verify,
      1,
-     {OPTION_FILE, OPTION_TRUST, OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE, OPTION_HELPER, OPTION_COUNT},
+     {OPTION_FILE, OPTION_TRUST, OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE, OPTION_SEALS, OPTION_HELPER,
+      OPTION_COUNT},
      "Checks a PDF's signatures. Exits with 0 when all are intact (with --trust: trusted) and explain all changes."},
 };
 /* clang-format on */

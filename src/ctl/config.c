@@ -25,6 +25,7 @@ static const struct {
     {"SigreqSealCertificate", OPTION_CERTIFICATE},
     {"SigreqSealKey", OPTION_KEY},
     {"SigreqTestSealCertificate", OPTION_TEST_CERTIFICATE},
+    {"SigreqOrganizationSeals", OPTION_SEALS},
     {"SigreqTrust", OPTION_TRUST},
     {"SigreqHelper", OPTION_HELPER},
     {"SigreqCache", OPTION_CACHE},

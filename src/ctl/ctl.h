@@ -4,8 +4,8 @@
  * Sections: main.c (parses the command line, returns the exit code) · commands.c (the tables of commands and options)
  * · check.c (checks values of options) · config.c (finds the database) · documents.c (opens the documents folder) ·
  * owner.c (changes the user) · new_folder.c (writes a folder that appears only when it is complete) · database.c,
- * people.c, accounts.c, requests.c, gc.c, erase.c, archive.c, export.c, exported.c, seal.c, rotation.c, verify.c (the
- * commands) · print.c (prints results as text and as JSON) */
+ * people.c, accounts.c, requests.c, gc.c, erase.c, archive.c, export.c, exported.c, seal.c, rotation.c, own.c, verify.c
+ * (the commands) · print.c (prints results as text and as JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -75,6 +75,10 @@ typedef enum ctl_option_id_t {
     OPTION_FOLDER,
     OPTION_NEXT_CERTIFICATE,
     OPTION_NEXT_KEY,
+    OPTION_SEALS,
+    OPTION_REQUEST,
+    OPTION_ROTATE,
+    OPTION_REMOVE,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -86,7 +90,7 @@ typedef struct ctl_option_t {
     const char *(*check)(const char **value, apr_pool_t *pool);
 } ctl_option_t;
 
-#define CTL_OPTIONS_MAX 9
+#define CTL_OPTIONS_MAX 10
 
 typedef struct ctl_t ctl_t;
 
@@ -207,11 +211,14 @@ sr_error_t *ctl_seal_write(ctl_t *ctl, const char *path, const char *text, mode_
 void ctl_seal_sync(const char *path);
 /* Describes a certificate. `key` may be NULL. New reference. */
 json_t *ctl_seal_describe(const sr_cms_certificate_t *about, const char *certificate, const char *key);
+/* Installs the pair of --certificate and --key, and prints it: as the next one of the folder of --folder, or, if
+ * `becomes` is not NULL, as the first one. The folder, which is a temporary one, is then renamed to that. */
+sr_error_t *ctl_seal_install(ctl_t *ctl, const char *becomes);
 /* Loads both files as httpd does at its start, and prints the result. */
 sr_error_t *ctl_seal_print(ctl_t *ctl, const char *certificate, const char *key);
 
 /* ------------------------------- database.c people.c accounts.c requests.c gc.c erase.c export.c seal.c rotation.c
- * verify.c */
+ * own.c verify.c */
 sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);
 sr_error_t *ctl_org_create(ctl_t *ctl);
@@ -227,6 +234,7 @@ sr_error_t *ctl_user_enable(ctl_t *ctl);
 sr_error_t *ctl_user_delete(ctl_t *ctl);
 sr_error_t *ctl_org_rename(ctl_t *ctl);
 sr_error_t *ctl_org_delete(ctl_t *ctl);
+sr_error_t *ctl_org_seal(ctl_t *ctl);
 sr_error_t *ctl_token_revoke(ctl_t *ctl);
 sr_error_t *ctl_submission_list(ctl_t *ctl);
 sr_error_t *ctl_submission_show(ctl_t *ctl);

@@ -4,6 +4,7 @@
  *   request   next.key next.csr     if there is no certificate yet: seal.key seal.csr
  *   import    next.crt              is complete when it appears
  *   rotate    the next pair becomes seal.crt and seal.key, and the old certificate goes to the folder former
+ *   install   for own.c: instead of request and import, a pair that is there
  *
  * Two files cannot be replaced in one step. So seal.key first gets the keys of both certificates, of which httpd uses
  * the one that belongs to seal.crt; then seal.crt is replaced, and then seal.key. Whatever a crash leaves, seal.crt and
@@ -156,10 +157,21 @@ static sr_error_t *refuse(ctl_t *ctl, const char *path, const apr_array_header_t
                     path, all);
 }
 
-sr_error_t *ctl_seal_import(ctl_t *ctl)
+static void print_installed(ctl_t *ctl, const sr_cms_arranged_t *arranged, const char *certificate, const char *key)
 {
     static const char *const columns[] = {"name",   "issuer",           "key",      "begins_at", "expires_at", "serial",
                                           "sha256", "certificate_file", "key_file", NULL};
+    json_t *answer = ctl_seal_describe(arranged->about, certificate, key), *remarks = json_array();
+    for (int i = 0; i < arranged->remarks->nelts; i++)
+        json_array_append_new(remarks, json_string(APR_ARRAY_IDX(arranged->remarks, i, const char *)));
+    json_object_set_new(answer, "remarks", remarks);
+    ctl_print(ctl, answer, columns);
+    for (int i = 0; !ctl->given[OPTION_JSON] && i < arranged->remarks->nelts; i++)
+        printf("\nNote: %s.\n", APR_ARRAY_IDX(arranged->remarks, i, const char *));
+}
+
+sr_error_t *ctl_seal_import(ctl_t *ctl)
+{
     const char *sent = ctl->values[OPTION_CERTIFICATE];
     const paths_t paths = paths_of(ctl);
     sr_cms_arranged_t *arranged;
@@ -174,13 +186,7 @@ sr_error_t *ctl_seal_import(ctl_t *ctl)
     if (!first) compare(ctl, arranged, &paths);
     SR_TRY(write_complete(ctl, certificate, arranged->pem, 0644, false));
     unlink(in_folder(ctl, first ? "seal.csr" : "next.csr"));
-    json_t *answer = ctl_seal_describe(arranged->about, certificate, key), *remarks = json_array();
-    for (int i = 0; i < arranged->remarks->nelts; i++)
-        json_array_append_new(remarks, json_string(APR_ARRAY_IDX(arranged->remarks, i, const char *)));
-    json_object_set_new(answer, "remarks", remarks);
-    ctl_print(ctl, answer, columns);
-    for (int i = 0; !ctl->given[OPTION_JSON] && i < arranged->remarks->nelts; i++)
-        printf("\nNote: %s.\n", APR_ARRAY_IDX(arranged->remarks, i, const char *));
+    print_installed(ctl, arranged, certificate, key);
     return NULL;
 }
 
@@ -250,4 +256,43 @@ sr_error_t *ctl_seal_rotate(ctl_t *ctl)
     SR_TRY(move(ctl, paths.next_key, paths.key));
     unlink(in_folder(ctl, "next.csr"));
     return ctl_seal_print(ctl, paths.certificate, paths.key);
+}
+
+/* ------------------------------------------------------------------------------------------------ install */
+
+/* The key first: alone it is a next key that waits for its certificate. */
+static sr_error_t *write_pair(ctl_t *ctl, const sr_cms_arranged_t *arranged, const char *certificate, const char *key,
+                              bool replace)
+{
+    const char *text;
+    SR_TRY(read_key(ctl, &text, ctl->values[OPTION_KEY]));
+    SR_TRY(write_complete(ctl, key, text, 0600, replace));
+    return write_complete(ctl, certificate, arranged->pem, 0644, replace);
+}
+
+sr_error_t *ctl_seal_install(ctl_t *ctl, const char *becomes)
+{
+    const paths_t paths = paths_of(ctl);
+    const char *sent = ctl->values[OPTION_CERTIFICATE];
+    sr_cms_arranged_t *arranged;
+
+    SR_TRY(lock(ctl, paths.folder));
+    SR_TRY(check_finished(ctl, &paths));
+    if (!becomes && (is_there(paths.next_key) || is_there(paths.next_certificate)))
+        return sr_error(ctl->pool, SR_ECONFLICT, "%s: there is a next key or certificate, which is never overwritten",
+                        paths.folder);
+    SR_TRY(sr_cms_arrange(&arranged, sent, ctl->values[OPTION_KEY], becomes ? SR_CMS_NOW : SR_CMS_NOW_OR_LATER,
+                          ctl->pool));
+    if (arranged->faults->nelts) return refuse(ctl, sent, arranged->faults);
+    if (!becomes) {
+        compare(ctl, arranged, &paths);
+        SR_TRY(write_pair(ctl, arranged, paths.next_certificate, paths.next_key, false));
+        print_installed(ctl, arranged, paths.next_certificate, paths.next_key);
+        return NULL;
+    }
+    SR_TRY(write_pair(ctl, arranged, paths.certificate, paths.key, true));
+    if (rename(paths.folder, becomes) != 0) return ctl_seal_fault(ctl, becomes);
+    ctl->values[OPTION_FOLDER] = becomes;
+    print_installed(ctl, arranged, in_folder(ctl, "seal.crt"), in_folder(ctl, "seal.key"));
+    return NULL;
 }

@@ -90,21 +90,24 @@ static void print_text(ctl_t *ctl, const sr_pdf_verification_t *found)
 
 static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
 {
-    static const ctl_option_id_t own[] = {OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE};
-    const sr_cms_certificate_t **ours = apr_pcalloc(ctl->pool, 3 * sizeof(const sr_cms_certificate_t *));
-    const sr_cms_certificate_t *one;
+    static const ctl_option_id_t files[] = {OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE};
+    const sr_cms_identity_t *seals[2] = {NULL, NULL};
+    apr_array_header_t *own = NULL;
     sr_cms_anchors_t *anchors;
 
-    *context = (sr_cms_context_t){.ours = ours};
+    *context = (sr_cms_context_t){.ours = NULL};
     if (ctl->given[OPTION_TRUST]) {
         SR_TRY(sr_cms_anchors_read(&anchors, ctl->values[OPTION_TRUST], ctl->pool));
         context->anchors = anchors;
     }
-    for (int i = 0, count = 0; i < 2; i++) {
-        if (!ctl->given[own[i]]) continue;
-        SR_TRY(sr_cms_certificate_read(&one, ctl->values[own[i]], ctl->pool));
-        ours[count++] = one;
+    for (int i = 0; i < 2; i++) {
+        const char *path = ctl->values[files[i]], *pem;
+        if (!ctl->given[files[i]]) continue;
+        SR_TRY(sr_cms_certificates_text(&pem, path, ctl->pool));
+        SR_TRY(sr_cms_identity_without_key(&seals[i], pem, path, NULL, NULL, ctl->pool));
     }
+    if (ctl->given[OPTION_SEALS]) SR_TRY(sr_cms_own_read(&own, ctl->values[OPTION_SEALS], ctl->pool));
+    context->ours = sr_cms_own_ours(seals, 2, own, ctl->pool);
     return NULL;
 }
 
@@ -134,8 +137,8 @@ static sr_error_t *verify_file(ctl_t *ctl, sr_pdf_verification_t *found, const s
 
 sr_error_t *ctl_verify(ctl_t *ctl)
 {
-    static const ctl_option_id_t wanted[] = {OPTION_HELPER, OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE, OPTION_TRUST,
-                                             OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {OPTION_HELPER, OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE,
+                                             OPTION_TRUST,  OPTION_SEALS,       OPTION_COUNT};
     sr_pdf_verification_t found;
     sr_cms_context_t context;
     bool good;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cms.h: certificates and signatures, as part of pdf.h. certificate.c identity.c issue.c arrange.c: keys and
- * certificates · cms.c: makes a signature · stamped.c: adds a timestamp · check.c, judge.c: check signatures, in a
+/* cms.h: certificates and signatures, as part of pdf.h. certificate.c identity.c own.c issue.c arrange.c: keys
+ * and certificates · cms.c: makes a signature · stamped.c: adds a timestamp · check.c, judge.c: check signatures, in a
  * helper · match.c: compares the result with the document */
 #ifndef SR_PDF_CMS_H
 #define SR_PDF_CMS_H
@@ -82,6 +82,36 @@ const char *sr_cms_identity_hash(const sr_cms_identity_t *identity);
 apr_size_t sr_cms_identity_room(const sr_cms_identity_t *identity);
 /* Returns the certificate of the identity. It lives as long as the identity. */
 const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t *identity);
+
+/* -------------------------------------------------------------------------------------------------- own.c */
+/* The own seal of an organisation. A child of httpd may replace `present` and `next`, so other threads read them by
+ * __atomic_load_n. */
+typedef struct sr_cms_own_t {
+    const char *organization;         /* uuid */
+    const sr_cms_identity_t *present; /* NULL: it cannot be used */
+    const sr_cms_identity_t *next;    /* or NULL: there is none that can be used */
+    const char *fault;                /* why `present` cannot be used, or NULL */
+    const char *next_fault;           /* why the next certificate cannot be used, or NULL */
+} sr_cms_own_t;
+/* A part of the names of folders that `sigreqctl org seal --remove` has put away. */
+#define SR_CMS_OWN_REMOVED ".removed-"
+/* Lists the organisations (const char *, uuids in ascending order) that have an own seal in `folder`. An organisation
+ * that waits for its first certificate has none. `strangers` are names that are no uuids. Errors: the folder cannot be
+ * read. */
+sr_error_t *sr_cms_own_list(apr_array_header_t **organizations, apr_array_header_t **strangers, const char *folder,
+                            apr_pool_t *pool);
+/* Returns the path of the certificate of an organisation. */
+const char *sr_cms_own_certificate(const char *folder, const char *organization, apr_pool_t *pool);
+/* Loads the own seal of an organisation with its keys. Faults are members of the result. */
+void sr_cms_own_load(sr_cms_own_t *own, const char *folder, const char *organization, apr_pool_t *pool);
+/* Reads the certificates of all own seals (sr_cms_own_t), without keys. `all` is NULL or ordered by organisation in
+ * these functions. */
+sr_error_t *sr_cms_own_read(apr_array_header_t **all, const char *folder, apr_pool_t *pool);
+/* Returns the own seal of an organisation, or NULL. */
+sr_cms_own_t *sr_cms_own_find(const apr_array_header_t *all, const char *organization);
+/* Returns the certificates of `count` seals (each may be NULL) and of all own seals, as sr_cms_context_t needs them. */
+const sr_cms_certificate_t *const *sr_cms_own_ours(const sr_cms_identity_t *const *seals, int count,
+                                                   const apr_array_header_t *all, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ issue.c */
 #define SR_CMS_MAX_NAME 64 /* characters of a common name (RFC 5280, ub-common-name) */

@@ -229,7 +229,7 @@ sr_error_t *sr_signd_sign(unsigned char *signature, apr_size_t *length, void *ba
     const message_t message = {request, SR_SIGND_HEADER + SR_SIGND_FINGERPRINT + size};
     SR_TRY(ask(&answer, seal->signd, &message, SR_SIGND_MAX_SIGNED, pool));
     if (answer.status == SR_SIGND_OTHER) {
-        if (seal->changed) seal->changed(seal->changed_baton, seal->number);
+        if (seal->changed) seal->changed(seal->changed_baton, seal->number, identity);
         return unavailable(pool, "the seal has another certificate now");
     }
     if (answer.attributes.length != attributes->length
@@ -241,12 +241,14 @@ sr_error_t *sr_signd_sign(unsigned char *signature, apr_size_t *length, void *ba
     return NULL;
 }
 
-sr_error_t *sr_signd_certificates(const char **pem, sr_signd_t *signd, int number, apr_pool_t *pool)
+sr_error_t *sr_signd_certificates(const char **pem, sr_signd_t *signd, int number, const char *organization,
+                                  apr_pool_t *pool)
 {
     unsigned char request[SR_SIGND_HEADER + SR_SIGND_FINGERPRINT] = SR_SIGND_MAGIC;
     answer_t answer;
     request[4] = SR_SIGND_CERTIFICATES;
     request[5] = (unsigned char)number;
+    if (organization) sr_signd_organization(request + SR_SIGND_HEADER, organization);
     SR_TRY(ask(&answer, signd, &(message_t){request, sizeof request}, SR_SIGND_MAX_RESPONSE, pool));
     *pem = apr_pstrmemdup(pool, (const char *)answer.rest.data, answer.rest.length);
     return NULL;

@@ -14,7 +14,9 @@
  * SIGN makes the signed attributes of the digest, and signs them: the rest of the response is the signature. So a child
  * cannot have anything signed but the digest of a document. The seal of production may have two certificates, the
  * present and the next one: the process signs for both, and the child decides by the time of the signature.
- * CERTIFICATES returns the certificates of a seal, or of the next one, as PEM text. It is empty if there is none. */
+ * CERTIFICATES returns the certificates of a seal, or of the next one, as PEM text. It is empty if there is none. Own
+ * seals of organisations share one number: SIGN finds the key by the certificate alone, and CERTIFICATES has the 32
+ * digits of the organisation's uuid in the place of the certificate's SHA-256. */
 #ifndef SR_PDF_SIGND_H
 #define SR_PDF_SIGND_H
 
@@ -35,11 +37,17 @@
 #define SR_SIGND_SEALS 2                       /* by sr_environment_t */
 #define SR_SIGND_PRODUCTION 1                  /* SR_PRODUCTION of sr_environment_t */
 #define SR_SIGND_NEXT 2                        /* after them: the next certificate of production */
+#define SR_SIGND_OWN 3                         /* the own seals of organisations */
+#define SR_SIGND_OWN_NEXT 4                    /* their next certificates; only for CERTIFICATES */
 /* The first member of the answer that says that the keys were not loaded, the member that says why the next certificate
  * cannot be used, and the member with the certificates, that of the next one included (null if there is none). */
 #define SR_SIGND_FAULT "fault"
 #define SR_SIGND_NEXT_FAULT "nextFault"
 #define SR_SIGND_PEM "certificates"
+/* The member of the setup that names the folder of own seals, and the member of the answer with an object for each of
+ * them: "organization", SR_SIGND_PEM, SR_SIGND_FAULT, SR_SIGND_OWN_NEXT_PEM, SR_SIGND_NEXT_FAULT; null if absent. */
+#define SR_SIGND_OWN_SEALS "own"
+#define SR_SIGND_OWN_NEXT_PEM "next"
 
 typedef enum sr_signd_operation_t { SR_SIGND_SIGN = 1, SR_SIGND_CERTIFICATES = 2 } sr_signd_operation_t;
 typedef enum sr_signd_status_t {
@@ -58,6 +66,13 @@ static inline int sr_signd_hash(const char *name, apr_size_t *size)
     return number;
 }
 
+/* Writes the 32 hexadecimal digits of a uuid, without its hyphens. */
+static inline void sr_signd_organization(unsigned char *digits, const char *uuid)
+{
+    for (int i = 0; *uuid && i < SR_SIGND_FINGERPRINT; uuid++)
+        if (*uuid != '-') digits[i++] = (unsigned char)*uuid;
+}
+
 /* ------------------------------------------------------------------------------------------------ signd.c */
 typedef struct sr_signd_t sr_signd_t;
 /* Makes the client of a child of httpd. It keeps up to `connections` connections. When all of them are in use, callers
@@ -67,12 +82,14 @@ sr_signd_t *sr_signd_create(int door, int connections, apr_interval_time_t timeo
 /* Signs by the process (sr_cms_sign_t); `baton` is an sr_signd_seal_t. */
 typedef struct sr_signd_seal_t {
     sr_signd_t *signd;
-    int number;                               /* of the seal: sr_environment_t */
-    void (*changed)(void *baton, int number); /* called if the seal has another certificate; or NULL */
+    int number; /* of the seal: sr_environment_t, or SR_SIGND_OWN */
+    /* Called if the signer process does not have the certificate of an identity that is used; or NULL. */
+    void (*changed)(void *baton, int number, const sr_cms_identity_t *identity);
     void *changed_baton;
 } sr_signd_seal_t;
 sr_cms_sign_t sr_signd_sign;
-/* Asks for the certificates of a seal. */
-sr_error_t *sr_signd_certificates(const char **pem, sr_signd_t *signd, int number, apr_pool_t *pool);
+/* Asks for the certificates of a seal. `organization` is the uuid for SR_SIGND_OWN and SR_SIGND_OWN_NEXT, else NULL. */
+sr_error_t *sr_signd_certificates(const char **pem, sr_signd_t *signd, int number, const char *organization,
+                                  apr_pool_t *pool);
 
 #endif

@@ -21,10 +21,16 @@ APLOG_USE_MODULE(sigreq);
 /* Of the current configuration. */
 static const char *authorities; /* SigreqSealAuthorities as PEM text; NULL: no proofs are collected */
 
+/* The SHA-256 of the last fault that was logged, or "". */
+typedef struct said_t {
+    char digest[SR_SHA256_HEX_LENGTH + 1];
+} said_t;
+
 static struct {
     server_rec *main_server;
     const sr_conf_process_t *conf;
     const sr_cms_identity_t *const *seals; /* as sr_run_seal_child_init has set them */
+    const apr_array_header_t *own;         /* the same, sr_cms_own_t; or NULL */
     apr_thread_t *thread;
     apr_pool_t *pool; /* the pool of the thread */
     sr_proof_keeper_t *keeper;
@@ -34,8 +40,9 @@ static struct {
     pthread_cond_t changed;
     apr_time_t next;        /* when something is due */
     struct timespec folder; /* the time of the folder after the last pass: a change means that a chain was asked for */
-    /* the last fault that was logged: of each seal, of the folder, of the others, and of the next seal */
-    char said[5][1024];
+    said_t said[5];         /* of each seal, of the folder, of the others, and of the next seal */
+    said_t *own_said;       /* of each own seal */
+    said_t *own_revoked;    /* the same: its revocation */
 } child = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* ------------------------------------------------------------------------------------------ configuration */
@@ -100,14 +107,21 @@ static void fetch(void *baton, sr_fetch_t *request, apr_pool_t *pool)
 
 /* -------------------------------------------------------------------------------------------------- a pass */
 
-/* Logs a fault once, and that it is over. */
-static void say(int place, const char *what, const char *fault)
+/* Notes a fault. Returns false if it is the last one that was noted. */
+static bool is_news(said_t *said, const char *fault, apr_pool_t *pool)
 {
-    char *last = child.said[place];
-    if (!strcmp(last, fault ? fault : "")) return;
+    const char *digest = fault ? sr_sha256_hex(fault, strlen(fault), pool) : "";
+    if (!strcmp(said->digest, digest)) return false;
+    apr_cpystrn(said->digest, digest, sizeof said->digest);
+    return true;
+}
+
+/* Logs a fault once, and that it is over. */
+static void say(said_t *said, const char *what, const char *fault, apr_pool_t *pool)
+{
+    if (!is_news(said, fault, pool)) return;
     if (fault) ap_log_error(APLOG_MARK, APLOG_WARNING, 0, child.main_server, "SR0422: %s: %s", what, fault);
     else ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, child.main_server, "SR0422: %s: complete again", what);
-    apr_cpystrn(last, fault ? fault : "", sizeof child.said[place]);
 }
 
 /* The gauge is in memory that all children share, so one of them logs a revocation, once. */
@@ -141,12 +155,12 @@ static sr_error_t *collect(const sr_proofs_t **proofs, const sr_cms_identity_t *
 }
 
 /* Shows what the proofs of the certificate say that seals. */
-static void note(sr_environment_t environment, const sr_proofs_t *proofs)
+static void note(sr_environment_t environment, const sr_proofs_t *proofs, apr_pool_t *pool)
 {
     static const char *const names[] = {[SR_TEST] = "proofs of the test seal", [SR_PRODUCTION] = "proofs of the seal"};
     sr_metrics_set(SR_METRIC_PROOF_EXPIRES, environment, 0, (apr_uint64_t)proofs->until);
     note_revocation(environment, proofs);
-    say(environment, names[environment], proofs->missing);
+    say(&child.said[environment], names[environment], proofs->missing, pool);
 }
 
 static sr_error_t *collect_test(apr_pool_t *pool)
@@ -155,7 +169,7 @@ static sr_error_t *collect_test(apr_pool_t *pool)
     const sr_cms_identity_t *seal = seal_of(SR_TEST);
     if (sr_proof_chain_fault(sr_cms_identity_pem(seal, pool), authorities, pool)) return NULL; /* it needs none */
     SR_TRY(collect(&proofs, seal, pool));
-    note(SR_TEST, proofs);
+    note(SR_TEST, proofs, pool);
     return NULL;
 }
 
@@ -170,10 +184,68 @@ static sr_error_t *collect_production(apr_pool_t *pool)
     if (next) SR_TRY(collect(&of_next, next, pool));
     bool follows = next && sr_cms_identity_at(present, next, child.conf->seal_next_from, now) == next;
     if (follows && of_next->revoked && now <= sr_cms_identity_certificate(present)->until) follows = false;
-    note(SR_PRODUCTION, follows ? of_next : proofs);
+    note(SR_PRODUCTION, follows ? of_next : proofs, pool);
     if (next && !follows)
-        say(4, "proofs of the next certificate of the seal", of_next->revoked ? of_next->revoked : of_next->missing);
+        say(&child.said[4], "proofs of the next certificate of the seal",
+            of_next->revoked ? of_next->revoked : of_next->missing, pool);
     return NULL;
+}
+
+/* Logs what the proofs of an own seal say. Returns true if its certificate is revoked. */
+static bool note_own(int i, const sr_cms_own_t *own, const sr_proofs_t *proofs, apr_pool_t *pool)
+{
+    const char *what = apr_pstrcat(pool, "proofs of the own seal of organization ", own->organization, NULL);
+    say(&child.own_said[i], what, proofs->missing, pool);
+    if (!is_news(&child.own_revoked[i], proofs->revoked, pool)) return proofs->revoked != NULL;
+    if (proofs->revoked)
+        ap_log_error(APLOG_MARK, APLOG_ALERT, 0, child.main_server,
+                     "SR0421: the own seal of organization %s: %s. Nothing is sealed with it: install another "
+                     "certificate and restart httpd",
+                     own->organization, proofs->revoked);
+    else
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, child.main_server,
+                     "SR0423: the own seal of organization %s: its certificate is not revoked any more. Documents are "
+                     "sealed again",
+                     own->organization);
+    return proofs->revoked != NULL;
+}
+
+static sr_error_t *collect_one(bool *revoked, int i, const sr_cms_own_t *own, apr_pool_t *pool)
+{
+    const sr_cms_identity_t *present = __atomic_load_n(&own->present, __ATOMIC_ACQUIRE);
+    const sr_cms_identity_t *next = __atomic_load_n(&own->next, __ATOMIC_ACQUIRE);
+    const sr_proofs_t *proofs, *of_next = NULL;
+    *revoked = false;
+    if (!present) return NULL;
+    SR_TRY(collect(&proofs, present, pool));
+    if (next) SR_TRY(collect(&of_next, next, pool));
+    bool follows = next && sr_cms_identity_at(present, next, 0, sr_time_now()) == next;
+    if (follows && of_next->revoked && sr_time_now() <= sr_cms_identity_certificate(present)->until) follows = false;
+    *revoked = note_own(i, own, follows ? of_next : proofs, pool);
+    return NULL;
+}
+
+/* Collects for the own seals of organisations, after everything else: a responder that is slow delays only these. */
+static sr_error_t *collect_own(apr_pool_t *pool)
+{
+    const int count = child.own ? child.own->nelts : 0;
+    sr_error_t *error = NULL;
+    apr_uint64_t revoked = 0;
+    apr_pool_t *each;
+    if (count && !child.own_said) {
+        child.own_said = apr_pcalloc(child.pool, sizeof(said_t) * (apr_size_t)count);
+        child.own_revoked = apr_pcalloc(child.pool, sizeof(said_t) * (apr_size_t)count);
+    }
+    apr_pool_create(&each, pool);
+    for (int i = 0; i < count && !error && !is_stopped(NULL); i++) {
+        bool is;
+        error = sr_error_copy(collect_one(&is, i, &APR_ARRAY_IDX(child.own, i, sr_cms_own_t), each), pool);
+        revoked += is;
+        apr_pool_clear(each);
+    }
+    apr_pool_destroy(each);
+    if (!is_stopped(NULL)) sr_metrics_set(SR_METRIC_OWN_REVOKED, 0, 0, revoked);
+    return error;
 }
 
 static sr_error_t *collect_all(apr_pool_t *pool)
@@ -186,8 +258,8 @@ static sr_error_t *collect_all(apr_pool_t *pool)
     SR_TRY(sr_proof_collect_wanted(&earliest, &missing, &next, child.keeper, sr_run_timestamps_authorities(), pool));
     if (next < child.next) child.next = next;
     sr_metrics_set(SR_METRIC_STAMP_PROOF_EXPIRES, 0, 0, (apr_uint64_t)earliest);
-    say(3, "proofs of a timestamp authority", missing);
-    return NULL;
+    say(&child.said[3], "proofs of a timestamp authority", missing, pool);
+    return collect_own(pool);
 }
 
 static bool has_changed(void)
@@ -204,7 +276,7 @@ static void pass(apr_pool_t *pool)
     if (sr_time_now() < child.next && !has_changed()) return;
     sr_error_t *error = collect_all(pool);
     if (is_stopped(NULL)) return;
-    say(2, "collecting proofs", error ? error->message : NULL);
+    say(&child.said[2], "collecting proofs", error ? error->message : NULL, pool);
     if (error) child.next = sr_time_now() + SR_PROOF_HASTY;
     (void)has_changed(); /* this pass itself may have written files */
 }
@@ -231,7 +303,7 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
         const char *fault = NULL;
         if (!leads) leads = sr_proof_lock(&fault, child.conf->proofs, SR_PROOF_COLLECTS, locked);
         if (!leads) apr_pool_clear(locked);
-        if (fault) say(2, "collecting proofs", fault);
+        if (fault) say(&child.said[2], "collecting proofs", fault, pool);
         if (leads) pass(pool);
         apr_pool_clear(pool);
     } while (wait_for_tick());
@@ -270,11 +342,12 @@ static sr_error_t *start(apr_pool_t *pchild)
 }
 
 sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
-                                           const sr_cms_identity_t *const *seals)
+                                           const sr_cms_identity_t *const *seals, const apr_array_header_t *own)
 {
     if (!authorities) return NULL;
     child.main_server = main_server;
     child.seals = seals;
+    child.own = own;
     child.conf = conf;
     sr_error_t *error = start(pchild);
     if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);

@@ -3,8 +3,8 @@
  * helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
  * metrics.
  *
- * Sections: database.c · owned.c · helper.c · seal.c · signd.c · authorities.c · timestamps.c · proofs.c ·
- * log.c · request_id.c · thread.c · archive.c · jobs.c · mail.c · shared.c · metrics.c · status.c
+ * Sections: database.c · owned.c · helper.c · forked.c · seal.c · own.c · signd.c · authorities.c · timestamps.c ·
+ * proofs.c · log.c · request_id.c · thread.c · archive.c · jobs.c · mail.c · shared.c · metrics.c · status.c
  *
  * Each comment begins with the httpd hooks that call the function. */
 #ifndef SR_RUN_H
@@ -15,6 +15,7 @@
 #include "conf/conf.h"
 #include "jobs/jobs.h"
 #include "pdf/pdf.h"
+#include "pdf/signd.h"
 #include "store/store.h"
 #include "trust/proofs.h"
 #include "trust/timestamp.h"
@@ -47,6 +48,12 @@ int sr_run_helper_create(server_rec *main_server);
  * after a message in the log, if that fails. */
 sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
 
+/* ------------------------------------------------------------------------------------------------ forked.c */
+/* Calls `work` in a forked process, and returns the text that it returns. NULL: that was not possible, or the process
+ * died. */
+const char *sr_run_forked(const char *(*work)(const void *baton, apr_pool_t *pool), const void *baton,
+                          apr_pool_t *pool);
+
 /* -------------------------------------------------------------------------------------------------- seal.c */
 /* check_config, which `httpd -t` also runs: checks the keys. Returns OK, or HTTP_INTERNAL_SERVER_ERROR after one
  * message in the log per fault. */
@@ -58,9 +65,24 @@ int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
  * the next one takes over. */
 int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server);
 /* child_init: sets the array of what seals documents, by environment, and after them the next one of production (or
- * NULL). A member is replaced if the signer process has another certificate later. Returns false if there is a next
- * certificate that cannot be used. */
-bool sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild);
+ * NULL). A member is replaced if the signer process has another certificate later. *own has the own seals of
+ * organisations (sr_cms_own_t), or is NULL. Returns false if there is a next certificate that cannot be used. */
+bool sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_header_t **own, apr_pool_t *pchild);
+
+/* --------------------------------------------------------------------------------------------------- own.c
+ * The own seals of organisations, for seal.c.
+ */
+/* check_config: returns HTTP_INTERNAL_SERVER_ERROR, after a message in the log, if the folder cannot be read. With
+ * `httpd -t` it also checks each seal, and logs those that cannot be used. */
+int sr_run_own_check(apr_pool_t *ptemp, server_rec *main_server);
+/* post_config: forgets the seals of the configuration before, and reads those of the signer process's answer. */
+void sr_run_own_forget(void);
+void sr_run_own_read(const json_t *answer, server_rec *main_server, apr_pool_t *pconf);
+/* monitor: warns of those that expire soon, and sets the metrics. */
+void sr_run_own_warn(server_rec *main_server, apr_pool_t *pool);
+void sr_run_own_measure(void);
+/* child_init: returns the seals (sr_cms_own_t), or NULL. `signd` signs with them. */
+const apr_array_header_t *sr_run_own_child_init(sr_signd_t *signd);
 
 /* ------------------------------------------------------------------------------------------------- signd.c */
 /* post_config: starts the signer process (pdf/signd.h) with `setup`, a JSON object in `pconf`, and waits for its
@@ -101,10 +123,10 @@ const char *sr_run_timestamps_authorities(void);
 int sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server);
 /* child_init, after that of the seal: starts the thread that collects proofs in one child of the machine. `seals` are
- * those of the child, by environment, which may be replaced. Returns the child's memory of proofs; NULL: none are
- * collected. */
+ * those of the child, by environment, and `own` those of organisations (or NULL), which may be replaced. Returns the
+ * child's memory of proofs; NULL: none are collected. */
 sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
-                                           const sr_cms_identity_t *const *seals);
+                                           const sr_cms_identity_t *const *seals, const apr_array_header_t *own);
 
 /* --------------------------------------------------------------------------------------------------- log.c */
 /* Removes the signing link from the request line (r->the_request). `path` is the path below <location>/sign/. Returns

@@ -5,13 +5,10 @@
  * -t` as well as the start. So a restart by apachectl, which runs -t first, continues with the old key. */
 #include <httpd.h>
 #include <ap_mpm.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <http_core.h>
 #include <http_log.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "metrics/metrics.h"
@@ -23,7 +20,6 @@ APLOG_USE_MODULE(sigreq);
 
 #define WARN_BEFORE apr_time_from_sec(30 * 24 * 3600)
 #define WARN_EACH apr_time_from_sec(24 * 3600)
-#define MAX_FAULT 4096
 #define CONNECTIONS 8                /* of one child to the signer process, at most */
 #define TIMEOUT apr_time_from_sec(5) /* for a signature, the start of another signer process included */
 
@@ -56,31 +52,28 @@ static pair_t next_pair(server_rec *main_server)
 
 /* ------------------------------------------------------------------------------------------------ the check */
 
+typedef struct trial_t {
+    const pair_t *pair;
+    sr_cms_when_t when;
+} trial_t;
+
+static const char *load_pair(const void *data, apr_pool_t *pool)
+{
+    const trial_t *trial = data;
+    const sr_cms_identity_t *unused;
+    sr_error_t *error =
+        sr_cms_identity_load_when(&unused, trial->pair->certificate, trial->pair->key, trial->when, pool);
+    return error ? error->message : "";
+}
+
 /* Loads a pair in a forked process, so that the parent never has the key in its memory: children would inherit it.
  * Returns the fault, or NULL. */
 static const char *try_pair(const pair_t *pair, sr_cms_when_t when, apr_pool_t *pool)
 {
-    char fault[MAX_FAULT];
-    apr_size_t length = 0;
-    const sr_cms_identity_t *unused;
-    int ends[2], status = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0) return strerror(errno);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        sr_error_t *error = sr_cms_identity_load_when(&unused, pair->certificate, pair->key, when, pool);
-        const char *text = error ? error->message : "";
-        _exit(write(ends[1], text, strlen(text)) < 0);
-    }
-    close(ends[1]);
-    while (pid > 0 && length < sizeof fault) {
-        const ssize_t got = read(ends[0], fault + length, sizeof fault - length);
-        if (got == 0 || (got < 0 && errno != EINTR)) break;
-        if (got > 0) length += (apr_size_t)got;
-    }
-    close(ends[0]);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    if (length) return apr_pstrmemdup(pool, fault, length);
-    return pid < 0 || status ? "they cannot be checked" : NULL;
+    const trial_t trial = {pair, when};
+    const char *fault = sr_run_forked(load_pair, &trial, pool);
+    if (!fault) return "they cannot be checked";
+    return *fault ? fault : NULL;
 }
 
 static json_t *setup_of(server_rec *main_server, apr_pool_t *pool);
@@ -129,8 +122,8 @@ static const char *check(server_rec *main_server, sr_environment_t environment, 
 
 int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server)
 {
-    int result = OK;
     if (!sr_conf_is_used()) return OK;
+    int result = sr_run_own_check(ptemp, main_server);
     const pair_t pair = next_pair(main_server);
     const bool next = check_next(main_server, ptemp);
     for (int i = SR_TEST; i <= SR_PRODUCTION + 1; i++) {
@@ -168,6 +161,7 @@ static const sr_cms_certificate_t *last_of(server_rec *main_server, int environm
 static void warn_of_ends(server_rec *main_server, apr_pool_t *pool)
 {
     warned = sr_time_now();
+    sr_run_own_warn(main_server, pool);
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
         const sr_cms_certificate_t *about = last_of(main_server, i);
         if (about->until - warned > WARN_BEFORE) continue;
@@ -206,6 +200,7 @@ int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server)
 {
     if (!seals[SR_PRODUCTION]) return DECLINED;
     look_at_next(main_server, pool);
+    sr_run_own_measure();
     if (sr_time_now() - warned >= WARN_EACH) warn_of_ends(main_server, pool);
     return DECLINED;
 }
@@ -264,6 +259,8 @@ static const char *read_answer(const json_t *answer, server_rec *main_server, ap
     }
     read_next(answer, main_server, pconf);
     look_at_next(main_server, pconf);
+    sr_run_own_read(answer, main_server, pconf);
+    sr_run_own_measure();
     warn_of_ends(main_server, pconf);
     return NULL;
 }
@@ -273,8 +270,12 @@ int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
     const json_t *answer;
     memset(seals, 0, sizeof seals);
     production = NULL;
+    sr_run_own_forget();
     if (!sr_conf_is_used()) return OK;
-    const char *fault = sr_run_signd_start(&answer, pconf, main_server, setup_of(main_server, pconf));
+    json_t *setup = setup_of(main_server, pconf);
+    const char *folder = sr_conf_of_process(main_server)->organization_seals;
+    if (*folder) json_object_set_new(setup, SR_SIGND_OWN_SEALS, json_string(folder));
+    const char *fault = sr_run_signd_start(&answer, pconf, main_server, setup);
     if (!fault) fault = read_answer(answer, main_server, pconf);
     if (!fault) return OK;
     ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", fault);
@@ -291,7 +292,7 @@ static void replace(const sr_cms_identity_t **used, int number)
     apr_pool_t *pool;
     sr_signd_seal_t *baton = &batons[number == SR_SIGND_NEXT ? SR_PRODUCTION : number];
     if (apr_pool_create_unmanaged_ex(&pool, NULL, NULL)) return;
-    sr_error_t *error = sr_signd_certificates(&pem, baton->signd, number, pool);
+    sr_error_t *error = sr_signd_certificates(&pem, baton->signd, number, NULL, pool);
     if (!error && *pem) error = sr_cms_identity_without_key(&made, pem, "memory", sr_signd_sign, baton, pool);
     const bool same =
         made && old && !strcmp(sr_cms_identity_certificate(made)->sha256, sr_cms_identity_certificate(old)->sha256);
@@ -302,7 +303,7 @@ static void replace(const sr_cms_identity_t **used, int number)
 
 /* The signer process has another certificate than this child: it was started again, and has made another key for tests,
  * or read changed files. The child uses the new certificate for the next signature. */
-static void change(void *seals_of_child, int number)
+static void change(void *seals_of_child, int number, const sr_cms_identity_t *identity)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     const sr_cms_identity_t **used = seals_of_child;
@@ -312,7 +313,7 @@ static void change(void *seals_of_child, int number)
     pthread_mutex_unlock(&mutex);
 }
 
-bool sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild)
+bool sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_header_t **own, apr_pool_t *pchild)
 {
     int threads = 0;
     const int door = sr_run_signd_child_init();
@@ -324,5 +325,6 @@ bool sr_run_seal_child_init(const sr_cms_identity_t **used, apr_pool_t *pchild)
         used[i] = seals[i];
     }
     used[SR_SIGND_NEXT] = seals[SR_SIGND_NEXT];
+    *own = sr_run_own_child_init(signd);
     return !next_unusable;
 }

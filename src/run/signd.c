@@ -28,7 +28,8 @@ APLOG_USE_MODULE(sigreq);
 
 #define PATIENCE apr_time_from_sec(30) /* for the first start */
 #define QUICK apr_time_from_sec(1)     /* a process that dies so early is started again a second later */
-#define MAX_ANSWER ((apr_size_t)256 << 10)
+#define STEP_ANSWER ((apr_size_t)64 << 10)
+#define MAX_ANSWER ((apr_size_t)64 << 20) /* with the chains of 10,000 own seals */
 #define MAX_RETIRED 64
 #define LEAST_DESCRIPTOR 16 /* sr_process_spawn: above the descriptors of the program */
 
@@ -84,17 +85,26 @@ static int spawn(int *answer, signd_t *signd, apr_pool_t *pool)
     return failed;
 }
 
+static char *double_room(apr_size_t *room, const char *text, apr_pool_t *pool)
+{
+    char *larger = apr_palloc(pool, 2 * *room);
+    memcpy(larger, text, *room);
+    *room *= 2;
+    return larger;
+}
+
 /* Reads until the process closes the connection or the time is over. Returns NULL if there is no complete answer. */
 static const json_t *read_answer(int descriptor, apr_pool_t *pool)
 {
     const apr_time_t deadline = sr_time_steady() + PATIENCE;
-    char *text = apr_palloc(pool, MAX_ANSWER);
-    apr_size_t length = 0;
+    apr_size_t room = STEP_ANSWER, length = 0;
+    char *text = apr_palloc(pool, room);
     json_t *answer;
     for (apr_time_t left; length < MAX_ANSWER && (left = deadline - sr_time_steady()) > 0;) {
         struct pollfd ready = {.fd = descriptor, .events = POLLIN};
+        if (length == room) text = double_room(&room, text, pool);
         if (poll(&ready, 1, (int)apr_time_as_msec(left) + 1) <= 0) continue;
-        const ssize_t got = read(descriptor, text + length, MAX_ANSWER - length);
+        const ssize_t got = read(descriptor, text + length, room - length);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return sr_json_parse(&answer, text, length, pool) ? NULL : answer;
         length += (apr_size_t)got;

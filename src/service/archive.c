@@ -130,23 +130,36 @@ static sr_error_t *is_time_to_renew(bool *is, const sr_service_t *service, archi
     return NULL;
 }
 
-/* Returns the SHA-256 of the certificate whose proofs are added, or NULL: the one that has sealed at `time`. That of
- * the test environment may be one that no authority has issued, so that nothing is known of it. */
-static const char *seal_of(const sr_service_t *service, const sr_archive_options_t *options,
-                           sr_environment_t environment, apr_time_t time, apr_pool_t *pool)
+/* Returns the SHA-256 of the certificate whose proofs are added, or NULL: the one of the service that has sealed at
+ * `time`. That of the test environment may be one that no authority has issued, so that nothing is known of it. */
+static const char *service_seal_of(const sr_service_t *service, const sr_archive_options_t *options,
+                                   sr_environment_t environment, apr_time_t time, apr_pool_t *pool)
 {
-    const sr_cms_identity_t *seal = sr_sealing_identity(service, environment, time, pool);
+    const sr_cms_identity_t *seal = sr_sealing_of_service(service, environment, time, pool);
     if (options->seals[environment] || !seal || !service->child->proofs) return options->seals[environment];
     const char *sha256 = sr_cms_identity_certificate(seal)->sha256;
     const bool is_known = sr_proof_cache_get(service->child->proofs, sha256, pool) != NULL;
     return environment == SR_PRODUCTION || is_known ? sha256 : NULL;
 }
 
+/* The same for a submission. An organisation's own seal has sealed it, unless its certificate is younger. */
+static const char *seal_of(const sr_service_t *service, const sr_archive_options_t *options,
+                           const sr_signing_t *signing, apr_pool_t *pool)
+{
+    static const char unknown[] = ""; /* there are no proofs of it */
+    const apr_time_t time = signing->submission.closed_at;
+    const sr_cms_own_t *own = sr_sealing_own(service, signing);
+    const sr_cms_identity_t *seal = own ? sr_sealing_of_own(service, own, time, pool) : NULL;
+    if (own && !seal) return unknown;
+    if (seal && sr_cms_identity_certificate(seal)->from <= time) return sr_cms_identity_certificate(seal)->sha256;
+    return service_seal_of(service, options, signing->environment, time, pool);
+}
+
 /* Proofs that were made after the last signature prove that nothing was revoked when it was made. */
 static bool is_time_to_archive(const sr_service_t *service, archiving_t *a, const sr_transition_t *transition)
 {
     const apr_time_t closed_at = transition->signing->submission.closed_at;
-    const char *seal = seal_of(service, a->options, transition->signing->environment, closed_at, a->pool);
+    const char *seal = seal_of(service, a->options, transition->signing, a->pool);
     apr_time_t since = 0;
     a->proofs = seal ? sr_sealing_proofs(service, &since, seal, a->pool) : NULL;
     const bool is = !seal || transition->now - closed_at > PATIENCE || (a->proofs && since > closed_at);
@@ -217,7 +230,7 @@ static apr_time_t ripe_until(const sr_service_t *service, const sr_archive_optio
                              sr_environment_t environment, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_now();
-    const char *seal = seal_of(service, options, environment, now, pool);
+    const char *seal = service_seal_of(service, options, environment, now, pool);
     apr_time_t since = 0;
     if (!seal) return now;
     const bool complete = sr_sealing_proofs(service, &since, seal, pool) != NULL;

@@ -219,9 +219,9 @@ static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t 
 sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition, sr_blobs_t *documents)
 {
     const sr_environment_t environment = transition->signing->environment;
-    const sr_cms_certificate_t *seal =
-        sr_cms_identity_certificate(sr_sealing_identity(service, environment, transition->now, transition->pool));
-    const char *sealer = seal->name, *sha256;
+    const sr_cms_identity_t *seal;
+    SR_TRY(sr_sealing_identity(&seal, service, transition->signing, transition->now, transition->pool));
+    const char *sealer = sr_cms_identity_certificate(seal)->name, *sha256;
     sr_pdf_signature_t what = {
         .signer = SIGNER,
         .name = sealer,
@@ -237,12 +237,12 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition,
     const char *owner = sr_owner_of(transition->signing->organization_uuid, environment, transition->pool);
     const sr_service_t own =
         sr_service_for_request(service, apr_pstrcat(transition->pool, owner, ".certificate", NULL), transition->pool);
-    SR_TRY(compose(service, &own, &composed, transition, seal, documents));
+    SR_TRY(compose(service, &own, &composed, transition, sr_cms_identity_certificate(seal), documents));
     SR_TRY(read_output(&text, composed.document, transition->pool));
     what.base_size = (apr_off_t)text.length;
     SR_TRY(prepare(&own, &joined, &text, documents, &composed, transition->pool));
     what.prepared_size = text.length - (apr_size_t)what.base_size;
-    SR_TRY(sr_seal_begin(&own, &sealing, &joined, &what, transition->pool));
+    SR_TRY(sr_seal_begin(&own, &sealing, &joined, &what, seal, transition->pool));
     sr_pdf_pool_release(own.pdf);
     SR_TRY(sr_seal_stamp(service, sealings, 1, transition->pool));
     SR_TRY(sr_seal_end(&sealing, transition->pool));

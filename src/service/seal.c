@@ -12,9 +12,8 @@ sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why)
 }
 
 static sr_error_t *fill_and_sign(const sr_service_t *service, sr_sealing_t *sealing, const sr_joined_t *joined,
-                                 const sr_pdf_signature_t *what, apr_pool_t *pool)
+                                 const sr_pdf_signature_t *what, const sr_cms_identity_t *seal, apr_pool_t *pool)
 {
-    const sr_cms_identity_t *seal = sr_sealing_identity(service, sealing->environment, what->time, pool);
     sr_pdf_revision_t *revision = &sealing->revision;
     sr_pdf_signature_t signature = *what;
     apr_time_t since;
@@ -40,11 +39,11 @@ static sr_error_t *note(const sr_sealing_t *sealing, sr_error_t *error)
 }
 
 sr_error_t *sr_seal_begin(const sr_service_t *service, sr_sealing_t *sealing, const sr_joined_t *joined,
-                          const sr_pdf_signature_t *what, apr_pool_t *pool)
+                          const sr_pdf_signature_t *what, const sr_cms_identity_t *seal, apr_pool_t *pool)
 {
     const apr_time_t begun = sr_time_steady();
     *sealing = (sr_sealing_t){.environment = what->test ? SR_TEST : SR_PRODUCTION};
-    sr_error_t *error = fill_and_sign(service, sealing, joined, what, pool);
+    sr_error_t *error = fill_and_sign(service, sealing, joined, what, seal, pool);
     sealing->took = sr_time_steady() - begun;
     return note(sealing, error);
 }

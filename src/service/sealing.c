@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sealing.c: whether a seal may be used: not while its certificate is revoked. run/proofs.c finds that out. A request
- * costs one stat here. */
+/* sealing.c: which seal is used, and whether it may be: not while its certificate is revoked. run/proofs.c finds that
+ * out. A request costs one stat here. */
 #include "service/seal.h"
 
 #include <string.h>
+
+#include "metrics/metrics.h"
 
 /* The certificate of a seal is reported as soon as it expires within this time. */
 #define SOON apr_time_from_sec(30 * 24 * 3600)
@@ -21,17 +23,50 @@ sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certifi
                             pool, "%s", proofs->revoked);
 }
 
-const sr_cms_identity_t *sr_sealing_identity(const sr_service_t *service, sr_environment_t environment, apr_time_t time,
-                                             apr_pool_t *pool)
+/* Returns the one of two certificates of a seal that seals at a time. */
+static const sr_cms_identity_t *choose(const sr_service_t *service, const sr_cms_identity_t *present,
+                                       const sr_cms_identity_t *next, apr_time_t wanted, apr_time_t time,
+                                       apr_pool_t *pool)
 {
-    const sr_cms_identity_t *present = __atomic_load_n(&service->child->seal[environment], __ATOMIC_ACQUIRE);
-    const sr_cms_identity_t *next = __atomic_load_n(&service->child->seal[SR_PRODUCTION + 1], __ATOMIC_ACQUIRE);
-    if (environment != SR_PRODUCTION || !next) return present;
-    const sr_cms_identity_t *used = sr_cms_identity_at(present, next, service->child->next_from, time);
+    const sr_cms_identity_t *used = sr_cms_identity_at(present, next, wanted, time);
     if (used == present) return present;
     /* a next certificate that was revoked does not take over while the present one can seal */
     const sr_proofs_t *proofs = proofs_of(service, sr_cms_identity_certificate(next), pool);
     return proofs && proofs->revoked && time <= sr_cms_identity_certificate(present)->until ? present : next;
+}
+
+const sr_cms_identity_t *sr_sealing_of_service(const sr_service_t *service, sr_environment_t environment,
+                                               apr_time_t time, apr_pool_t *pool)
+{
+    const sr_cms_identity_t *present = __atomic_load_n(&service->child->seal[environment], __ATOMIC_ACQUIRE);
+    const sr_cms_identity_t *next = __atomic_load_n(&service->child->seal[SR_PRODUCTION + 1], __ATOMIC_ACQUIRE);
+    if (environment != SR_PRODUCTION) return present;
+    return choose(service, present, next, service->child->next_from, time, pool);
+}
+
+const sr_cms_own_t *sr_sealing_own(const sr_service_t *service, const sr_signing_t *signing)
+{
+    if (signing->environment != SR_PRODUCTION) return NULL;
+    return sr_cms_own_find(service->child->own, signing->organization_uuid);
+}
+
+const sr_cms_identity_t *sr_sealing_of_own(const sr_service_t *service, const sr_cms_own_t *own, apr_time_t time,
+                                           apr_pool_t *pool)
+{
+    const sr_cms_identity_t *present = __atomic_load_n(&own->present, __ATOMIC_ACQUIRE);
+    return present ? choose(service, present, __atomic_load_n(&own->next, __ATOMIC_ACQUIRE), 0, time, pool) : NULL;
+}
+
+sr_error_t *sr_sealing_identity(const sr_cms_identity_t **seal, const sr_service_t *service,
+                                const sr_signing_t *signing, apr_time_t time, apr_pool_t *pool)
+{
+    const sr_cms_own_t *own = sr_sealing_own(service, signing);
+    *seal = own ? sr_sealing_of_own(service, own, time, pool)
+                : sr_sealing_of_service(service, signing->environment, time, pool);
+    if (*seal) return NULL;
+    sr_metrics_count(SR_METRIC_SEALS, SR_PRODUCTION, SR_RESULT_FAILED, 1);
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Nothing can be signed at the moment, try again later"),
+                            pool, "the own seal of organization %s cannot be used: %s", own->organization, own->fault);
 }
 
 static void add_proofs(apr_array_header_t *all, sr_pdf_proof_kind_t kind, const apr_array_header_t *some)
@@ -88,7 +123,7 @@ void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, 
 {
     const apr_time_t now = sr_time_now();
     const sr_cms_certificate_t *seal =
-        sr_cms_identity_certificate(sr_sealing_identity(service, SR_PRODUCTION, now, pool));
+        sr_cms_identity_certificate(sr_sealing_of_service(service, SR_PRODUCTION, now, pool));
     const sr_proofs_t *proofs = proofs_of(service, seal, pool);
     *state = (sr_seal_state_t){.expires = seal->until, .watched = service->child->proofs != NULL};
     const bool followed = describe_next(service, state, seal, pool);
@@ -97,6 +132,36 @@ void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, 
                    : seal->until - now < SOON && !followed ? "expiring"
                                                            : "ok";
     if (proofs && !proofs->missing) state->proven_until = proofs->until;
+}
+
+static void count_own(const sr_service_t *service, sr_own_seals_t *counted, const sr_cms_own_t *own, apr_time_t now,
+                      apr_pool_t *pool)
+{
+    const sr_cms_identity_t *seal = sr_sealing_of_own(service, own, now, pool);
+    const sr_cms_identity_t *next = __atomic_load_n(&own->next, __ATOMIC_ACQUIRE);
+    const sr_cms_certificate_t *used = seal ? sr_cms_identity_certificate(seal) : NULL;
+    const sr_cms_certificate_t *last = next && next != seal ? sr_cms_identity_certificate(next) : used;
+    const sr_proofs_t *proofs = used ? proofs_of(service, used, pool) : NULL;
+    counted->count++;
+    counted->next_unusable += own->next_fault != NULL;
+    if (!used || used->until < now) counted->unusable++;
+    else if (proofs && proofs->revoked) counted->revoked++;
+    else if (last->until - now < SOON) counted->expiring++;
+    else counted->ok++;
+}
+
+void sr_service_own_seals(const sr_service_t *service, sr_own_seals_t *counted, apr_pool_t *pool)
+{
+    const apr_array_header_t *own = service->child->own;
+    const apr_time_t now = sr_time_now();
+    apr_pool_t *each;
+    *counted = (sr_own_seals_t){.configured = own != NULL};
+    apr_pool_create(&each, pool);
+    for (int i = 0; own && i < own->nelts; i++) {
+        count_own(service, counted, &APR_ARRAY_IDX(own, i, sr_cms_own_t), now, each);
+        apr_pool_clear(each);
+    }
+    apr_pool_destroy(each);
 }
 
 /* Returns the chain (sr_cms_bytes_t) of the certificate that made a timestamp, or NULL if it reaches no authority. */

@@ -343,5 +343,12 @@ typedef struct sr_seal_state_t {
     apr_time_t next_from, next_expires; /* when it takes over, and its end; 0: unusable */
 } sr_seal_state_t;
 void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, apr_pool_t *pool);
+/* The own seals of organisations (SigreqOrganizationSeals), in numbers. */
+typedef struct sr_own_seals_t {
+    bool configured;
+    int count, ok, expiring, revoked, unusable; /* `count` is the sum of the others */
+    int next_unusable;                          /* those whose next certificate cannot be used */
+} sr_own_seals_t;
+void sr_service_own_seals(const sr_service_t *service, sr_own_seals_t *counted, apr_pool_t *pool);
 
 #endif

@@ -35,6 +35,7 @@ typedef struct sr_child_t {
     sr_proof_cache_t *proofs;  /* or NULL: revocation is not watched */
     /* by sr_environment_t, and the next one of production, or NULL (sr_sealing_identity) */
     const sr_cms_identity_t *seal[3];
+    const apr_array_header_t *own; /* own seals of organisations (sr_cms_own_t); or NULL */
     apr_time_t next_from;          /* when the administrator wants the next one to seal; 0: as soon as possible */
     bool next_unusable;            /* there is a next certificate, which cannot be used */
     bool long_term;                /* signatures get proofs, if there are timestamps and proofs */

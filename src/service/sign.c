@@ -122,7 +122,9 @@ static sr_error_t *fill(const sr_service_t *service, sr_sealing_t *sealing, cons
         .text = signature->text,
         .image = signature->image,
         .image_size = signature->image_size};
-    return sr_seal_begin(service, sealing, joined, &what, pool);
+    const sr_cms_identity_t *seal;
+    SR_TRY(sr_sealing_identity(&seal, service, signing, transition->now, pool));
+    return sr_seal_begin(service, sealing, joined, &what, seal, pool);
 }
 
 /* Copies what is appended, so that the pool of the document can be destroyed. */

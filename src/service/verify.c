@@ -29,15 +29,15 @@ static sr_error_t *ask(const sr_service_t *service, sr_pdf_pool_t *pdf, sr_pdf_v
 }
 
 /* Only seals of the caller's environment are recognised, so that a seal of the test environment is not taken for a
- * binding one. */
+ * binding one. Own seals of all organisations are those of this service: a caller who has a document that one of them
+ * has sealed can read its certificate. */
 static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *found, const sr_verify_t *request,
                          apr_pool_t *pool)
 {
-    const sr_cms_identity_t *const *seal = service->child->seal, *next = seal[SR_PRODUCTION + 1];
-    const bool both = request->environment == SR_PRODUCTION && next;
-    const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(seal[request->environment]),
-                                                both ? sr_cms_identity_certificate(next) : NULL, NULL};
-    return ask(service, service->pdf, found, request, ours, pool);
+    const bool binding = request->environment == SR_PRODUCTION;
+    const sr_cms_identity_t *const *seals = &service->child->seal[request->environment];
+    return ask(service, service->pdf, found, request,
+               sr_cms_own_ours(seals, binding ? 2 : 1, binding ? service->child->own : NULL, pool), pool);
 }
 
 /* *row is NULL if the caller has no document with this SHA-256. */
@@ -101,9 +101,8 @@ sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answe
                                      apr_pool_t *pool)
 {
     const sr_cms_certificate_t *test = sr_cms_identity_certificate(service->child->seal[SR_TEST]);
-    const sr_cms_identity_t *next = service->child->seal[SR_PRODUCTION + 1];
-    const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(service->child->seal[SR_PRODUCTION]), test,
-                                                next ? sr_cms_identity_certificate(next) : NULL, NULL};
+    const sr_cms_certificate_t *const *ours =
+        sr_cms_own_ours(service->child->seal, SR_PRODUCTION + 2, service->child->own, pool);
     sr_pdf_verification_t found;
     SR_TRY(ask(service, sr_pdf_pool_for_public(service->pdf, pool), &found, request, ours, pool));
     *answer = sr_json_own(sr_pdf_verification_json(&found), pool);

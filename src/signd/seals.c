@@ -4,6 +4,8 @@
 #include "signd/seals.h"
 #include "signd/token.h"
 
+#include <apr_hash.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,9 +21,19 @@ typedef struct seal_t {
     int hash;
 } seal_t;
 
+/* The own seal of an organisation. */
+typedef struct own_t {
+    unsigned char id[SR_SIGND_FINGERPRINT]; /* sr_signd_organization */
+    sr_cms_own_t about;
+    seal_t present, next; /* without an identity there is none */
+} own_t;
+
 struct sr_signd_keys_t {
     seal_t seals[SR_SIGND_SEALS + 1]; /* the last one is the next of production: without an identity there is none */
     const char *next_fault;
+    own_t *own;
+    int own_count;
+    apr_hash_t *organizations, *certificates; /* id → own_t, SHA-256 → seal_t; not changed after loading */
 };
 
 /* Makes the attributes of a random digest, which shows where the digest is. */
@@ -41,6 +53,16 @@ static sr_error_t *make_attributes(seal_t *seal, apr_pool_t *pool)
     return NULL;
 }
 
+static sr_error_t *complete(seal_t *seal, const char *certificate, apr_pool_t *pool)
+{
+    seal->pem = sr_cms_identity_pem(seal->identity, pool);
+    if (!sr_cipher_unhex(seal->fingerprint, sr_cms_identity_certificate(seal->identity)->sha256,
+                         2 * (apr_size_t)SR_SIGND_FINGERPRINT)
+        || strlen(seal->pem) > SR_SIGND_MAX_RESPONSE - SR_SIGND_RESPONSE)
+        return sr_error(pool, SR_EINTERNAL, "%s: its certificates are too large", certificate);
+    return make_attributes(seal, pool);
+}
+
 /* `number` is that of the seal. */
 static sr_error_t *load(seal_t *seal, int number, const json_t *setup, sr_cms_when_t when, apr_pool_t *pool)
 {
@@ -49,12 +71,7 @@ static sr_error_t *load(seal_t *seal, int number, const json_t *setup, sr_cms_wh
         SR_TRY(sr_signd_token_identity(&seal->identity, certificate, key, number, when, pool));
     else if (certificate && key) SR_TRY(sr_cms_identity_load_when(&seal->identity, certificate, key, when, pool));
     else SR_TRY(sr_cms_issue_identity(&seal->identity, SR_CMS_ISSUE_NAME SR_CMS_ISSUE_TEST, SR_CMS_ISSUE_DAYS, pool));
-    seal->pem = sr_cms_identity_pem(seal->identity, pool);
-    if (!sr_cipher_unhex(seal->fingerprint, sr_cms_identity_certificate(seal->identity)->sha256,
-                         2 * (apr_size_t)SR_SIGND_FINGERPRINT)
-        || strlen(seal->pem) > SR_SIGND_MAX_RESPONSE - SR_SIGND_RESPONSE)
-        return sr_error(pool, SR_EINTERNAL, "%s: its certificates are too large", certificate);
-    return make_attributes(seal, pool);
+    return complete(seal, certificate, pool);
 }
 
 /* Loads the next certificate of production, if its file exists. A fault does not stop the present one. Returns true if
@@ -71,10 +88,53 @@ static bool load_next(sr_signd_keys_t *keys, const json_t *setup, apr_pool_t *po
     return !error && sr_cms_identity_certificate(next->identity)->from <= now;
 }
 
+/* Completes one of the two seals of an organisation. A fault is noted, and the seal is not used. */
+static void complete_own(sr_signd_keys_t *keys, seal_t *seal, const sr_cms_identity_t *identity, const char **fault,
+                         apr_pool_t *pool)
+{
+    if (!identity) return;
+    seal->identity = identity;
+    sr_error_t *error = complete(seal, sr_cms_identity_certificate(identity)->name, pool);
+    if (error) {
+        *fault = error->message;
+        *seal = (seal_t){0};
+    } else apr_hash_set(keys->certificates, seal->fingerprint, sizeof seal->fingerprint, seal);
+}
+
+static void load_one(sr_signd_keys_t *keys, own_t *own, const char *folder, const char *organization, apr_pool_t *pool)
+{
+    sr_cms_own_load(&own->about, folder, organization, pool);
+    complete_own(keys, &own->present, own->about.present, &own->about.fault, pool);
+    complete_own(keys, &own->next, own->about.next, &own->about.next_fault, pool);
+    sr_signd_organization(own->id, organization);
+    apr_hash_set(keys->organizations, own->id, sizeof own->id, own);
+}
+
+/* Loads the own seals of organisations. If the folder cannot be read when the process is started again, it has none of
+ * them, so that it has the others. */
+static sr_error_t *load_own(sr_signd_keys_t *keys, const json_t *setup, apr_pool_t *pool)
+{
+    const char *folder = sr_json_string(setup, SR_SIGND_OWN_SEALS);
+    apr_array_header_t *names, *strangers;
+    keys->organizations = apr_hash_make(pool);
+    keys->certificates = apr_hash_make(pool);
+    if (!folder) return NULL;
+    sr_error_t *error = sr_cms_own_list(&names, &strangers, folder, pool);
+    if (error && !json_is_true(json_object_get(setup, "again"))) return error;
+    if (error) fprintf(stderr, "sigreq-signd: no organization's own seal can be used: %s\n", error->message);
+    keys->own_count = error ? 0 : names->nelts;
+    keys->own = apr_pcalloc(pool, sizeof *keys->own * (apr_size_t)(keys->own_count + 1));
+    for (int i = 0; i < keys->own_count; i++)
+        load_one(keys, &keys->own[i], folder, APR_ARRAY_IDX(names, i, const char *), pool);
+    return NULL;
+}
+
 sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool)
 {
     const json_t *seals = json_object_get(setup, "seals");
     *keys = apr_pcalloc(pool, sizeof **keys);
+    *seal = -1;
+    SR_TRY(load_own(*keys, setup, pool));
     const bool next =
         load_next(*keys, json_array_get(seals, SR_SIGND_NEXT), pool) || json_is_true(json_object_get(setup, "next"));
     for (*seal = 0; *seal < SR_SIGND_SEALS; ++*seal) {
@@ -94,12 +154,26 @@ sr_error_t *sr_signd_keys_without_next(sr_signd_keys_t *keys, const char *fault,
                     sr_time_format(present->until, pool), fault);
 }
 
+static json_t *own_json(const own_t *own)
+{
+    json_t *answer = json_object();
+    json_object_set_new(answer, "organization", json_string(own->about.organization));
+    json_object_set_new(answer, SR_SIGND_PEM, sr_json_string_or_null(own->present.pem));
+    json_object_set_new(answer, SR_SIGND_FAULT, sr_json_string_or_null(own->about.fault));
+    json_object_set_new(answer, SR_SIGND_OWN_NEXT_PEM, sr_json_string_or_null(own->next.pem));
+    json_object_set_new(answer, SR_SIGND_NEXT_FAULT, sr_json_string_or_null(own->about.next_fault));
+    return answer;
+}
+
 const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool)
 {
     json_t *answer = json_object(), *list = json_array();
     for (int i = 0; i <= SR_SIGND_NEXT; i++) json_array_append_new(list, sr_json_string_or_null(keys->seals[i].pem));
     if (keys->next_fault) json_object_set_new(answer, SR_SIGND_NEXT_FAULT, json_string(keys->next_fault));
     json_object_set_new(answer, SR_SIGND_PEM, list);
+    list = json_array();
+    for (int i = 0; i < keys->own_count; i++) json_array_append_new(list, own_json(&keys->own[i]));
+    json_object_set_new(answer, SR_SIGND_OWN_SEALS, list);
     const char *text = sr_json_text(answer, pool);
     json_decref(answer);
     return text;
@@ -145,21 +219,33 @@ static apr_size_t show(unsigned char *response, const seal_t *seal)
  */
 static const seal_t *find(const sr_signd_keys_t *keys, int number, const unsigned char *fingerprint)
 {
+    if (number == SR_SIGND_OWN) return apr_hash_get(keys->certificates, fingerprint, SR_SIGND_FINGERPRINT);
     const seal_t *present = &keys->seals[number], *next = &keys->seals[SR_SIGND_NEXT];
     if (!memcmp(fingerprint, present->fingerprint, SR_SIGND_FINGERPRINT)) return present;
     if (number != SR_SIGND_PRODUCTION || !next->identity) return NULL;
     return memcmp(fingerprint, next->fingerprint, SR_SIGND_FINGERPRINT) == 0 ? next : NULL;
 }
 
+/* Returns the seal whose certificates a request asks for. */
+static const seal_t *find_shown(const sr_signd_keys_t *keys, int number, const unsigned char *organization)
+{
+    static const seal_t nothing = {0};
+    if (number <= SR_SIGND_NEXT) return &keys->seals[number];
+    const own_t *own = apr_hash_get(keys->organizations, organization, SR_SIGND_FINGERPRINT);
+    if (!own) return &nothing;
+    return number == SR_SIGND_OWN ? &own->present : &own->next;
+}
+
 apr_size_t sr_signd_keys_respond(unsigned char *response, const sr_signd_keys_t *keys, const unsigned char *request,
                                  apr_size_t length, apr_pool_t *pool)
 {
     const apr_size_t fixed = SR_SIGND_HEADER + SR_SIGND_FINGERPRINT;
-    if (length < fixed || memcmp(request, SR_SIGND_MAGIC, 4) != 0 || request[5] > SR_SIGND_NEXT || request[7])
+    if (length < fixed || memcmp(request, SR_SIGND_MAGIC, 4) != 0 || request[5] > SR_SIGND_OWN_NEXT || request[7])
         return finish(response, SR_SIGND_INVALID, 0, 0);
     if (request[4] == SR_SIGND_CERTIFICATES && length == fixed && !request[6])
-        return show(response, &keys->seals[request[5]]);
-    if (request[4] != SR_SIGND_SIGN || request[5] >= SR_SIGND_SEALS) return finish(response, SR_SIGND_INVALID, 0, 0);
+        return show(response, find_shown(keys, request[5], request + SR_SIGND_HEADER));
+    if (request[4] != SR_SIGND_SIGN || (request[5] >= SR_SIGND_SEALS && request[5] != SR_SIGND_OWN))
+        return finish(response, SR_SIGND_INVALID, 0, 0);
     const seal_t *seal = find(keys, request[5], request + SR_SIGND_HEADER);
     if (!seal) return finish(response, SR_SIGND_OTHER, 0, 0);
     if (request[6] != seal->hash || length != fixed + seal->digest_size)

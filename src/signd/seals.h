@@ -15,7 +15,8 @@ typedef struct sr_signd_keys_t sr_signd_keys_t;
  * array "seals" has an object for each seal: "certificate" and "key" are paths. If they are missing, a key and a
  * certificate for tests are made. A third object names the next certificate of production, whose file need not exist.
  * While that one is valid, the present one may have expired. That is also so if the member "next" is true, because the
- * next one was checked by another process. Returns an error of the seal *seal. */
+ * next one was checked by another process. The member SR_SIGND_OWN_SEALS is the folder of own seals of organisations. A
+ * fault of one of them is in the answer. Returns an error of the seal *seal, or -1. */
 sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool);
 /* The key of the next certificate cannot be used: forgets it, and records why. Returns an error if the present one has
  * expired. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ENTRIES_MOST 64
+#define ENTRIES_MOST 65536 /* more than chains of own seals and of authorities */
 #define LIST_AFTER apr_time_from_sec(1)
 #define ASK_AFTER apr_time_from_sec(3600)
 

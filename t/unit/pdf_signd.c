@@ -243,7 +243,7 @@ static void in_threads(const sr_cms_identity_t *identity, int count, bool kills)
 }
 
 static int changed_seal = -1;
-static void changed(void *baton, int number)
+static void changed(void *baton, int number, const sr_cms_identity_t *identity)
 {
     changed_seal = number;
 }
@@ -259,7 +259,7 @@ static void the_client(void)
     is_str(sr_cms_identity_hash(of_file), "SHA384", "the seal of the file has an RSA key of 4096 bits");
     ok(signs(generated, 1, root), "a signature by the generated key");
     ok(signs(of_file, 1, root), "a signature by the key of the file");
-    ok(!sr_signd_certificates(&pem, client, 1, root) && !strcmp(pem, signd_pem(&run, 1)), "the certificates");
+    ok(!sr_signd_certificates(&pem, client, 1, NULL, root) && !strcmp(pem, signd_pem(&run, 1)), "the certificates");
     in_threads(generated, 64, false);
     in_threads(of_file, 4, true);
     ok(!signs(generated, 2, root), "the process has made another key: no signature");
@@ -383,7 +383,8 @@ static void two_certificates(const made_t *present)
     apr_pool_create(&pool, root);
     start_with(&other, present, now);
     sr_signd_t *client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
-    ok(!sr_signd_certificates(&pem, client, SR_SIGND_NEXT, root) && !strcmp(pem, signd_pem(&other, SR_SIGND_NEXT)),
+    ok(!sr_signd_certificates(&pem, client, SR_SIGND_NEXT, NULL, root)
+           && !strcmp(pem, signd_pem(&other, SR_SIGND_NEXT)),
        "a child can ask for the next certificate");
     ok(!sign_by(signd_pem(&other, 1), client), "the present key signs");
     ok(!sign_by(pem, client), "so does the next one, at the same time");
@@ -412,7 +413,7 @@ static void two_certificates(const made_t *present)
     client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
     ok(next_fault(&other) && strstr(next_fault(&other), "it expired at "), "a next one that has expired: %s",
        next_fault(&other) ? next_fault(&other) : "no fault");
-    ok(!sr_signd_certificates(&pem, client, SR_SIGND_NEXT, root) && !*pem, "… there is none");
+    ok(!sr_signd_certificates(&pem, client, SR_SIGND_NEXT, NULL, root) && !*pem, "… there is none");
     ok(!sign_by(signd_pem(&other, 1), client), "… the present one signs");
     apr_pool_destroy(pool);
     end_with(&other);
