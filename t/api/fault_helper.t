@@ -3,7 +3,7 @@
 # here is new, because the pages of a known document need no request.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation workers wait_for temporary_files);
+use Sigreq::Here qw(organisation workers wait_for temporary_files at_once);
 use Sigreq::PDF 'pdf';
 use Test::More;
 use Time::HiRes 'sleep';
@@ -50,7 +50,7 @@ for my $round (1 .. 3) {
         require POSIX;
         POSIX::_exit(0);
     }
-    @answers = $client->parallel(150, 8, sub { $client->create_p(files => fresh()) });
+    @answers = $client->parallel(150, at_once(8), sub { $client->create_p(files => fresh()) });
     waitpid $pid, 0;
     $failed = grep { $_->code != 201 } @answers;
     cmp_ok($failed, '<=', 5, "5 workers killed under load: $failed of 150 requests failed");

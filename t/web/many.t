@@ -3,7 +3,7 @@
 # one document all sign, and each signature stays valid. Documents without a field of the signer do not change.
 use strict;
 use warnings;
-use Sigreq::Here   qw(organisation temporary_files wait_for);
+use Sigreq::Here   qw(organisation temporary_files wait_for at_once);
 use Sigreq::PDF    'pdf';
 use Sigreq::Signer qw(signers_of pdfsig qpdf_check is_unchanged);
 use Sigreq::Validator 'images_in';
@@ -18,7 +18,7 @@ subtest 'one signer signs a hundred times at the same time' => sub {
     my $made = $client->create(files => [['a.pdf', pdf(nonce => "hundred $$")]])->json;
     my ($signer) = signers_of($made);
     my $crowd   = Sigreq::Signer->new(link => $signer->{link}, connections => 0);
-    my @answers = $client->parallel(100, 50, sub { $crowd->sign_p('Ann') });
+    my @answers = $client->parallel(100, at_once(50), sub { $crowd->sign_p('Ann') });
     my %codes;
     $codes{ $_->code }++ for @answers;
     is_deeply(\%codes, { 200 => 1, 409 => 99 }, 'one request succeeds');
@@ -34,7 +34,7 @@ subtest 'twenty signers at the same time' => sub {
     my @files  = (['a.pdf', pdf(nonce => "twenty $$")]);
     my $made   = $client->create(files => \@files, signers => Sigreq::Client::signers(@people))->json;
     my @signers = signers_of($made, connections => 0);
-    my @answers = $client->parallel(20, 20, sub { $signers[ $_[0] ]->sign_p("Name $_[0]") });
+    my @answers = $client->parallel(20, at_once(20), sub { $signers[ $_[0] ]->sign_p("Name $_[0]") });
     is_deeply([map { $_->code } @answers], [(200) x 20], 'all signers have signed');
     my $all = $client->get("/signatures/$made->{uuid}")->json;
     is(scalar(grep { $_->{status} eq 'completed' } @{ $all->{submitters} }), 20, 'all have the status completed');

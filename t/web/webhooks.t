@@ -2,7 +2,7 @@
 # Webhooks of signing: signed, refused and completed are each called once, in order, with every member.
 use strict;
 use warnings;
-use Sigreq::Here   qw(organisation place wait_for queued);
+use Sigreq::Here   qw(organisation place wait_for queued at_once);
 use Sigreq::PDF    'pdf';
 use Sigreq::Multipart 'part';
 use Sigreq::Receiver;
@@ -126,7 +126,7 @@ subtest 'many signers at the same time' => sub {
     register(signed => $receiver->url('/ok?many'));
     my ($made, @signers) = submission(map {"S$_"} 1 .. 8);
     my @answers;
-    Mojo::Promise->map({ concurrency => 8 }, sub { $_->sign_p }, @signers)->then(sub { @answers = map { $_->[0] } @_ })
+    Mojo::Promise->map({ concurrency => at_once(8) }, sub { $_->sign_p }, @signers)->then(sub { @answers = map { $_->[0] } @_ })
         ->wait;
     is(scalar(grep { $_->code == 200 } @answers), 8, 'eight sign at once');
     my @calls = calls_of($made, 10);

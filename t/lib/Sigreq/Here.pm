@@ -16,7 +16,7 @@ use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
     qw(suite organisation user place ctl ctl_said collect documents stored reports temporary_files children signers
-    restarted workers wait_for used signed database_stop database_start sql queued is_text is_error nothing_happens);
+    restarted workers wait_for used signed database_stop database_start sql queued is_text is_error nothing_happens at_once);
 
 my $suite;
 
@@ -87,6 +87,10 @@ sub user {    # a user of an organisation with a client for each environment
     }
     return \%made;
 }
+
+# How many requests a test may send side by side so that none gets 503 for want of a helper: fewer if helpers have
+# sanitizers, which make them slow.
+sub at_once { return $ENV{SIGREQ_SANITIZE} && $_[0] > 4 ? 4 : $_[0] }
 
 sub used {    # what an organisation used of its quota
     my $organisation = shift;
