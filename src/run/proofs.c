@@ -196,7 +196,8 @@ static bool note_own(int i, const sr_cms_own_t *own, const sr_proofs_t *proofs, 
 {
     const char *what = apr_pstrcat(pool, "proofs of the own seal of organization ", own->organization, NULL);
     say(&child.own_said[i], what, proofs->missing, pool);
-    if (!is_news(&child.own_revoked[i], proofs->revoked, pool)) return proofs->revoked != NULL;
+    /* whether, and not why: an authority may name another time or reason later */
+    if (!is_news(&child.own_revoked[i], proofs->revoked ? "revoked" : NULL, pool)) return proofs->revoked != NULL;
     if (proofs->revoked)
         ap_log_error(APLOG_MARK, APLOG_ALERT, 0, child.main_server,
                      "SR0421: the own seal of organization %s: %s. Nothing is sealed with it: install another "

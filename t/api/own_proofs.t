@@ -51,7 +51,13 @@ sub live    { return $_[0]{live}->with(base => $_[1]->base, connections => 0) }
 sub anybody { Sigreq::Here::client(base => $httpd->base, connections => 0) }
 sub health { my $res = eval { anybody()->get('/health?verbose') }; return $res ? $res->json : {} }
 sub metric { anybody()->{ua}->get($httpd->base . '/metrics')->res->body =~ /^$_[0] (\d+)/m ? $1 : undef }
-sub fresh { my ($client) = @_; return $client->create(files => [['a.pdf', pdf(nonce => rand)]])->json }
+sub fresh {    # a busy machine may refuse a creation (503)
+    my ($client) = @_;
+    my $made;
+    wait_for(sub { $made = $client->create(files => [['a.pdf', pdf(nonce => rand)]]); $made->code == 201 });
+    return $made->json;
+}
+
 sub lines { my ($pattern) = @_; return grep {/$pattern/} split /\n/, $httpd->log }
 
 sub signatures {    # of a document: name of the certificate, level, trust

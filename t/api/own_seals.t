@@ -55,7 +55,13 @@ sub metric {
     return Mojo::UserAgent->new->get($httpd->base . '/metrics')->res->body =~ /^\Q$name\E (\d+)/m ? $1 : undef;
 }
 
-sub fresh { my ($client) = @_; return $client->create(files => [['a.pdf', pdf(nonce => rand)]])->json }
+sub fresh {    # a busy machine may refuse a creation (503)
+    my ($client) = @_;
+    my $made;
+    wait_for(sub { $made = $client->create(files => [['a.pdf', pdf(nonce => rand)]]); $made->code == 201 });
+    return $made->json;
+}
+
 
 sub document {
     my ($client, $one) = @_;
