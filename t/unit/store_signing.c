@@ -208,14 +208,15 @@ static int count_statement(unsigned type, void *count, void *statement, void *te
     return 0;
 }
 
-/* Counts the statements of operations that SQLite runs from now on, without BEGIN and COMMIT. */
+/* Counts the statements of operations that SQLite runs from now on, without BEGIN and COMMIT. A `count` of NULL ends
+ * that. */
 static void count_statements(link_t *l, int *count)
 {
     void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_NOLOAD);
     int (*trace)(void *, unsigned, int (*)(unsigned, void *, void *, void *), void *);
     *(void **)&trace = library ? dlsym(library, "sqlite3_trace_v2") : NULL;
-    ok(trace && !trace(apr_dbd_native_handle(l->base->driver, l->handle), 1, count_statement, count),
-       "statements are counted");
+    ok(trace && !trace(apr_dbd_native_handle(l->base->driver, l->handle), count ? 1 : 0, count_statement, count),
+       "statements are %s", count ? "counted" : "no longer counted");
 }
 
 static bool is_sqlite(const link_t *l)
@@ -278,6 +279,7 @@ static void check_timers(link_t *l)
     is_str(timers(l), "", "… and the other one");
     RUN(l, SR_OP_JOB_POLL, number(APR_INT64_C(1) << 50, l->pool));
     is_str(link_outcome(l), "missing", "nothing is left to be done");
+    if (is_sqlite(l)) count_statements(l, NULL);
 }
 
 /* --- deletion */
