@@ -196,14 +196,44 @@ json_t *sr_json_own(json_t *value, apr_pool_t *pool)
     return value;
 }
 
+/* A text that jansson writes piece by piece. Most texts fit into the first buffer. json_dumps begins with 16 bytes,
+ * and each of its larger buffers makes malloc tidy up what was freed before. */
+typedef struct written_t {
+    char *data;
+    size_t length, size;
+    char first[8192];
+} written_t;
+
+static int write_piece(const char *piece, size_t length, void *baton)
+{
+    written_t *written = baton;
+
+    if (length > written->size - written->length) {
+        const size_t size = 2 * written->size + length;
+        char *const larger = realloc(written->data == written->first ? NULL : written->data, size);
+        if (!larger) return -1;
+        if (written->data == written->first) memcpy(larger, written->first, written->length);
+        written->data = larger;
+        written->size = size;
+    }
+    memcpy(written->data + written->length, piece, length);
+    written->length += length;
+    return 0;
+}
+
 const char *sr_json_text(const json_t *value, apr_pool_t *pool)
 {
     /* 15 digits are exact in every double: 0.3 stays 0.3. With jansson's default of 17 it would be
      * 0.29999999999999999. */
-    char *dumped = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    const char *text = apr_pstrdup(pool, dumped);
+    const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
+    written_t written;
 
-    free(dumped);
+    written.data = written.first;
+    written.length = 0;
+    written.size = sizeof written.first;
+    const int failed = json_dump_callback(value, write_piece, &written, flags);
+    const char *text = failed ? NULL : apr_pstrmemdup(pool, written.data, written.length);
+    if (written.data != written.first) free(written.data);
     return text;
 }
 

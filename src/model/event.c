@@ -81,6 +81,24 @@ static void hide(const hiding_t *hiding, json_t *value, const char *path)
     }
 }
 
+/* Takes the place of the hash while an event is written. No value has a quote in its text that is not escaped, and no
+ * other member "hash" has this value, so the event has it once. */
+#define NO_HASH "................................................................"
+#define HASH_MEMBER "\"hash\":\"" NO_HASH "\","
+
+/* The hash covers the text without this member. Returns the text with it. Canonical JSON is sorted, so another member
+ * follows it ("number"). */
+static const char *add_hash(const char **hash, const char *text, apr_pool_t *pool)
+{
+    const char *const at = strstr(text, HASH_MEMBER);
+    sr_assert(at);
+    const char *const rest = at + sizeof HASH_MEMBER - 1;
+    const char *const before = apr_pstrmemdup(pool, text, (apr_size_t)(at - text));
+    const char *const hashed = apr_pstrcat(pool, before, rest, NULL);
+    *hash = sr_sha256_hex(hashed, strlen(hashed), pool);
+    return apr_pstrcat(pool, before, "\"hash\":\"", *hash, "\",", rest, NULL);
+}
+
 void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
                     apr_pool_t *pool)
 {
@@ -96,10 +114,8 @@ void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int numbe
     json_object_set_new(object, "previousHash", sr_json_string_or_null(previous_hash));
     hide(&hiding, object, "");
     json_object_set_new(object, "commitments", hiding.commitments);
-    const char *text = canonical(object, pool);
-    written->hash = sr_sha256_hex(text, strlen(text), pool);
-    json_object_set_new(object, "hash", json_string(written->hash));
-    written->body = canonical(object, pool);
+    json_object_set_new(object, "hash", json_string(NO_HASH));
+    written->body = add_hash(&written->hash, canonical(object, pool), pool);
     written->personal = json_object_size(hiding.personal) ? canonical(hiding.personal, pool) : NULL;
 }
 
