@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pgsql.c: PostgreSQL: distinguishes a lost connection from a refused statement. apr_dbd does not give the SQLSTATE,
- * and the server's messages may be in any language. Two functions of libpq that apr_dbd does not offer are looked up
+ * and the server's messages may be in any language. Three functions of libpq that apr_dbd does not offer are looked up
  * in the libpq that its driver has loaded, so that the module is not linked with libpq. */
 #include "store/private.h"
 
@@ -22,6 +22,7 @@ static const char read_only[] = "read-only transaction";
 
 static struct {
     int (*socket)(const void *connection);
+    int (*process)(const void *connection);
     void (*reset)(void *connection);
 } pq;
 
@@ -30,6 +31,7 @@ static void find_functions(void)
     void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_NOLOAD);
 
     *(void **)&pq.socket = dlsym(library ? library : RTLD_DEFAULT, "PQsocket");
+    *(void **)&pq.process = dlsym(library ? library : RTLD_DEFAULT, "PQbackendPID");
     *(void **)&pq.reset = dlsym(library ? library : RTLD_DEFAULT, "PQreset");
 }
 
@@ -46,6 +48,13 @@ static int socket_of(const sr_connection_t *connection)
     const void *own = native(connection);
 
     return own && pq.socket ? pq.socket(own) : -1;
+}
+
+static int session_of(const sr_connection_t *connection)
+{
+    const void *own = native(connection);
+
+    return own && pq.process ? pq.process(own) : 0;
 }
 
 /* Opens a lost connection again, or (`anyway`) one that works but cannot be used, if there is time for that.
@@ -73,4 +82,4 @@ static sr_failure_t judge(const sr_connection_t *connection, const char *reason,
     return open_again(connection, false, pool);
 }
 
-const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, NULL, judge, socket_of};
+const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, NULL, judge, socket_of, session_of};

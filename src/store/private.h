@@ -17,6 +17,7 @@ typedef enum sr_engine_sql_t {
     SR_SQL_SYNCED,   /* outside a transaction: commits of this connection wait for the disk, as they do at first */
     SR_SQL_UNSYNCED, /* outside a transaction: commits do not wait for the disk */
     SR_SQL_PROBE,    /* does nothing, and succeeds if the connection works */
+    SR_SQL_SESSION,  /* gives the number of the server process that runs it */
     SR_SQL_SCHEMA_EXISTS,
     SR_SQL_SCHEMA_STATE,
     SR_SQL_SCHEMA_VERSION,
@@ -33,6 +34,7 @@ typedef struct sr_statement_t {
     int arguments; /* the number of the operation's arguments that it takes, from the first */
     bool answer;   /* if it gives rows, they are the result and end the operation */
     int needs;     /* the number of an argument, from 1: the statement is skipped if it is NULL; 0: none */
+    bool typed;    /* its text has the types of the arguments, so that it can be prepared under a name (named.c) */
 } sr_statement_t;
 
 typedef struct sr_operation_t {
@@ -126,6 +128,9 @@ typedef struct sr_dialect_t {
     sr_failure_t (*judge)(const sr_connection_t *connection, const char *reason, apr_pool_t *pool);
     /* Returns the socket of a connection, or -1. NULL if connections have no sockets. */
     int (*socket)(const sr_connection_t *connection);
+    /* Returns the number of the server process, as it was told when the connection was made, or 0. NULL if statements
+     * cannot be prepared under a name. */
+    int (*session)(const sr_connection_t *connection);
 } sr_dialect_t;
 
 extern const sr_dialect_t sr_dialect_pgsql, sr_dialect_sqlite3;
@@ -165,6 +170,17 @@ int sr_connection_schema(sr_schema_t *schema, const sr_connection_t *connection,
  * unless it was committed. */
 int sr_connection_begin(const sr_connection_t *connection, apr_pool_t *pool);
 int sr_connection_commit(const sr_connection_t *connection, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ named.c */
+
+typedef struct sr_named_t sr_named_t; /* the named statements of a connection */
+sr_named_t *sr_named_make(apr_pool_t *connection_pool);
+/* Returns the named statement of an operation, which is prepared if that is worth it. Returns NULL if the operation is
+ * to be sent without a name. */
+apr_dbd_prepared_t *sr_named_get(sr_named_t *named, const sr_connection_t *connection, sr_op_t op, apr_pool_t *pool);
+/* The statement of the operation has failed. Returns true if it had a name. Then this session uses no names any more,
+ * and the operation should be sent again. */
+bool sr_named_give_up(sr_named_t *named, sr_op_t op);
 
 /* ------------------------------------------------------------------------------------------------ watch.c */
 

@@ -15,6 +15,7 @@ typedef struct prepared_t {
     apr_dbd_prepared_t **statements[SR_OP_COUNT];
     bool connected; /* SR_SQL_CONNECT was sent */
     bool prepared;
+    sr_named_t *named;
     bool unsynced; /* SR_SQL_UNSYNCED may be in force */
     bool checked;  /* tables and definitions are those of this build */
 } prepared_t;
@@ -135,6 +136,7 @@ sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, ap
     made->prepared = apr_hash_get(prepared, PREPARED_KEY, APR_HASH_KEY_STRING);
     if (!made->prepared) {
         made->prepared = apr_pcalloc(connection_pool, sizeof *made->prepared);
+        made->prepared->named = sr_named_make(connection_pool);
         apr_hash_set(prepared, PREPARED_KEY, APR_HASH_KEY_STRING, made->prepared);
     }
     *store = made;
@@ -203,14 +205,16 @@ static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
 {
     const sr_connection_t *connection = &call->store->connection;
     const sr_statement_t *statement = &call->operation->statements[number];
+    apr_dbd_prepared_t *prepared = sr_named_get(call->store->prepared->named, connection, call->op, scratch_pool);
     apr_dbd_results_t *results = NULL;
     apr_dbd_row_t *row = NULL;
     int columns, count, status = sr_connection_enter(connection);
 
     if (status != 0) return status;
+    if (!prepared) prepared = call->statements[number];
     /* apr_dbd's parameter is not const, but apr_dbd does not change the arguments */
-    status = apr_dbd_pselect(connection->driver, scratch_pool, connection->handle, &results, call->statements[number],
-                             1, statement->arguments, (const char **)call->arguments);
+    status = apr_dbd_pselect(connection->driver, scratch_pool, connection->handle, &results, prepared, 1,
+                             statement->arguments, (const char **)call->arguments);
     status = sr_connection_leave(connection, status);
     if (status != 0 || !statement->answer) return status;
     columns = apr_dbd_num_cols(connection->driver, results);
@@ -322,6 +326,7 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
         call.statements = store->prepared->statements[op];
         error = run_once(&call, &fault);
         if (!error) break;
+        if (fault.failure == SR_FAILURE_STATEMENT && sr_named_give_up(store->prepared->named, op)) continue;
         if (!may_pass(store, &fault, attempt, patience)) return error;
     }
     sr_metrics_observe(SR_METRIC_DATABASE_SECONDS, 0, sr_time_steady() - begun);

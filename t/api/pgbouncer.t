@@ -110,6 +110,10 @@ sub again {    # waits until all is well; before, there are only 503s
 
 sign_some('first');
 is_whole('first');
+my $sessions = "SELECT query FROM pg_stat_activity WHERE datname = '$database'";
+my @sent     = `psql -qXAt -h $postgres -U postgres -d postgres -c "$sessions"`;
+ok(scalar(grep {/sigreq\./} @sent), 'sessions of PgBouncer have run operations') or diag @sent;
+is(scalar(grep {/^PREPARE /} @sent), 0, '… none of them under a name') or diag @sent;
 my $documents = $apart->{httpd}{dir} . '/documents';
 is($apart->ctl('gc', '--documents', $documents)->{deleted}, 0, 'sigreqctl gc');
 database_stop();

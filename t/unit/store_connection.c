@@ -54,6 +54,63 @@ static void lost(link_t *l, link_t *other)
     is_str(link_outcome(l), "ok", "and serves");
 }
 
+/* The statements that the server keeps prepared for this connection, and how often each was executed. */
+static const char *names(link_t *l)
+{
+    char text[200];
+
+    ask(text, sizeof text, l,
+        "SELECT coalesce(string_agg(name || ' ' || generic_plans + custom_plans, ' '), 'none') "
+        "FROM pg_prepared_statements");
+    return apr_pstrdup(l->pool, text);
+}
+
+static const char *outcome_of_many(link_t *l)
+{
+    for (int i = 0; i < 5; i++) RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
+    return link_outcome(l);
+}
+
+/* Statements that are used again and again get a name, and everything works if the server does not know it. */
+static void named(link_t *l, link_t *other)
+{
+    char pid[16];
+
+    execute(l, "DEALLOCATE ALL");
+    ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
+    kill_backend(other, pid);
+    RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
+    is_str(names(l), "none", "an operation that runs once gets no name");
+    is_str(outcome_of_many(l), "ok", "many run");
+    is_str(names(l), "sigreq_token_current 4", "now it has a name, by which it is executed");
+    ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
+    kill_backend(other, pid);
+    is_str(outcome_of_many(l), "ok", "a new session");
+    is_str(names(l), "sigreq_token_current 3", "has it, too");
+    execute(other, "ALTER FUNCTION sigreq.token_current RENAME TO former");
+    execute(other, "CREATE FUNCTION sigreq.token_current(text, bigint) RETURNS TABLE (outcome text) "
+                   "LANGUAGE sql AS 'SELECT ''unauthorized''::text'");
+    RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
+    is_str(link_outcome(l), "unauthorized", "a function with other columns is called");
+    execute(other, "DROP FUNCTION sigreq.token_current");
+    execute(other, "ALTER FUNCTION sigreq.former RENAME TO token_current");
+    is_str(outcome_of_many(l), "ok", "and the former one again");
+    ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
+    kill_backend(other, pid);
+    is_str(outcome_of_many(l), "ok", "another session");
+    execute(l, "DEALLOCATE ALL");
+    is_str(outcome_of_many(l), "ok", "names that the server has lost");
+    is_str(names(l), "none", "this session uses none any more");
+    ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
+    kill_backend(other, pid);
+    for (int i = 0; i < 5; i++) RUN(l, SR_OP_SUBMISSION_GET, "hash", NOW, uuid(1, 1, l->pool), "1", NULL);
+    is_str(names(l), "sigreq_submission_get 3", "another operation");
+    RUN(l, SR_OP_SUBMISSION_GET, "hash", NOW, "not a uuid", "1", NULL);
+    ok(l->error && l->error->code == SR_EINTERNAL, "a named statement that is refused is an error");
+    RUN(l, SR_OP_SUBMISSION_GET, "hash", NOW, uuid(1, 1, l->pool), "1", NULL);
+    is_str(link_outcome(l), "ok", "and the next one is not");
+}
+
 /* sqlite3_prepare's statements die with any change of the schema. */
 static void stale(link_t *l, link_t *other)
 {
@@ -132,7 +189,10 @@ static void checks(base_t *base)
     RUN(&l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, 1, l.pool), "Org", "ann@x.org", "test", "t", "hash", NULL, NOW);
     is_str(link_outcome(&l), "ok", "a token");
     if (sqlite) stale(&l, &other);
-    else lost(&l, &other);
+    else {
+        lost(&l, &other);
+        named(&l, &other);
+    }
     version(&l, &other, sqlite ? "schema_version" : "sigreq.schema_version");
     grown = growth(&l, 3000);
     ok(grown >= 0 && grown < 10000, "no growth over 6000 calls (%lld bytes)", grown);

@@ -15,7 +15,8 @@
 --
 -- Statements end at a blank line. In an operation a percent sign is written %%. Tables are in conf/schema/pgsql.
 --
--- An operation is one statement here, the call of a function. It takes one round trip, and PL/pgSQL caches the plans.
+-- An operation is one statement here, the call of a function. sql2c writes the types of its arguments into the call, so that
+-- named.c can have the server keep it prepared. It takes one round trip, and PL/pgSQL caches the plans.
 -- An @op above a function is its call. The parameters of the function are named like the arguments, with p_ in front.
 -- The function returns the column outcome and those of its row, or one text, "outcome" or "outcome<newline>column<newline>…",
 -- because that takes 22 µs instead of 29 µs for three columns. In such a text an empty column is NULL, and only the last one may have newlines. enable_seqscan = off: a plan that was made while a table
@@ -108,6 +109,9 @@ ROLLBACK
 -- An empty query. It succeeds on every connection that works, even in a failed transaction.
 -- @engine PROBE 0
 /* nothing */
+
+-- @engine SESSION 0
+SELECT pg_backend_pid()
 
 -- Gives a row if the table of migrations exists. Its value says whether the table has checksums, which builds before
 -- 0.1.0 did not record. to_regclass is not used, because its cache does not contain what was made while this session

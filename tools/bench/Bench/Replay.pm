@@ -23,7 +23,7 @@ sub script {
     my $said = substr Bench::Server::slurp($log), $start;
     my @statements;
     for my $line (split /\n/, $said) {
-        if ($line =~ /LOG:  (?:statement|execute [^:]*): (.*)/) { push @statements, $1 }
+        if ($line =~ /LOG:  (?:statement|execute [^:]*): (?:PREPARE \w+ \([^)]*\) AS )?(.*)/) { push @statements, $1 }
         elsif ($line =~ /DETAIL:  parameters: (.*)/) { $statements[-1] = with_literals($statements[-1], $1) }
     }
     # the job thread asks now and then

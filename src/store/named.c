@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* named.c: statements that the server keeps prepared. PostgreSQL parses and plans a statement each time it is sent,
+ * but a named one only once in a session. A name is known only to the server process that has prepared it, and behind
+ * a pooler such as PgBouncer the next operation may run in another one. So statements get names only if the process
+ * that runs them is the one that has answered when the connection was made: a pooler makes up the number that it gives
+ * to its clients.
+ *
+ * Everything still works if that was wrong. An operation is one statement here, and one that has failed has changed
+ * nothing. If a named one fails, this session uses no names any more, and the operation is sent again without. So it
+ * does if an upgrade has changed the columns of a function, or if somebody has sent DEALLOCATE. */
+#include "store/private.h"
+
+#include <apr_lib.h>
+#include <stdlib.h>
+
+/* An operation gets a name when it is run this often: most connections of sigreqctl run each one once. */
+#define USES 3
+
+struct sr_named_t {
+    apr_pool_t *connection_pool;
+    apr_pool_t *pool; /* of this session */
+    int session;      /* the server process, or 0 */
+    bool checked;
+    bool usable; /* if checked */
+    unsigned char uses[SR_OP_COUNT];
+    apr_dbd_prepared_t *statements[SR_OP_COUNT];
+};
+
+sr_named_t *sr_named_make(apr_pool_t *connection_pool)
+{
+    sr_named_t *named = apr_pcalloc(connection_pool, sizeof *named);
+
+    named->connection_pool = connection_pool;
+    return named;
+}
+
+/* mod_dbd and libpq may have opened the connection again since the last operation. */
+static void session_begin(sr_named_t *named, int session)
+{
+    apr_pool_t *connection_pool = named->connection_pool;
+
+    if (named->pool) apr_pool_destroy(named->pool);
+    *named = (sr_named_t){.connection_pool = connection_pool, .session = session};
+    apr_pool_create(&named->pool, connection_pool);
+}
+
+static bool is_direct(const sr_named_t *named, const sr_connection_t *connection, apr_pool_t *pool)
+{
+    const char *const sql = connection->dialect->sql->engine[SR_SQL_SESSION], *answer;
+
+    return sr_connection_ask(&answer, connection, sql, pool) == 0 && answer && atoi(answer) == named->session;
+}
+
+static int prepare(apr_dbd_prepared_t **statement, const sr_named_t *named, const sr_connection_t *connection,
+                   const sr_operation_t *operation)
+{
+    char *const name = apr_pstrcat(named->pool, "sigreq_", operation->name, NULL);
+    const int status = sr_connection_enter(connection);
+
+    /* apr_dbd sends PREPARE, in which PostgreSQL folds the name, but executes the statement by the name as it is */
+    for (char *at = name; *at; at++) *at = (char)apr_tolower(*at);
+    if (status != 0) return status;
+    return sr_connection_leave(connection, apr_dbd_prepare(connection->driver, named->pool, connection->handle,
+                                                           operation->statements[0].text, name, statement));
+}
+
+apr_dbd_prepared_t *sr_named_get(sr_named_t *named, const sr_connection_t *connection, sr_op_t op, apr_pool_t *pool)
+{
+    const sr_operation_t *operation = &connection->dialect->sql->operations[op];
+    const int session = connection->dialect->session ? connection->dialect->session(connection) : 0;
+    apr_dbd_prepared_t *statement = NULL;
+
+    if (!session || !operation->statements[0].typed) return NULL;
+    if (session != named->session) session_begin(named, session);
+    if (named->statements[op] && named->usable) return named->statements[op];
+    if (named->uses[op] < USES) named->uses[op]++;
+    if (named->uses[op] < USES) return NULL;
+    if (!named->checked) named->usable = is_direct(named, connection, pool);
+    named->checked = true;
+    if (!named->usable) return NULL;
+    if (prepare(&statement, named, connection, operation) != 0) named->usable = false;
+    else named->statements[op] = statement;
+    return named->statements[op];
+}
+
+bool sr_named_give_up(sr_named_t *named, sr_op_t op)
+{
+    const bool was_used = named->usable && named->statements[op];
+
+    if (was_used) named->usable = false;
+    return was_used;
+}
