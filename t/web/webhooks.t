@@ -126,8 +126,8 @@ subtest 'many signers at the same time' => sub {
     register(signed => $receiver->url('/ok?many'));
     my ($made, @signers) = submission(map {"S$_"} 1 .. 8);
     my @answers;
-    Mojo::Promise->map({ concurrency => at_once(8) }, sub { $_->sign_p }, @signers)->then(sub { @answers = map { $_->[0] } @_ })
-        ->wait;
+    Mojo::Promise->map({ concurrency => at_once(8) }, sub { $_->sign_p }, @signers)
+        ->then(sub { @answers = map { $_->[0] } @_ })->wait;
     is(scalar(grep { $_->code == 200 } @answers), 8, 'eight sign at once');
     my @calls = calls_of($made, 10);
     my $wanted = join ' ', 'sent', ('signed') x 8, 'completed';

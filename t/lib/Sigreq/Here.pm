@@ -16,7 +16,8 @@ use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
     qw(suite organisation user place ctl ctl_said collect documents stored reports temporary_files children signers
-    restarted workers wait_for used signed database_stop database_start sql queued is_text is_error nothing_happens at_once);
+    restarted workers wait_for used signed database_stop database_start sql queued is_text is_error nothing_happens
+    at_once);
 
 my $suite;
 
