@@ -79,6 +79,9 @@ typedef enum ctl_option_id_t {
     OPTION_REQUEST,
     OPTION_ROTATE,
     OPTION_REMOVE,
+    OPTION_MODULE,
+    OPTION_PIN,
+    OPTION_SIGNER,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -214,8 +217,14 @@ json_t *ctl_seal_describe(const sr_cms_certificate_t *about, const char *certifi
 /* Installs the pair of --certificate and --key, and prints it: as the next one of the folder of --folder, or, if
  * `becomes` is not NULL, as the first one. The folder, which is a temporary one, is then renamed to that. */
 sr_error_t *ctl_seal_install(ctl_t *ctl, const char *becomes);
+/* Returns the path of a key of a folder (`which`: "seal" or "next"), or the URI of a key in a token: a file with its
+ * name and .token has that. */
+const char *ctl_seal_key(const ctl_t *ctl, const char *folder, const char *which);
 /* Loads both files as httpd does at its start, and prints the result. */
 sr_error_t *ctl_seal_print(ctl_t *ctl, const char *certificate, const char *key);
+
+/* Has a request for a certificate made, of the key in a token that --key names (signer.c). */
+sr_error_t *ctl_signer_request(ctl_t *ctl, const char **request);
 
 /* ------------------------------- database.c people.c accounts.c requests.c gc.c erase.c export.c seal.c rotation.c
  * own.c verify.c */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rotation.c: sigreqctl seal request, import and rotate: the way from one certificate of the seal to the next one.
  *
- *   request   next.key next.csr     if there is no certificate yet: seal.key seal.csr
+ *   request   next.key next.csr     if there is no certificate yet: seal.key seal.csr; for a key in a token, the file
+ *                                   next.token has its URI instead of next.key
  *   import    next.crt              is complete when it appears
  *   rotate    the next pair becomes seal.crt and seal.key, and the old certificate goes to the folder former
  *   install   for own.c: instead of request and import, a pair that is there
@@ -87,31 +88,41 @@ static sr_error_t *write_complete(ctl_t *ctl, const char *path, const char *text
 
 /* ------------------------------------------------------------------------------------------------ request */
 
+static sr_error_t *check_new(ctl_t *ctl, const char *path)
+{
+    if (!is_there(path)) return NULL;
+    return sr_error(ctl->pool, SR_ECONFLICT,
+                    "%s exists, and is never overwritten: import the certificate for it, or delete it if you do not "
+                    "need it",
+                    path);
+}
+
 sr_error_t *ctl_seal_request(ctl_t *ctl)
 {
     static const char *const columns[] = {"name", "request_file", "key_file", NULL};
     const paths_t paths = paths_of(ctl);
-    const char *request, *key;
+    const char *request, *key, *uri = ctl->given[OPTION_KEY] ? ctl->values[OPTION_KEY] : NULL;
 
-    SR_TRY(sr_cms_request(&request, &key, ctl->values[OPTION_NAME], ctl->pool));
+    if (uri && !sr_text_is_token(uri))
+        return sr_error(ctl->pool, SR_EBADREQUEST, "--key is for a key in a token: its URI begins with pkcs11:");
+    if (uri) SR_TRY(ctl_signer_request(ctl, &request));
+    else SR_TRY(sr_cms_request(&request, &key, ctl->values[OPTION_NAME], ctl->pool));
     if (mkdir(paths.folder, 0755) != 0 && errno != EEXIST) return ctl_seal_fault(ctl, paths.folder);
     SR_TRY(lock(ctl, paths.folder));
     SR_TRY(check_finished(ctl, &paths));
     const bool first = !is_there(paths.certificate);
     const char *key_path = first ? paths.key : paths.next_key;
+    const char *token_path = in_folder(ctl, first ? "seal.token" : "next.token");
     const char *request_path = in_folder(ctl, first ? "seal.csr" : "next.csr");
-    if (is_there(key_path))
-        return sr_error(
-            ctl->pool, SR_ECONFLICT,
-            "%s exists, and is never overwritten: import the certificate for it, or delete it if you do not "
-            "need it",
-            key_path);
+    SR_TRY(check_new(ctl, key_path));
+    SR_TRY(check_new(ctl, token_path));
     /* the request first: it is worth nothing without a key, and is written again */
     SR_TRY(write_complete(ctl, request_path, request, 0644, true));
-    SR_TRY(write_complete(ctl, key_path, key, 0600, false));
+    if (uri) SR_TRY(write_complete(ctl, token_path, apr_pstrcat(ctl->pool, uri, "\n", NULL), 0644, false));
+    else SR_TRY(write_complete(ctl, key_path, key, 0600, false));
     ctl_print(ctl,
               json_pack("{s:s,s:s,s:s}", "name", ctl->values[OPTION_NAME], "request_file", request_path, "key_file",
-                        key_path),
+                        uri ? uri : key_path),
               columns);
     return NULL;
 }
@@ -122,7 +133,8 @@ static sr_error_t *find_key(ctl_t *ctl, const paths_t *paths, bool *first)
 {
     SR_TRY(check_finished(ctl, paths));
     *first = !is_there(paths->certificate);
-    if (is_there(*first ? paths->key : paths->next_key)) {
+    if (is_there(*first ? paths->key : paths->next_key)
+        || sr_text_is_token(ctl_seal_key(ctl, paths->folder, *first ? "seal" : "next"))) {
         if (!is_there(paths->next_certificate)) return NULL;
         return sr_error(ctl->pool, SR_ECONFLICT,
                         "%s exists, and is never overwritten: run 'sigreqctl seal rotate' first, or delete it if the "
@@ -179,13 +191,16 @@ sr_error_t *ctl_seal_import(ctl_t *ctl)
 
     SR_TRY(lock(ctl, paths.folder));
     SR_TRY(find_key(ctl, &paths, &first));
-    const char *key = first ? paths.key : paths.next_key;
+    const char *key = ctl_seal_key(ctl, paths.folder, first ? "seal" : "next");
+    const char *request = in_folder(ctl, first ? "seal.csr" : "next.csr");
     const char *certificate = first ? paths.certificate : paths.next_certificate;
-    SR_TRY(sr_cms_arrange(&arranged, sent, key, first ? SR_CMS_NOW : SR_CMS_NOW_OR_LATER, ctl->pool));
+    /* the request has the public key of one in a token */
+    SR_TRY(sr_cms_arrange(&arranged, sent, sr_text_is_token(key) ? request : key,
+                          first ? SR_CMS_NOW : SR_CMS_NOW_OR_LATER, ctl->pool));
     if (arranged->faults->nelts) return refuse(ctl, sent, arranged->faults);
     if (!first) compare(ctl, arranged, &paths);
     SR_TRY(write_complete(ctl, certificate, arranged->pem, 0644, false));
-    unlink(in_folder(ctl, first ? "seal.csr" : "next.csr"));
+    unlink(request);
     print_installed(ctl, arranged, certificate, key);
     return NULL;
 }
@@ -238,6 +253,12 @@ static sr_error_t *move(ctl_t *ctl, const char *from, const char *to)
 static sr_error_t *replace_certificate(ctl_t *ctl, const paths_t *paths)
 {
     const sr_cms_identity_t *unused;
+    const char *key = ctl_seal_key(ctl, paths->folder, "next");
+    if (is_there(paths->next_certificate) && sr_text_is_token(key))
+        return sr_error(ctl->pool, SR_ECONFLICT,
+                        "%s: its key is in a token, which the configuration names: put it and \"%s\" into "
+                        "SigreqSealCertificate and SigreqSealKey",
+                        paths->next_certificate, key);
     if (!is_there(paths->next_certificate))
         return sr_error(ctl->pool, SR_ENOTFOUND,
                         "%s: there is no next certificate: 'sigreqctl seal request' and 'seal import' prepare it",

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MAX_URI 4096
+
 static const char *const columns[] = {"name",   "issuer", "key",    "begins_at",        "expires_at",
                                       "serial", "sha256", "usable", "certificate_file", "key_file",
                                       NULL};
@@ -111,6 +113,17 @@ sr_error_t *ctl_seal_create(ctl_t *ctl)
 
 /* ------------------------------------------------------------------------------------------------- show */
 
+const char *ctl_seal_key(const ctl_t *ctl, const char *folder, const char *which)
+{
+    char uri[MAX_URI + 1];
+    const int descriptor = open(apr_pstrcat(ctl->pool, folder, "/", which, ".token", NULL), O_RDONLY | O_CLOEXEC);
+    const ssize_t length = descriptor >= 0 ? read(descriptor, uri, MAX_URI) : -1;
+    if (descriptor >= 0) close(descriptor);
+    uri[length > 0 ? length : 0] = '\0';
+    if (sr_text_is_token(uri)) return apr_pstrmemdup(ctl->pool, uri, strcspn(uri, "\r\n"));
+    return apr_pstrcat(ctl->pool, folder, "/", which, ".key", NULL);
+}
+
 /* Describes the next certificate: JSON null if there is none. New reference. */
 static sr_error_t *describe_next(ctl_t *ctl, json_t **next, const char *certificate, const char *key)
 {
@@ -175,10 +188,9 @@ sr_error_t *ctl_seal_show(ctl_t *ctl)
     const char *folder = ctl->values[OPTION_FOLDER];
 
     if (ctl->given[OPTION_FOLDER])
-        return show(ctl, apr_pstrcat(ctl->pool, folder, "/seal.crt", NULL),
-                    apr_pstrcat(ctl->pool, folder, "/seal.key", NULL),
-                    apr_pstrcat(ctl->pool, folder, "/next.crt", NULL),
-                    apr_pstrcat(ctl->pool, folder, "/next.key", NULL), apr_pstrcat(ctl->pool, folder, "/former", NULL));
+        return show(ctl, apr_pstrcat(ctl->pool, folder, "/seal.crt", NULL), ctl_seal_key(ctl, folder, "seal"),
+                    apr_pstrcat(ctl->pool, folder, "/next.crt", NULL), ctl_seal_key(ctl, folder, "next"),
+                    apr_pstrcat(ctl->pool, folder, "/former", NULL));
     SR_TRY(ctl_read_config(ctl, wanted, 1, false));
     if (ctl->given[OPTION_CERTIFICATE])
         return show(ctl, ctl->values[OPTION_CERTIFICATE], ctl->values[OPTION_KEY], ctl->values[OPTION_NEXT_CERTIFICATE],

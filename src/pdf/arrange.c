@@ -5,6 +5,7 @@
 #include "pdf/certificate.h"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <string.h>
 
 /* What is in work. */
@@ -103,6 +104,20 @@ static void note_rest(arranging_t *work)
                          name_of(sk_X509_value(work->sent, i), work->pool));
 }
 
+/* Reads the public key of a request for a certificate, or the private key of a file. */
+static sr_error_t *read_key(sr_cms_identity_t *identity, apr_pool_t *pool)
+{
+    BIO *bio;
+    SR_TRY(sr_cms_open(&bio, identity->key_path, pool));
+    X509_REQ *request = PEM_read_bio_X509_REQ(bio, NULL, NULL, NULL);
+    identity->key = request ? X509_REQ_get_pubkey(request) : NULL;
+    identity->elsewhere = identity->key != NULL;
+    X509_REQ_free(request);
+    BIO_free(bio);
+    ERR_clear_error();
+    return identity->key ? NULL : sr_cms_identity_read_key(identity, pool);
+}
+
 sr_error_t *sr_cms_arrange(sr_cms_arranged_t **arranged, const char *certificates_path, const char *key_path,
                            sr_cms_when_t when, apr_pool_t *pool)
 {
@@ -114,7 +129,7 @@ sr_error_t *sr_cms_arrange(sr_cms_arranged_t **arranged, const char *certificate
     work.identity->key_path = key_path;
     SR_TRY(sr_cms_certificates_read(&work.sent, certificates_path, pool));
     apr_pool_cleanup_register(pool, work.sent, release, apr_pool_cleanup_null);
-    SR_TRY(sr_cms_identity_read_key(work.identity, pool));
+    SR_TRY(read_key(work.identity, pool));
     find_leaf(&work);
     follow(&work);
     note_rest(&work);

@@ -11,7 +11,8 @@
 #include <openssl/x509.h>
 
 struct sr_cms_identity_t {
-    EVP_PKEY *key; /* NULL if `sign` signs */
+    EVP_PKEY *key;  /* NULL if `sign` signs */
+    bool elsewhere; /* `key` is only the public key, of a request for a certificate */
     sr_cms_sign_t *sign;
     void *baton; /* for `sign` */
     X509 *certificate;

@@ -78,6 +78,8 @@ const char *sr_cms_identity_pem(const sr_cms_identity_t *identity, apr_pool_t *p
 /* Returns the hash function that matches the strength of the key, by its OpenSSL name: "SHA256", "SHA384" or "SHA512".
  */
 const char *sr_cms_identity_hash(const sr_cms_identity_t *identity);
+/* The same of a SubjectPublicKeyInfo. NULL: it cannot be read. */
+const char *sr_cms_public_key_hash(const sr_cms_bytes_t *public_key);
 /* Returns the greatest size of a signature of this identity without a timestamp, in bytes, at most SR_CMS_MAX_BYTES. */
 apr_size_t sr_cms_identity_room(const sr_cms_identity_t *identity);
 /* Returns the certificate of the identity. It lives as long as the identity. */
@@ -120,6 +122,12 @@ const sr_cms_certificate_t *const *sr_cms_own_ours(const sr_cms_identity_t *cons
 sr_error_t *sr_cms_issue(const char **certificate, const char **key, const char *name, int days, apr_pool_t *pool);
 /* Makes a P-256 key, and a request for a certificate of it (PKCS#10), both as PEM text. */
 sr_error_t *sr_cms_request(const char **request, const char **key, const char *name, apr_pool_t *pool);
+/* The same for a key that is not in this process: a SubjectPublicKeyInfo, and a function that signs bytes with the hash
+ * function that matches the key. *length is first the size of `signature`. */
+typedef sr_error_t *sr_cms_request_sign_t(unsigned char *signature, apr_size_t *length, void *baton,
+                                          const sr_cms_bytes_t *bytes, apr_pool_t *pool);
+sr_error_t *sr_cms_request_remote(const char **request, const char *name, const sr_cms_bytes_t *public_key,
+                                  sr_cms_request_sign_t *sign, void *baton, apr_pool_t *pool);
 /* Makes a key and a certificate as sr_cms_issue does, and returns them as an identity that is in no file. */
 sr_error_t *sr_cms_issue_identity(const sr_cms_identity_t **identity, const char *name, int days, apr_pool_t *pool);
 /* The default name of such a certificate, what is added to the name in the test environment, and the default validity
@@ -136,8 +144,9 @@ typedef struct sr_cms_arranged_t {
     const apr_array_header_t *faults;  /* const char *: all reasons why it cannot be used. Empty: it can */
     const apr_array_header_t *remarks; /* const char *: what the administrator should know */
 } sr_cms_arranged_t;
-/* Finds, among the certificates of a PEM file, that of the key, and orders its chain. `when` is as above. Errors: a
- * file cannot be read. */
+/* Finds, among the certificates of a PEM file, that of the key, and orders its chain. `when` is as above. `key_path`
+ * may also be a request for a certificate, whose key is elsewhere: then no trial signature is made. Errors: a file
+ * cannot be read. */
 sr_error_t *sr_cms_arrange(sr_cms_arranged_t **arranged, const char *certificates_path, const char *key_path,
                            sr_cms_when_t when, apr_pool_t *pool);
 

@@ -180,7 +180,7 @@ const apr_array_header_t *sr_cms_identity_faults(const sr_cms_identity_t *identi
                                                  apr_pool_t *pool)
 {
     apr_array_header_t *faults = judge(identity, when, pool);
-    const char *wrong = faults->nelts ? NULL : judge_signature(identity, when, pool);
+    const char *wrong = faults->nelts || identity->elsewhere ? NULL : judge_signature(identity, when, pool);
     if (wrong) APR_ARRAY_PUSH(faults, const char *) = wrong;
     return faults;
 }
@@ -258,13 +258,27 @@ const char *sr_cms_identity_pem(const sr_cms_identity_t *identity, apr_pool_t *p
     return pem;
 }
 
-const char *sr_cms_identity_hash(const sr_cms_identity_t *identity)
+static const char *hash_of(const EVP_PKEY *key)
 {
-    EVP_PKEY *key = X509_get0_pubkey(identity->certificate);
     const int bits = EVP_PKEY_get_bits(key);
     const bool rsa = EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA;
     if (bits < (rsa ? STRONG_RSA_BITS : 384)) return "SHA256";
     return bits < (rsa ? STRONGEST_RSA_BITS : 512) ? "SHA384" : "SHA512";
+}
+
+const char *sr_cms_identity_hash(const sr_cms_identity_t *identity)
+{
+    return hash_of(X509_get0_pubkey(identity->certificate));
+}
+
+const char *sr_cms_public_key_hash(const sr_cms_bytes_t *public_key)
+{
+    const unsigned char *at = public_key->data;
+    EVP_PKEY *key = d2i_PUBKEY(NULL, &at, (long)public_key->length);
+    const char *hash = key ? hash_of(key) : NULL;
+    EVP_PKEY_free(key);
+    ERR_clear_error();
+    return hash;
 }
 
 #define OTHERS 1024 /* more bytes than everything else in a signature takes: attributes, algorithms and lengths */

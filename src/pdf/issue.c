@@ -94,15 +94,19 @@ static sr_error_t *to_pem(const char **certificate, const char **key, const sr_c
 }
 
 /* Certificate authorities decide about extensions themselves, so a request has a name and a key, and nothing else. */
-static const char *request_text(EVP_PKEY *key, const char *name, apr_pool_t *pool)
+static bool request_fill(X509_REQ *request, EVP_PKEY *key, const char *name)
 {
-    X509_REQ *request = key ? X509_REQ_new() : NULL;
+    return request && key && X509_REQ_set_version(request, X509_REQ_VERSION_1)
+           && X509_NAME_add_entry_by_NID(X509_REQ_get_subject_name(request), NID_commonName, MBSTRING_UTF8,
+                                         (const unsigned char *)name, -1, -1, 0)
+           && X509_REQ_set_pubkey(request, key);
+}
+
+/* Frees the request. Returns NULL if it was not made. */
+static const char *request_text(X509_REQ *request, bool made, apr_pool_t *pool)
+{
     BIO *bio = BIO_new(BIO_s_mem());
-    const bool made = request && bio && X509_REQ_set_version(request, X509_REQ_VERSION_1)
-                      && X509_NAME_add_entry_by_NID(X509_REQ_get_subject_name(request), NID_commonName, MBSTRING_UTF8,
-                                                    (const unsigned char *)name, -1, -1, 0)
-                      && X509_REQ_set_pubkey(request, key) && X509_REQ_sign(request, key, EVP_sha256()) > 0;
-    const char *text = take_text(bio, made && PEM_write_bio_X509_REQ(bio, request), pool);
+    const char *text = take_text(bio, bio && made && PEM_write_bio_X509_REQ(bio, request), pool);
     BIO_free(bio);
     X509_REQ_free(request);
     return text;
@@ -112,11 +116,69 @@ sr_error_t *sr_cms_request(const char **request, const char **key, const char *n
 {
     SR_TRY(check_name(name, pool));
     EVP_PKEY *made = EVP_EC_gen(SN_X9_62_prime256v1);
-    *request = request_text(made, name, pool);
+    X509_REQ *asked = X509_REQ_new();
+    *request =
+        request_text(asked, request_fill(asked, made, name) && X509_REQ_sign(asked, made, EVP_sha256()) > 0, pool);
     *key = made ? key_text(made, pool) : NULL;
     EVP_PKEY_free(made);
     const char *why = sr_cms_why(pool);
     return *request && *key ? NULL : sr_error(pool, SR_EINTERNAL, "No request can be made: %s", why);
+}
+
+/* Adds a signature that was made elsewhere, and verifies it. */
+static bool request_finish(X509_REQ *request, EVP_PKEY *key, const char *hash, const unsigned char *signature,
+                           apr_size_t length)
+{
+    int algorithm;
+    const bool rsa = EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA;
+    X509_ALGOR *named = X509_ALGOR_new();
+    ASN1_BIT_STRING *bits = ASN1_BIT_STRING_new();
+    bool set =
+        named && bits
+        && OBJ_find_sigid_by_algs(&algorithm, OBJ_sn2nid(hash), rsa ? NID_rsaEncryption : NID_X9_62_id_ecPublicKey)
+        && X509_ALGOR_set0(named, OBJ_nid2obj(algorithm), rsa ? V_ASN1_NULL : V_ASN1_UNDEF, NULL)
+        && ASN1_BIT_STRING_set(bits, (unsigned char *)(uintptr_t)signature, (int)length)
+        && X509_REQ_set1_signature_algo(request, named);
+    if (set) {
+        bits->flags = (bits->flags & ~0x07L) | ASN1_STRING_FLAG_BITS_LEFT; /* no unused bits in the last byte */
+        X509_REQ_set0_signature(request, bits);
+        bits = NULL;
+        set = X509_REQ_verify(request, key) == 1;
+    }
+    ASN1_BIT_STRING_free(bits);
+    X509_ALGOR_free(named);
+    return set;
+}
+
+/* Fills the request, and has it signed. */
+static sr_error_t *request_sign(X509_REQ *request, bool *made, EVP_PKEY *key, const char *hash, const char *name,
+                                sr_cms_request_sign_t *sign, void *baton, apr_pool_t *pool)
+{
+    unsigned char signature[SR_CMS_MAX_SIGNATURE], *der = NULL;
+    apr_size_t length = sizeof signature;
+    const int size = hash && request_fill(request, key, name) ? i2d_re_X509_REQ_tbs(request, &der) : 0;
+    const sr_cms_bytes_t bytes = {apr_pmemdup(pool, der, size > 0 ? (apr_size_t)size : 0), (apr_size_t)size};
+    OPENSSL_free(der);
+    if (size <= 0) return NULL;
+    SR_TRY(sign(signature, &length, baton, &bytes, pool));
+    *made = request_finish(request, key, hash, signature, length);
+    return NULL;
+}
+
+sr_error_t *sr_cms_request_remote(const char **request, const char *name, const sr_cms_bytes_t *public_key,
+                                  sr_cms_request_sign_t *sign, void *baton, apr_pool_t *pool)
+{
+    bool made = false;
+    SR_TRY(check_name(name, pool));
+    const unsigned char *at = public_key->data;
+    EVP_PKEY *key = d2i_PUBKEY(NULL, &at, (long)public_key->length);
+    X509_REQ *asked = X509_REQ_new();
+    sr_error_t *error = request_sign(asked, &made, key, sr_cms_public_key_hash(public_key), name, sign, baton, pool);
+    *request = request_text(asked, made, pool);
+    EVP_PKEY_free(key);
+    const char *why = sr_cms_why(pool);
+    if (error) return error;
+    return *request ? NULL : sr_error(pool, SR_EINTERNAL, "No request can be made: %s", why);
 }
 
 sr_error_t *sr_cms_issue(const char **certificate, const char **key, const char *name, int days, apr_pool_t *pool)

@@ -48,6 +48,9 @@
  * them: "organization", SR_SIGND_PEM, SR_SIGND_FAULT, SR_SIGND_OWN_NEXT_PEM, SR_SIGND_NEXT_FAULT; null if absent. */
 #define SR_SIGND_OWN_SEALS "own"
 #define SR_SIGND_OWN_NEXT_PEM "next"
+/* The member of a setup that asks for a request for a certificate, with `key` (a URI) and `name`, and for nothing else;
+ * and the member of the answer with its PEM text. sigreqctl starts the program in this way. */
+#define SR_SIGND_REQUEST "request"
 
 typedef enum sr_signd_operation_t { SR_SIGND_SIGN = 1, SR_SIGND_CERTIFICATES = 2 } sr_signd_operation_t;
 typedef enum sr_signd_status_t {

@@ -6,7 +6,8 @@
  *    started -> reads the setup -> reads the keys -> gives up its rights -> answers the setup -> serves
  *
  * Keys in tokens (token.c) are opened after it has given up its rights, because the module of a token is code of
- * others. For `httpd -t` the process ends after the answer. */
+ * others. For `httpd -t` the process ends after the answer. sigreqctl starts it to make a request for a certificate of
+ * such a key, with the rights of the caller. */
 #include "signd/seals.h"
 #include "signd/token.h"
 
@@ -92,6 +93,22 @@ static sr_error_t *open_tokens(int *seal, sr_signd_keys_t *keys, const json_t *s
     return sr_signd_keys_without_next(keys, next_fault, pool);
 }
 
+/* For sigreqctl: makes a request for a certificate, and ends. */
+static int make_request(const json_t *setup, apr_pool_t *pool)
+{
+    const json_t *wanted = json_object_get(setup, SR_SIGND_REQUEST);
+    const char *uri = sr_json_string(wanted, "key"), *name = sr_json_string(wanted, "name"), *request;
+    json_t *answer = sr_json_own(json_object(), pool);
+    if (!uri || !name) return 1;
+    sr_signd_token_setup(setup, pool);
+    if (!sr_signd_sandbox(true)) return fail(setup, -1, "the signer process has no sandbox on this system", pool);
+    sr_error_t *error = sr_signd_token_request(&request, uri, name, pool);
+    if (error) return fail(setup, -1, error->message, pool);
+    json_object_set_new(answer, SR_SIGND_REQUEST, json_string(request));
+    say(sr_json_text(answer, pool));
+    return 0;
+}
+
 static int start(const json_t *setup, apr_pool_t *pool)
 {
     sr_signd_keys_t *keys;
@@ -131,7 +148,7 @@ int main(void)
     if (!text || sr_json_parse(&setup, text, length, pool)) return 1;
     const json_int_t wait = json_integer_value(json_object_get(setup, "wait"));
     if (wait) sleep((unsigned)wait);
-    const int status = start(setup, pool);
+    const int status = json_object_get(setup, SR_SIGND_REQUEST) ? make_request(setup, pool) : start(setup, pool);
     apr_pool_destroy(pool);
     return status;
 }

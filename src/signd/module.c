@@ -3,6 +3,10 @@
 #include "signd/module.h"
 
 #include <dlfcn.h>
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/param_build.h>
+#include <openssl/x509.h>
 #include <p11-kit/p11-kit.h>
 #include <string.h>
 
@@ -176,6 +180,106 @@ void sr_signd_object_close(sr_signd_object_t *object)
 {
     for (int i = 0; i < object->count; i++) p11->C_CloseSession(object->sessions[i]);
     object->count = object->idle = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ public key */
+
+/* Finds the public key of the same name and id, or else that with the id of the private key. */
+static bool find_public(CK_OBJECT_HANDLE *found, const sr_signd_object_t *object)
+{
+    CK_ULONG count;
+    unsigned char id[MAX_VALUE];
+    CK_OBJECT_CLASS class = CKO_PUBLIC_KEY, private = CKO_PRIVATE_KEY;
+    CK_ATTRIBUTE same[] = {{CKA_CLASS, &class, sizeof class}, {CKA_ID, id, sizeof id}};
+    p11_kit_uri_set_attribute(object->uri, &same[0]);
+    CK_ATTRIBUTE *attributes = p11_kit_uri_get_attributes(object->uri, &count);
+    const CK_ULONG number = find_objects(found, object->sessions[0], attributes, count);
+    p11_kit_uri_set_attribute(object->uri, &(CK_ATTRIBUTE){CKA_CLASS, &private, sizeof private});
+    if (number == 1) return true;
+    return !p11->C_GetAttributeValue(object->sessions[0], object->key, &same[1], 1)
+           && find_objects(found, object->sessions[0], same, 2) == 1;
+}
+
+/* Reads an attribute of the public key, or of the private one. Returns false if neither has it. */
+static bool read_value(CK_ATTRIBUTE *attribute, const sr_signd_object_t *object, CK_OBJECT_HANDLE public_key)
+{
+    const CK_OBJECT_HANDLE from[] = {public_key, object->key};
+    const CK_ULONG room = attribute->ulValueLen;
+    for (int i = 0; i < 2; i++) {
+        attribute->ulValueLen = room;
+        if (from[i] && !p11->C_GetAttributeValue(object->sessions[0], from[i], attribute, 1) && attribute->ulValueLen
+            && attribute->ulValueLen <= room)
+            return true;
+    }
+    return false;
+}
+
+/* Returns NULL if the parts are no key. */
+static EVP_PKEY *make_key(const char *type, OSSL_PARAM_BLD *parts)
+{
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
+    OSSL_PARAM *all = OSSL_PARAM_BLD_to_param(parts);
+    if (context && all && EVP_PKEY_fromdata_init(context) > 0)
+        (void)EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, all);
+    OSSL_PARAM_free(all);
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+static EVP_PKEY *read_rsa(OSSL_PARAM_BLD *parts, const sr_signd_object_t *object, CK_OBJECT_HANDLE public_key)
+{
+    unsigned char modulus[MAX_VALUE], exponent[MAX_VALUE];
+    CK_ATTRIBUTE n = {CKA_MODULUS, modulus, sizeof modulus}, e = {CKA_PUBLIC_EXPONENT, exponent, sizeof exponent};
+    if (!read_value(&n, object, public_key) || !read_value(&e, object, public_key)) return NULL;
+    BIGNUM *number = BN_bin2bn(modulus, (int)n.ulValueLen, NULL), *power = BN_bin2bn(exponent, (int)e.ulValueLen, NULL);
+    const bool pushed = number && power && OSSL_PARAM_BLD_push_BN(parts, OSSL_PKEY_PARAM_RSA_N, number)
+                        && OSSL_PARAM_BLD_push_BN(parts, OSSL_PKEY_PARAM_RSA_E, power);
+    EVP_PKEY *key = pushed ? make_key("RSA", parts) : NULL;
+    BN_free(number);
+    BN_free(power);
+    return key;
+}
+
+/* The point is in an OCTET STRING (PKCS#11 2.40, 2.3.3); some modules return it as it is. */
+static EVP_PKEY *read_ec(OSSL_PARAM_BLD *parts, const sr_signd_object_t *object, CK_OBJECT_HANDLE public_key)
+{
+    unsigned char curve[MAX_VALUE], point[MAX_VALUE];
+    CK_ATTRIBUTE p = {CKA_EC_POINT, point, sizeof point}, c = {CKA_EC_PARAMS, curve, sizeof curve};
+    if (!read_value(&c, object, public_key) || !read_value(&p, object, public_key)) return NULL;
+    const unsigned char *at = curve, *from = point;
+    ASN1_OBJECT *name = d2i_ASN1_OBJECT(NULL, &at, (long)c.ulValueLen);
+    ASN1_OCTET_STRING *inner = d2i_ASN1_OCTET_STRING(NULL, &from, (long)p.ulValueLen);
+    const char *group = name ? OBJ_nid2sn(OBJ_obj2nid(name)) : NULL;
+    const void *octets = inner ? ASN1_STRING_get0_data(inner) : point;
+    const size_t length = inner ? (size_t)ASN1_STRING_length(inner) : p.ulValueLen;
+    const bool pushed = group && OSSL_PARAM_BLD_push_utf8_string(parts, OSSL_PKEY_PARAM_GROUP_NAME, group, 0)
+                        && OSSL_PARAM_BLD_push_octet_string(parts, OSSL_PKEY_PARAM_PUB_KEY, octets, length);
+    EVP_PKEY *key = pushed ? make_key("EC", parts) : NULL;
+    ASN1_OCTET_STRING_free(inner);
+    ASN1_OBJECT_free(name);
+    return key;
+}
+
+sr_error_t *sr_signd_object_public(sr_cms_bytes_t *public_key, sr_signd_object_t *object, apr_pool_t *pool)
+{
+    CK_KEY_TYPE type = CKK_VENDOR_DEFINED;
+    CK_ATTRIBUTE kind = {CKA_KEY_TYPE, &type, sizeof type};
+    CK_OBJECT_HANDLE found = 0;
+    unsigned char *der = NULL;
+    if (p11->C_GetAttributeValue(object->sessions[0], object->key, &kind, 1) || (type != CKK_RSA && type != CKK_EC))
+        return fault(pool, "the key in the token is neither an RSA nor an EC key");
+    const bool seen = find_public(&found, object);
+    if (!seen && type == CKK_EC)
+        return fault(pool, "the token has no public key that belongs to the private one: it needs the same id");
+    OSSL_PARAM_BLD *parts = OSSL_PARAM_BLD_new();
+    EVP_PKEY *key = !parts ? NULL : type == CKK_RSA ? read_rsa(parts, object, found) : read_ec(parts, object, found);
+    const int length = key ? i2d_PUBKEY(key, &der) : 0;
+    *public_key = (sr_cms_bytes_t){apr_pmemdup(pool, der, length > 0 ? (apr_size_t)length : 0), (apr_size_t)length};
+    OPENSSL_free(der);
+    EVP_PKEY_free(key);
+    OSSL_PARAM_BLD_free(parts);
+    return length > 0 ? NULL : fault(pool, "the public key in the token cannot be read");
 }
 
 /* ------------------------------------------------------------------------------------------- without a login */

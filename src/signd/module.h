@@ -64,6 +64,8 @@ void sr_signd_module_end(void);
 /* Finds the token, opens sessions, logs in, and finds the key. No other thread may use the object meanwhile. */
 sr_error_t *sr_signd_object_open(sr_signd_object_t *object, apr_pool_t *pool);
 void sr_signd_object_close(sr_signd_object_t *object);
+/* Reads the public key that belongs to the key of an object that is open, as a SubjectPublicKeyInfo. */
+sr_error_t *sr_signd_object_public(sr_cms_bytes_t *public_key, sr_signd_object_t *object, apr_pool_t *pool);
 /* Finds the token and what can be seen of the key without a login. `public_key` is the SubjectPublicKeyInfo that it
  * must have. */
 sr_error_t *sr_signd_object_see(sr_signd_object_t *object, const sr_cms_bytes_t *public_key, apr_pool_t *pool);

@@ -28,7 +28,7 @@ typedef struct token_key_t {
     sr_signd_object_t object;
     const sr_cms_identity_t *identity;
     EVP_PKEY *public_key;
-    const char *uri;
+    const char *uri, *hash;
     int seal;
     bool given_up;           /* it is not opened again */
     bool ready;              /* changed under `mutex` */
@@ -114,9 +114,8 @@ static const char *sign_once(unsigned char *signature, apr_size_t *length, token
 {
     unsigned char hashed[SR_CMS_MAX_DIGEST], room[PREFIX + SR_CMS_MAX_DIGEST], raw[SR_CMS_MAX_SIGNATURE];
     apr_size_t size;
-    const char *name = sr_cms_identity_hash(key->identity);
-    const int number = sr_signd_hash(name, &size);
-    const EVP_MD *hash = EVP_get_digestbyname(name);
+    const int number = sr_signd_hash(key->hash, &size);
+    const EVP_MD *hash = EVP_get_digestbyname(key->hash);
     const sr_cms_bytes_t digest = {hashed, size};
     const bool rsa = EVP_PKEY_get_base_id(key->public_key) == EVP_PKEY_RSA;
     CK_ULONG count = sizeof raw;
@@ -309,6 +308,7 @@ sr_error_t *sr_signd_token_identity(const sr_cms_identity_t **identity, const ch
     key->public_key = d2i_PUBKEY(NULL, &at, (long)encoded.length);
     if (!key->public_key) return sr_error(pool, SR_EINTERNAL, "%s: its key cannot be read", certificate_path);
     key->identity = *identity;
+    key->hash = sr_cms_identity_hash(*identity);
     key_count++;
     return NULL;
 }
@@ -382,6 +382,38 @@ sr_error_t *sr_signd_token_check(int *seal, apr_pool_t *pool)
         *seal = keys[i].seal;
         error = sr_signd_object_see(&keys[i].object, &sr_cms_identity_certificate(keys[i].identity)->public_key, pool);
     }
+    sr_signd_module_end();
+    return error;
+}
+
+/* ---------------------------------------------------------------------------------------------------- requests */
+
+/* sr_cms_request_sign_t; the baton is a token_key_t */
+static sr_error_t *request_sign(unsigned char *signature, apr_size_t *length, void *baton, const sr_cms_bytes_t *bytes,
+                                apr_pool_t *pool)
+{
+    const char *why = sign_once(signature, length, baton, bytes, pool);
+    return why ? sr_error(pool, SR_EINTERNAL, "%s", why) : NULL;
+}
+
+sr_error_t *sr_signd_token_request(const char **request, const char *uri, const char *name, apr_pool_t *pool)
+{
+    token_key_t *key = &keys[0];
+    sr_cms_bytes_t public_key;
+    if (!module_path) return sr_error(pool, SR_EINTERNAL, "%s needs SigreqPKCS11Module", uri);
+    if (pin_fault) return pin_fault;
+    *key = (token_key_t){.uri = uri};
+    SR_TRY(sr_signd_object_make(&key->object, uri, pool));
+    SR_TRY(sr_signd_module_open(module_path, pool));
+    SR_TRY(begin(pool));
+    SR_TRY(sr_signd_object_open(&key->object, pool));
+    SR_TRY(sr_signd_object_public(&public_key, &key->object, pool));
+    const unsigned char *at = public_key.data;
+    key->public_key = d2i_PUBKEY(NULL, &at, (long)public_key.length);
+    key->hash = sr_cms_public_key_hash(&public_key);
+    if (!key->public_key || !key->hash) return sr_error(pool, SR_EINTERNAL, "%s: its key cannot be read", uri);
+    sr_error_t *error = sr_cms_request_remote(request, name, &public_key, request_sign, key, pool);
+    sr_signd_object_close(&key->object);
     sr_signd_module_end();
     return error;
 }

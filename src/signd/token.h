@@ -25,5 +25,7 @@ sr_error_t *sr_signd_token_start(int *seal, const char **next_fault, bool again,
 /* The same for `httpd -t`, which needs no signatures: opens the module and finds the tokens, and the keys as far as
  * that is possible without a login. No PIN is tried. */
 sr_error_t *sr_signd_token_check(int *seal, apr_pool_t *pool);
+/* Makes a request for a certificate of a key in a token, for `sigreqctl seal request`. It logs in. */
+sr_error_t *sr_signd_token_request(const char **request, const char *uri, const char *name, apr_pool_t *pool);
 
 #endif

@@ -75,7 +75,7 @@ sub new {
     my $self = bless { folder => File::Spec->rel2abs($folder) }, $class;
     mkdir $folder;
     $self->write('ca.cnf', configuration(@urls{qw(http ocsp)}));
-    $self->issue($_,      $_,        'root', days => 10_000) for qw(root tsaroot1 tsaroot2);
+    $self->issue($_,      $_,        'root', days => 11_000) for qw(root tsaroot1 tsaroot2);
     $self->issue('ca',    'root',    'sub', days => 3650);
     $self->issue($_,      'ca',      'seal') for qw(seal seal2);
     $self->issue('ocsp',  'ca',      'ocsp');
@@ -118,11 +118,10 @@ sub run {    # a command, in the folder; N is the name of the issuer
 }
 
 # Issues a certificate: its name, the name of its issuer, a section of the configuration. It begins `from` (time,
-# default: an hour ago) and ends `until` (default: after `days`, 730). `key`: [ec => curve] or [rsa => bits].
+# default: an hour ago) and ends `until` (default: after `days`, 730). `key`: [ec => curve] or [rsa => bits]. `hash`:
+# with which the issuer signs it, sha256 by default.
 sub issue {
     my ($self, $name, $issuer, $section, %more) = @_;
-    my $from  = $more{from}  // time - 3600;
-    my $until = $more{until} // time + 86_400 * ($more{days} // 730);
     my ($kind, $size) = @{ $more{key} // $KEYS{$name} // [ec => 'P-256'] };
     my @key = $kind eq 'ec' ? ('-newkey', 'ec', '-pkeyopt', "ec_paramgen_curve:$size") : ('-newkey', "rsa:$size");
     if ($section eq 'root' || $section eq 'sub') {
@@ -132,10 +131,17 @@ sub issue {
     }
     $self->run($issuer, qw(openssl req -nodes -new), @key, '-keyout', "$name.key", '-out', "$name.csr",
         '-subj', '/O=Test/CN=Test ' . ($more{common} // $name));
+    return $self->certify($name, $issuer, $section, %more);
+}
+
+sub certify {    # the same for a request that is there: NAME.csr
+    my ($self, $name, $issuer, $section, %more) = @_;
+    my $from  = $more{from}  // time - 3600;
+    my $until = $more{until} // time + 86_400 * ($more{days} // 730);
     $self->run($issuer, qw(openssl ca -batch -notext -config ca.cnf -name ca_default -extensions), $section,
         ($name eq $issuer ? ('-selfsign', '-keyfile', "$name.key") : ()),
         '-startdate', strftime('%Y%m%d%H%M%SZ', gmtime $from), '-enddate', strftime('%Y%m%d%H%M%SZ', gmtime $until),
-        '-in', "$name.csr", '-out', "$name.crt");
+        '-md', $more{hash} // 'sha256', '-in', "$name.csr", '-out', "$name.crt");
     return $self->file("$name.crt");
 }
 
