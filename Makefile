@@ -138,6 +138,8 @@ $(O)/t/tool/%: $(O)/obj/t/tool/%.o $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
+$(O)/t/tool/collect: private BASE_LIBS += $(CURL_LIBS)
+
 $(O)/t/tool/faulty_token.so: $(call obj,$(TOOL_MODULE)) $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -o $@ $(objects)

@@ -104,6 +104,14 @@ static TS_RESP *reject(void)
     return response;
 }
 
+/* The authority signs with the hash with which its certificate was signed. */
+static const EVP_MD *own_hash(void)
+{
+    int hash = NID_undef;
+    X509_get_signature_info(certificate, &hash, NULL, NULL, NULL);
+    return EVP_get_digestbynid(hash);
+}
+
 static TS_RESP *respond(TS_REQ *query, const char *mode)
 {
     TS_RESP_CTX *context = TS_RESP_CTX_new();
@@ -112,8 +120,8 @@ static TS_RESP *respond(TS_REQ *query, const char *mode)
     i2d_TS_REQ_bio(in, query);
     TS_RESP_CTX_set_signer_cert(context, certificate);
     TS_RESP_CTX_set_signer_key(context, key);
-    TS_RESP_CTX_set_signer_digest(context, EVP_sha256());
-    TS_RESP_CTX_set_ess_cert_id_digest(context, EVP_sha256());
+    TS_RESP_CTX_set_signer_digest(context, own_hash());
+    TS_RESP_CTX_set_ess_cert_id_digest(context, own_hash());
     TS_RESP_CTX_set_certs(context, chain);
     TS_RESP_CTX_set_def_policy(context, policy);
     TS_RESP_CTX_add_md(context, EVP_sha256());

@@ -57,11 +57,12 @@ sub pyhanko_judge {
 
 # pyhanko_lta(ROOTS, CRLS, FILE): what pyHanko's long-term validation says of the first signature, at the time of this
 # process's clock: "PADES_LT ok, PADES_LTA NO". It knows what is in the file and the CRLs in a folder. undef where
-# pyHanko is missing. t/tool/longterm.py says more.
+# pyHanko is missing. A fourth argument, 'ades', adds another judgement. t/tool/longterm.py says more.
 sub pyhanko_lta {
-    my ($roots, $crls, $file) = @_;
+    my ($roots, $crls, $file, @more) = @_;
     my $there = dirname($ENV{SIGREQ_JUDGE} // return undef) . '/pyhanko';
-    open my $pipe, '-|', '/usr/bin/python3', 't/tool/longterm.py', $there, $roots, $crls, $file or return undef;
+    open my $pipe, '-|', '/usr/bin/python3', 't/tool/longterm.py', $there, $roots, $crls, $file, @more
+        or return undef;
     chomp(my $said = <$pipe> // 'nothing');
     close $pipe;
     return $? >> 8 == 77 ? undef : $said;
