@@ -346,6 +346,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
                          .keys = sr_key_cache_create(pchild),
                          .trust = sr_run_trust()};
     child.next_unusable = !sr_run_seal_child_init(child.seal, &child.own, pchild);
+    child.former = sr_run_seal_former();
     child.proofs = sr_run_proofs_child_init(pchild, main_server, conf, child.seal, child.own);
     sr_http_readers_child_init();
     child_retention = &conf->retention;

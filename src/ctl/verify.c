@@ -92,7 +92,8 @@ static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
 {
     static const ctl_option_id_t files[] = {OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE};
     const sr_cms_identity_t *seals[2] = {NULL, NULL};
-    apr_array_header_t *own = NULL;
+    apr_array_header_t *own = NULL, *former = NULL;
+    const char *fault = NULL;
     sr_cms_anchors_t *anchors;
 
     *context = (sr_cms_context_t){.ours = NULL};
@@ -107,7 +108,10 @@ static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
         SR_TRY(sr_cms_identity_without_key(&seals[i], pem, path, NULL, NULL, ctl->pool));
     }
     if (ctl->given[OPTION_SEALS]) SR_TRY(sr_cms_own_read(&own, ctl->values[OPTION_SEALS], ctl->pool));
-    context->ours = sr_cms_own_ours(seals, 2, own, ctl->pool);
+    if (ctl->given[OPTION_CERTIFICATE])
+        former = sr_cms_former_read(&fault, ctl->values[OPTION_CERTIFICATE], ctl->pool);
+    if (fault) fprintf(stderr, "sigreqctl: a former certificate of the seal: %s\n", fault);
+    context->ours = sr_cms_own_ours(seals, 2, own, former, ctl->pool);
     return NULL;
 }
 

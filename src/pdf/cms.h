@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cms.h: certificates and signatures, as part of pdf.h. certificate.c identity.c own.c issue.c arrange.c: keys
- * and certificates · cms.c: makes a signature · stamped.c: adds a timestamp · check.c, judge.c: check signatures, in a
- * helper · match.c: compares the result with the document */
+ * and certificates · former.c: those that a seal had before · cms.c: makes a signature · stamped.c: adds a timestamp ·
+ * check.c, judge.c: check signatures, in a helper · match.c: compares the result with the document */
 #ifndef SR_PDF_CMS_H
 #define SR_PDF_CMS_H
 
@@ -111,9 +111,11 @@ void sr_cms_own_load(sr_cms_own_t *own, const char *folder, const char *organiza
 sr_error_t *sr_cms_own_read(apr_array_header_t **all, const char *folder, apr_pool_t *pool);
 /* Returns the own seal of an organisation, or NULL. */
 sr_cms_own_t *sr_cms_own_find(const apr_array_header_t *all, const char *organization);
-/* Returns the certificates of `count` seals (each may be NULL) and of all own seals, as sr_cms_context_t needs them. */
+/* Returns the certificates of `count` seals (each may be NULL), of all own seals, and the former ones (NULL: none), as
+ * sr_cms_context_t needs them. */
 const sr_cms_certificate_t *const *sr_cms_own_ours(const sr_cms_identity_t *const *seals, int count,
-                                                   const apr_array_header_t *all, apr_pool_t *pool);
+                                                   const apr_array_header_t *all, const apr_array_header_t *former,
+                                                   apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ issue.c */
 #define SR_CMS_MAX_NAME 64 /* characters of a common name (RFC 5280, ub-common-name) */
@@ -135,6 +137,12 @@ sr_error_t *sr_cms_issue_identity(const sr_cms_identity_t **identity, const char
 #define SR_CMS_ISSUE_NAME "Sigreq"
 #define SR_CMS_ISSUE_TEST " TEST \xe2\x80\x94 not legally binding"
 #define SR_CMS_ISSUE_DAYS 3650
+
+/* ----------------------------------------------------------------------------------------------- former.c */
+/* Returns the certificates (const sr_cms_certificate_t *) of the folder `former` beside the file of the present one, in
+ * no order. The folder may be missing. If a file cannot be read, the others are returned, and *fault says which and
+ * why. Otherwise *fault is NULL. */
+apr_array_header_t *sr_cms_former_read(const char **fault, const char *certificate_path, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- arrange.c */
 /* What an authority has sent, for a key that waits for it. */

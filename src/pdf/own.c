@@ -144,9 +144,10 @@ sr_cms_own_t *sr_cms_own_find(const apr_array_header_t *all, const char *organiz
 }
 
 const sr_cms_certificate_t *const *sr_cms_own_ours(const sr_cms_identity_t *const *seals, int count,
-                                                   const apr_array_header_t *all, apr_pool_t *pool)
+                                                   const apr_array_header_t *all, const apr_array_header_t *former,
+                                                   apr_pool_t *pool)
 {
-    const int most = count + 2 * (all ? all->nelts : 0);
+    const int most = count + 2 * (all ? all->nelts : 0) + (former ? former->nelts : 0);
     const sr_cms_certificate_t **ours = apr_pcalloc(pool, sizeof(void *) * (apr_size_t)(most + 1));
     int found = 0;
     for (int i = 0; i < count; i++)
@@ -158,5 +159,7 @@ const sr_cms_certificate_t *const *sr_cms_own_ours(const sr_cms_identity_t *cons
         for (int j = 0; j < 2; j++)
             if (both[j]) ours[found++] = sr_cms_identity_certificate(both[j]);
     }
+    for (int i = 0; former && i < former->nelts; i++)
+        ours[found++] = APR_ARRAY_IDX(former, i, const sr_cms_certificate_t *);
     return ours;
 }

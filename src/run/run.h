@@ -68,6 +68,9 @@ int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server);
  * NULL). A member is replaced if the signer process has another certificate later. *own has the own seals of
  * organisations (sr_cms_own_t), or is NULL. Returns false if there is a next certificate that cannot be used. */
 bool sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_header_t **own, apr_pool_t *pchild);
+/* Returns the certificates (const sr_cms_certificate_t *) that the seal of production had before, as the parent has
+ * read them. */
+const apr_array_header_t *sr_run_seal_former(void);
 
 /* --------------------------------------------------------------------------------------------------- own.c
  * The own seals of organisations, for seal.c.

@@ -25,6 +25,7 @@ APLOG_USE_MODULE(sigreq);
 
 /* By environment, and the next one of production (or NULL); of the current configuration. */
 static const sr_cms_identity_t *seals[SR_SIGND_NEXT + 1];
+static const apr_array_header_t *former;       /* const sr_cms_certificate_t *: of production; for verification */
 static bool next_unusable;                     /* there is a next certificate, which cannot be used */
 static sr_signd_seal_t batons[SR_SIGND_SEALS]; /* who signs with them; of the current child */
 
@@ -236,6 +237,19 @@ static void read_next(const json_t *answer, server_rec *main_server, apr_pool_t 
     if (fault) warn_of_next(main_server, fault);
 }
 
+/* Documents that a former certificate has sealed are still of this service. A fault is only a warning. */
+static void read_former(server_rec *main_server, apr_pool_t *pconf)
+{
+    const char *fault;
+    former = sr_cms_former_read(&fault, pair_of(main_server, SR_PRODUCTION).certificate, pconf);
+    if (fault)
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, main_server,
+            "SR0408: a former certificate of the seal cannot be read, so what it has sealed is not recognised: "
+            "%s",
+            fault);
+}
+
 /* Reads the answer of the signer process to the setup. Returns the fault, or NULL. */
 static const char *read_answer(const json_t *answer, server_rec *main_server, apr_pool_t *pconf)
 {
@@ -258,6 +272,7 @@ static const char *read_answer(const json_t *answer, server_rec *main_server, ap
         sr_metrics_set(SR_METRIC_SEAL_EXPIRES, i, 0, (apr_uint64_t)sr_cms_identity_certificate(seals[i])->until);
     }
     read_next(answer, main_server, pconf);
+    read_former(main_server, pconf);
     look_at_next(main_server, pconf);
     sr_run_own_read(answer, main_server, pconf);
     sr_run_own_measure();
@@ -271,6 +286,7 @@ int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
     memset(seals, 0, sizeof seals);
     production = NULL;
     sr_run_own_forget();
+    former = NULL;
     if (!sr_conf_is_used()) return OK;
     json_t *setup = setup_of(main_server, pconf);
     const char *folder = sr_conf_of_process(main_server)->organization_seals;
@@ -327,4 +343,9 @@ bool sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_head
     used[SR_SIGND_NEXT] = seals[SR_SIGND_NEXT];
     *own = sr_run_own_child_init(signd);
     return !next_unusable;
+}
+
+const apr_array_header_t *sr_run_seal_former(void)
+{
+    return former;
 }

@@ -35,12 +35,13 @@ typedef struct sr_child_t {
     sr_proof_cache_t *proofs;  /* or NULL: revocation is not watched */
     /* by sr_environment_t, and the next one of production, or NULL (sr_sealing_identity) */
     const sr_cms_identity_t *seal[3];
-    const apr_array_header_t *own; /* own seals of organisations (sr_cms_own_t); or NULL */
-    apr_time_t next_from;          /* when the administrator wants the next one to seal; 0: as soon as possible */
-    bool next_unusable;            /* there is a next certificate, which cannot be used */
-    bool long_term;                /* signatures get proofs, if there are timestamps and proofs */
-    sr_timestamps_t *timestamps;   /* or NULL: signatures get no timestamps */
-    const sr_cms_anchors_t *trust; /* whom signatures of verified documents must lead to; or NULL */
+    const apr_array_header_t *own;    /* own seals of organisations (sr_cms_own_t); or NULL */
+    const apr_array_header_t *former; /* const sr_cms_certificate_t *: those that production had before */
+    apr_time_t next_from;             /* when the administrator wants the next one to seal; 0: as soon as possible */
+    bool next_unusable;               /* there is a next certificate, which cannot be used */
+    bool long_term;                   /* signatures get proofs, if there are timestamps and proofs */
+    sr_timestamps_t *timestamps;      /* or NULL: signatures get no timestamps */
+    const sr_cms_anchors_t *trust;    /* whom signatures of verified documents must lead to; or NULL */
 } sr_child_t;
 
 /* The environment of a use case. The adapter makes it for each request. httpd merges the configuration of a location

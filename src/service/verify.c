@@ -35,9 +35,11 @@ static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *fou
                          apr_pool_t *pool)
 {
     const bool binding = request->environment == SR_PRODUCTION;
-    const sr_cms_identity_t *const *seals = &service->child->seal[request->environment];
+    const sr_child_t *child = service->child;
     return ask(service, service->pdf, found, request,
-               sr_cms_own_ours(seals, binding ? 2 : 1, binding ? service->child->own : NULL, pool), pool);
+               sr_cms_own_ours(&child->seal[request->environment], binding ? 2 : 1, binding ? child->own : NULL,
+                               binding ? child->former : NULL, pool),
+               pool);
 }
 
 /* *row is NULL if the caller has no document with this SHA-256. */
@@ -101,8 +103,9 @@ sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answe
                                      apr_pool_t *pool)
 {
     const sr_cms_certificate_t *test = sr_cms_identity_certificate(service->child->seal[SR_TEST]);
+    const sr_child_t *child = service->child;
     const sr_cms_certificate_t *const *ours =
-        sr_cms_own_ours(service->child->seal, SR_PRODUCTION + 2, service->child->own, pool);
+        sr_cms_own_ours(child->seal, SR_PRODUCTION + 2, child->own, child->former, pool);
     sr_pdf_verification_t found;
     SR_TRY(ask(service, sr_pdf_pool_for_public(service->pdf, pool), &found, request, ours, pool));
     *answer = sr_json_own(sr_pdf_verification_json(&found), pool);

@@ -146,6 +146,24 @@ subtest 'the takeover while documents are signed' => sub {
     ok($httpd->graceful, '… a graceful restart');
     is($sign->(), 200, '… it seals');
     is(health($httpd)->{next}, undef, '… no other certificate waits');
+
+    my $ours = sub {    # whether the service, and sigreqctl verify, recognise a document
+        path("$folder/verified.pdf")->spurt($_[0]);
+        my $helper = suite->{source} . '/build/sigreq-pdfd';
+        my $found  = $client->post('/verify', body => $_[0], headers => { 'Content-Type' => 'application/pdf' })->json;
+        my $said   = qx($ctl --json verify $folder/verified.pdf --certificate $dir/seal.crt --helper $helper 2>/dev/null);
+        return join ' ', map { $_->{signatures}[0]{ours} ? 'ours' : 'foreign' } $found, Mojo::JSON::decode_json($said);
+    };
+    is($ours->($first), 'ours ours', 'what the former certificate has sealed is still recognised');
+    is($ours->($last),  'ours ours', '… and what the present one has');
+    path("$dir/former/bad.crt")->spurt('no certificate');
+    unlike($httpd->log, qr/SR0408/, 'no warning so far');
+    ok($httpd->graceful, 'with a file in the folder former that is no certificate, a graceful restart');
+    like($httpd->log, qr{:warn\].* SR0408: .*former/bad\.crt: it holds no certificate}, '… warns');
+    is($ours->($first), 'ours ours', '… and the others are read');
+    unlink glob "$dir/former/*";
+    ok($httpd->graceful, 'when the certificate is removed, after a graceful restart');
+    is($ours->($first), 'foreign foreign', '… it is not recognised any more');
 };
 
 subtest 'it is added while httpd runs' => sub {

@@ -85,7 +85,7 @@ static void finding(const made_t *acme)
            && !sr_cms_own_find(all, NULL),
        "others have no own seal");
     const sr_cms_identity_t *seals[2] = {NULL, make_identity(&(make_t){.name = "service"}, root)};
-    const sr_cms_certificate_t *const *ours = sr_cms_own_ours(seals, 2, all, root);
+    const sr_cms_certificate_t *const *ours = sr_cms_own_ours(seals, 2, all, NULL, root);
     int count = 0;
     while (ours[count]) count++;
     is_int(count, 4, "the certificates of the service: its own, and three of organisations");

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* former.c: the certificates with which a seal has signed before its present one. `sigreqctl seal rotate` keeps them in
+ * the folder `former`, beside the file of the present one. */
+#include "pdf/cms.h"
+
+#include <dirent.h>
+#include <string.h>
+
+#define MOST 256 /* certificates */
+
+static bool is_certificate(const char *name)
+{
+    const size_t length = strlen(name), suffix = strlen(".crt");
+    return length > suffix && !strcmp(name + length - suffix, ".crt");
+}
+
+apr_array_header_t *sr_cms_former_read(const char **fault, const char *certificate_path, apr_pool_t *pool)
+{
+    apr_array_header_t *former = apr_array_make(pool, 4, sizeof(const sr_cms_certificate_t *));
+    const char *slash = strrchr(certificate_path, '/');
+    const char *folder =
+        apr_pstrcat(pool, slash ? apr_pstrmemdup(pool, certificate_path, (apr_size_t)(slash - certificate_path)) : ".",
+                    "/former", NULL);
+    DIR *listing = opendir(folder);
+    *fault = NULL;
+    for (const struct dirent *entry; listing && former->nelts < MOST && (entry = readdir(listing)) != NULL;) {
+        const sr_cms_certificate_t *one;
+        if (!is_certificate(entry->d_name)) continue;
+        const sr_error_t *error =
+            sr_cms_certificate_read(&one, apr_pstrcat(pool, folder, "/", entry->d_name, NULL), pool);
+        if (error) *fault = error->message;
+        else APR_ARRAY_PUSH(former, const sr_cms_certificate_t *) = one;
+    }
+    if (listing) closedir(listing);
+    return former;
+}
