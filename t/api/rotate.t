@@ -151,7 +151,8 @@ subtest 'the takeover while documents are signed' => sub {
         path("$folder/verified.pdf")->spurt($_[0]);
         my $helper = suite->{source} . '/build/sigreq-pdfd';
         my $found  = $client->post('/verify', body => $_[0], headers => { 'Content-Type' => 'application/pdf' })->json;
-        my $said   = qx($ctl --json verify $folder/verified.pdf --certificate $dir/seal.crt --helper $helper 2>/dev/null);
+        my @words  = ("$folder/verified.pdf", '--certificate', "$dir/seal.crt", '--helper', $helper);
+        my $said   = qx($ctl --json verify @words 2>/dev/null);
         return join ' ', map { $_->{signatures}[0]{ours} ? 'ours' : 'foreign' } $found, Mojo::JSON::decode_json($said);
     };
     is($ours->($first), 'ours ours', 'what the former certificate has sealed is still recognised');

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # sigreqctl seal request, import, show and rotate for a key in a token (PKCS#11), by SoftHSM. The PIN is in a file, and
-# on no command line. t/ctl/rotation.t has what they do with keys in files, and t/api/token.t what httpd does with tokens.
+# on no command line. t/ctl/rotation.t has what they do with keys in files, t/api/token.t what httpd does with tokens.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -137,7 +137,8 @@ for my $next (['rsa', $rsa], ['p-384', $p384]) {
     is($code, 0, '… the next certificate is imported') or diag $said;
     $shown = decode_json((seal('show', $ours, '--json'))[1]);
     is($shown->{next}{key_file}, $next->[1], '… and shown');
-    refused('rotate', 4, qr{its key is in a token, which the configuration names: put it and "pkcs11:}, 'rotate', $ours);
+    refused('rotate', 4, qr{its key is in a token, which the configuration names: put it and "pkcs11:}, 'rotate',
+        $ours);
     unlink map {"$ours/next.$_"} qw(crt token);
 }
 done_testing;
