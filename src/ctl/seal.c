@@ -97,9 +97,11 @@ sr_error_t *ctl_seal_create(ctl_t *ctl)
     if (ctl->given[OPTION_TEST]) name = apr_pstrcat(ctl->pool, name, SR_CMS_ISSUE_TEST, NULL);
     SR_TRY(sr_cms_issue(&certificate, &key, name, days, ctl->pool));
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return ctl_seal_fault(ctl, folder);
-    if (access(certificate_path, F_OK) == 0) {
+    const char *const others[] = {certificate_path, apr_pstrcat(ctl->pool, folder, "/seal.token", NULL)};
+    for (int i = 0; i < 2; i++) {
+        if (access(others[i], F_OK) != 0) continue;
         errno = EEXIST;
-        return ctl_seal_fault(ctl, certificate_path);
+        return ctl_seal_fault(ctl, others[i]);
     }
     SR_TRY(ctl_seal_write(ctl, key_path, key, 0600));
     error = ctl_seal_write(ctl, certificate_path, certificate, 0644);

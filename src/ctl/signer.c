@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -13,7 +15,8 @@
 #include <unistd.h>
 
 #define MAX_ANSWER ((apr_size_t)64 << 10)
-#define LEAST_DESCRIPTOR 16 /* above the descriptors of the program */
+#define PATIENCE apr_time_from_sec(60) /* a token takes its time */
+#define LEAST_DESCRIPTOR 16            /* above the descriptors of the program */
 
 static int high(int descriptor)
 {
@@ -25,10 +28,13 @@ static int high(int descriptor)
 /* Returns NULL if the process has not answered with JSON. */
 static json_t *read_answer(int descriptor, apr_pool_t *pool)
 {
+    const apr_time_t deadline = sr_time_steady() + PATIENCE;
     char *text = apr_palloc(pool, MAX_ANSWER);
     apr_size_t length = 0;
     json_t *answer;
-    while (length < MAX_ANSWER) {
+    for (apr_time_t left; length < MAX_ANSWER && (left = deadline - sr_time_steady()) > 0;) {
+        struct pollfd ready = {.fd = descriptor, .events = POLLIN};
+        if (poll(&ready, 1, (int)apr_time_as_msec(left) + 1) <= 0) continue;
         const ssize_t got = read(descriptor, text + length, MAX_ANSWER - length);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
@@ -62,6 +68,7 @@ static json_t *ask(int *failed, const char *program, const char *setup, apr_pool
     }
     close(talk[0]);
     close(door[0]);
+    if (!*failed && !answer) kill(pid, SIGKILL);
     while (!*failed && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     return answer;
 }
@@ -100,5 +107,5 @@ sr_error_t *ctl_signer_request(ctl_t *ctl, const char **request)
     *request = answer ? sr_json_string(answer, SR_SIGND_REQUEST) : NULL;
     if (*request) return NULL;
     if (fault) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s", fault);
-    return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s does not answer: the module may have crashed", program);
+    return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s does not answer: the module hangs, or has crashed", program);
 }

@@ -120,6 +120,7 @@ sub sent {    # certificates for a request, as the authority sends them
 }
 my $sent = sent('seal', 'ours');
 refused('another request', 4, qr{seal\.token exists}, @request, $p384, @token, @pin);
+refused('a seal in a file', 4, qr{seal\.token exists}, 'create', $ours);
 refused('certificates of another key', 1, qr{not the certificate of the key in \S+/seal\.csr}, 'import', $ours,
     $pki->file('seal-chain.crt'));
 ok(!-e "$ours/seal.crt", '… nothing was installed');
