@@ -108,8 +108,7 @@ static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
         SR_TRY(sr_cms_identity_without_key(&seals[i], pem, path, NULL, NULL, ctl->pool));
     }
     if (ctl->given[OPTION_SEALS]) SR_TRY(sr_cms_own_read(&own, ctl->values[OPTION_SEALS], ctl->pool));
-    if (ctl->given[OPTION_CERTIFICATE])
-        former = sr_cms_former_read(&fault, ctl->values[OPTION_CERTIFICATE], ctl->pool);
+    if (ctl->given[OPTION_CERTIFICATE]) former = sr_cms_former_read(&fault, ctl->values[OPTION_CERTIFICATE], ctl->pool);
     if (fault) fprintf(stderr, "sigreqctl: a former certificate of the seal: %s\n", fault);
     context->ours = sr_cms_own_ours(seals, 2, own, former, ctl->pool);
     return NULL;
