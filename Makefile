@@ -45,7 +45,7 @@ FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(HT
          $(PDFD_CPPFLAGS) $(SIGND_CPPFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(PDFD_LIBS) $(SIGND_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS))
 
 SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c $(O)/sql_operations.c $(O)/sql_shapes.c
-LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/blobs/*.c src/store/*.c src/pdf/*.c src/jobs/*.c src/trust/*.c src/service/*.c) $(SQL_TABLES)
+LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/s3/*.c src/blobs/*.c src/store/*.c src/pdf/*.c src/jobs/*.c src/trust/*.c src/service/*.c) $(SQL_TABLES)
 MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/web/*.c src/conf/*.c src/run/*.c)
 PDFD_SRC := $(wildcard src/pdfd/*.c)
 PDFD_CXX := $(wildcard src/pdfd/*.cc)

@@ -162,6 +162,8 @@ void sr_sha256_update(sr_sha256_t *state, const void *data, apr_size_t length);
 /* Writes 32 bytes to `digest`. Nothing can be added to the state afterwards. */
 void sr_sha256_end(unsigned char *digest, sr_sha256_t *state);
 const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool);
+/* Writes the HMAC with SHA-256 (32 bytes) to `digest`, which may be the key. */
+void sr_hmac_sha256(unsigned char *digest, const void *key, apr_size_t key_length, const void *data, apr_size_t length);
 
 /* ----------------------------------------------------------------------------------------------- cipher.c */
 typedef enum sr_cipher_method_t {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest.c: SHA-256. Stored documents are named by it, and tokens are stored as it. */
+/* digest.c: SHA-256, and HMAC with it. Stored documents are named by it, and tokens are stored as it. */
 #include "base/base.h"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DIGEST_LENGTH (SR_SHA256_HEX_LENGTH / 2)
 
@@ -73,4 +75,12 @@ const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool)
 
     sr_sha256_end(digest, state);
     return sr_text_hex(digest, sizeof digest, pool);
+}
+
+void sr_hmac_sha256(unsigned char *digest, const void *key, apr_size_t key_length, const void *data, apr_size_t length)
+{
+    unsigned char result[DIGEST_LENGTH];
+
+    require(HMAC(EVP_sha256(), key, (int)key_length, data, length, result, NULL) != NULL);
+    memcpy(digest, result, sizeof result);
 }

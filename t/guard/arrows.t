@@ -13,7 +13,8 @@ my %allowed = (
     base    => [],
     metrics => [qw(base)],
     model   => [qw(base embed)],
-    blobs   => [qw(base)],
+    s3      => [qw(base)],
+    blobs   => [qw(s3 base)],
     store   => [qw(model metrics base embed)],
     pdf     => [qw(model metrics base)],
     trust   => [qw(pdf metrics base)],
@@ -51,7 +52,7 @@ for my $file (files('src/*/*.[ch]'), 'mod_sigreq.c') {
 }
 ok($allowed{$_}, "the layer '$_' is in the table of arrows") for sort keys %seen;
 ok($seen{$_}, "the layer '$_' has files")
-    for qw(base metrics model blobs store pdf trust service http conf api run pdfd signd ctl);
+    for qw(base metrics model s3 blobs store pdf trust service http conf api run pdfd signd ctl);
 
 # The same for what is linked: each function and table of ours that an object uses is of a folder that it may use. What
 # only passes through a header needs no include of its own and is found here alone. build/symbols is what nm says.

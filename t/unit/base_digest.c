@@ -28,6 +28,11 @@ int main(void)
     for (i = 0; i < 100000; i++) sr_sha256_update(state, "aaaaaaaaaa", 10);
     is_str(sr_sha256_end_hex(state, pool), million, "the digest of a million letters");
 
+    unsigned char hmac[32] = "key";
+    sr_hmac_sha256(hmac, hmac, 3, "The quick brown fox jumps over the lazy dog", 43);
+    is_str(sr_text_hex(hmac, sizeof hmac, pool), "f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8",
+           "an HMAC, written over its key");
+
     apr_pool_destroy(pool);
     apr_terminate();
     return done();

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# src/s3/sigv4.c signs generated requests as botocore does. t/unit/s3_sigv4.c has examples that need no botocore.
+use strict;
+use warnings;
+use Test::More;
+
+use constant REQUESTS => 2500;
+
+plan skip_all => 'python3-botocore is not installed'
+    if system('/usr/bin/python3 -c "import botocore" 2>/dev/null') != 0;
+for my $seed ($ENV{SIGREQ_SEED} // (1 .. 4)) {
+    my $said = `/usr/bin/python3 t/tool/sigv4.py build/t/tool/s3sign @{[REQUESTS]} $seed 2>&1`;
+    is($?, 0, "seed $seed: the comparison ran");
+    my ($last) = $said =~ /^(.*)\n\z/m;
+    is($last, REQUESTS . ' equal, 0 differ', "seed $seed: " . REQUESTS . ' requests are signed as botocore does')
+        or diag $said;
+}
+done_testing;
