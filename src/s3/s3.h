@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* s3.h: calls to an S3-compatible object store.
  *
- * Sections: sigv4.c
+ * Sections: sigv4.c · client.c · objects.c · list.c
+ *
+ * Every call may be repeated, because the name of an object contains a digest of its content: an object is only ever
+ * written with the same bytes. Nothing depends on conditional requests, on ETags or on the order of a list.
  */
 #ifndef SR_S3_H
 #define SR_S3_H
@@ -46,5 +49,55 @@ typedef struct sr_s3_signed_t {
 
 /* Signs a request. Host, X-Amz-Content-Sha256, X-Amz-Date and X-Amz-Security-Token are added to the headers. */
 void sr_s3_sign(sr_s3_signed_t *result, const sr_s3_request_t *request, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- client.c
+ * A client of one bucket, for any number of threads of one process. It keeps connections. Make it after a fork.
+ * curl_global_init must have been called.
+ */
+typedef struct sr_s3_t sr_s3_t;
+
+typedef struct sr_s3_options_t {
+    const char *scheme, *authority; /* of the endpoint: "https", "s3.example.org:8080" */
+    const char *bucket;
+    const char *prefix; /* of all keys: "" or "sigreq/" */
+    const char *region;
+    sr_s3_credentials_t credentials;
+    bool virtual_host;       /* the bucket is a part of the host's name (bucket.s3.example.org), and not of the path */
+    const char *authorities; /* certificates (PEM) of https servers; NULL: the system's */
+    const char *agent;       /* User-Agent */
+    /* Time limits; 0: the default. `stall` is how long a transfer may be slower than 1 KiB/s (whole seconds), `small`
+     * and `large` limit an operation with all its repeats, of up to 1 MiB or more. */
+    apr_interval_time_t stall, small, large;
+    /* Called with a line for the log, for example when the clock differs from that of the server; or NULL. */
+    void (*note)(void *baton, const char *text);
+    void *baton;
+} sr_s3_options_t;
+
+/* Errors: SR_EINTERNAL. */
+sr_error_t *sr_s3_create(sr_s3_t **s3, const sr_s3_options_t *options, apr_pool_t *pool);
+/* "s3://bucket/prefix" */
+const char *sr_s3_name(const sr_s3_t *s3, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ objects.c
+ * Operations on objects. A key is that of the object without the prefix of the client. Errors: SR_EUNAVAILABLE, whose
+ * cause has the code and the request's id of the server.
+ */
+/* Stores the first `size` bytes of a file under a key, and asks the server whether it has them. */
+sr_error_t *sr_s3_put(sr_s3_t *s3, const char *key, int descriptor, apr_off_t size, const char *sha256,
+                      apr_pool_t *pool);
+/* Writes an object to a file from its beginning. Nothing in the file may be used if there is an error. A content with
+ * another SHA-256, and an object that is missing, are errors. */
+sr_error_t *sr_s3_get(apr_off_t *size, sr_s3_t *s3, const char *key, const char *sha256, int descriptor,
+                      apr_pool_t *pool);
+/* *size is set if the object is there. */
+sr_error_t *sr_s3_head(bool *there, apr_off_t *size, sr_s3_t *s3, const char *key, apr_pool_t *pool);
+/* It is no error if the object is missing. */
+sr_error_t *sr_s3_delete(sr_s3_t *s3, const char *key, apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------------- list.c */
+/* Calls `each` for all objects whose keys begin with the prefix of the client. An error of `each` ends the list and is
+ * returned. The pool of `each` is cleared after each call. */
+typedef sr_error_t *(*sr_s3_each_t)(void *baton, const char *key, apr_off_t size, apr_pool_t *pool);
+sr_error_t *sr_s3_list(sr_s3_t *s3, sr_s3_each_t each, void *baton, apr_pool_t *pool);
 
 #endif
