@@ -67,7 +67,7 @@ UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC)) $(O)/t/tool/faulty_token.so
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 
-.PHONY: all units help deps run demo-receiver check test torture coverage bench corpus corpus-sign install uninstall dist clean \
+.PHONY: all units help deps run demo-receiver check test test-cluster torture coverage bench corpus corpus-sign install uninstall dist clean \
         format lint
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -300,6 +300,11 @@ torture:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units
 	@SIGREQ_TORTURE=1 exec t/run
+#: make test-cluster                   run the tests with documents in S3 (OpenStack Swift)
+test-cluster:
+	@tools/deps cluster
+	@$(MAKE) --no-print-directory all units
+	@SIGREQ_CLUSTER=1 exec t/run
 #: make format                         give all C and C++ files the style of .clang-format
 format:
 	@tools/deps lint

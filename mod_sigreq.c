@@ -199,6 +199,7 @@ static int handler(request_rec *r)
     name_request(r, area, path);
     const char *base = base_url(r, conf);
     if (!base) return HTTP_BAD_REQUEST;
+    const char *folder = sr_run_documents_folder(conf->documents);
     const sr_service_t service = {.child = &child,
                                   .database = sr_run_database(r->server, r->pool),
                                   .base_url = base,
@@ -206,9 +207,10 @@ static int handler(request_rec *r)
                                   .verify_url = verify_url(r, conf),
                                   .wake = sr_run_jobs_wake,
                                   .wake_baton = r->server,
-                                  .documents_root = conf->documents,
-                                  .cache_root = *conf->cache ? conf->cache
-                                                             : apr_pstrcat(r->pool, conf->documents, "/cache", NULL),
+                                  .documents_root = folder,
+                                  .bucket = sr_run_bucket(conf->documents),
+                                  .cache_root =
+                                      *conf->cache ? conf->cache : apr_pstrcat(r->pool, folder, "/cache", NULL),
                                   .cache_size = conf->cache_size,
                                   .pdf = child.helpers,
                                   .database_key = r->server,
@@ -229,7 +231,7 @@ static int handler(request_rec *r)
                       .base_url = base,
                       .path = path,
                       .context = area->context(&service, conf, r->pool),
-                      .folder = conf->documents,
+                      .folder = folder,
                       .rates = &conf->rates,
                       .secret_paths = area->secret,
                       .is_public = area->is_public};
@@ -265,6 +267,7 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
     if (sr_run_seal_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_authorities_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_timestamps_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    if (sr_run_buckets_load(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_proofs_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     return result == OK ? sr_run_owned_test(ptemp, main_server) : result;
 }
@@ -279,6 +282,7 @@ static int share(server_rec *main_server, const char *name, apr_size_t size, voi
 
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
+    if (sr_run_buckets_load(pconf, main_server) != OK) return HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_owned_start(ptemp, main_server) != OK) return HTTP_INTERNAL_SERVER_ERROR;
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
         return OK; /* httpd reads the configuration twice at its start; this is the first time */
@@ -318,8 +322,12 @@ static sr_error_t *archive(sr_store_source_t *database, const void *server, cons
 {
     sr_child_t own = child;
     own.timestamps = patient;
-    const sr_service_t service = {
-        .child = &own, .database = database, .database_key = server, .documents_root = documents, .pdf = child.helpers};
+    const sr_service_t service = {.child = &own,
+                                  .database = database,
+                                  .database_key = server,
+                                  .documents_root = sr_run_documents_folder(documents),
+                                  .bucket = sr_run_bucket(documents),
+                                  .pdf = child.helpers};
     return sr_service_archive_due(&service, again, submission, &archive_options, pool);
 }
 
@@ -336,6 +344,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     sr_json_watch_memory();
     sr_run_database_child_init(pchild, main_server, conf);
+    sr_run_buckets_child_init(pchild, main_server);
     child = (sr_child_t){.helpers = sr_run_helper_child_init(pchild, main_server, conf),
                          .timestamps = sr_run_timestamps_child_init(pchild, main_server, conf),
                          .long_term = conf->long_term != SR_LONG_TERM_OFF,

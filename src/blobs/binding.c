@@ -22,8 +22,23 @@ static sr_error_t *binding_fault(const char *path, const char *why, apr_pool_t *
         path, why);
 }
 
+/* Sets both uuids from the text of a file. */
+static sr_error_t *parse(const char **database, const char **folder, const char *text, const char *path,
+                         apr_pool_t *pool)
+{
+    char *first = apr_pstrdup(pool, text), *second = first + strcspn(first, "\n");
+
+    if (*second) *second++ = '\0';
+    second[strcspn(second, "\n")] = '\0';
+    if (!sr_uuid_valid(first) || !sr_uuid_valid(second))
+        return binding_fault(path, "does not hold two uuids: run sigreqctl documents adopt", pool);
+    *database = first;
+    *folder = second;
+    return NULL;
+}
+
 /* Both are NULL if there is no file. */
-sr_error_t *sr_blobs_binding(const char **database, const char **folder, sr_blobs_t *blobs, apr_pool_t *pool)
+static sr_error_t *read_local(const char **database, const char **folder, sr_blobs_t *blobs, apr_pool_t *pool)
 {
     const char *path = binding_path(blobs, pool);
     const int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -35,27 +50,17 @@ sr_error_t *sr_blobs_binding(const char **database, const char **folder, sr_blob
     sr_error_t *error = got < 0 ? sr_blobs_trouble(pool, "reading", path) : NULL;
     close(descriptor);
     SR_TRY(error);
-    char *second = text + strcspn(text, "\n");
-    if (*second) *second++ = '\0';
-    second[strcspn(second, "\n")] = '\0';
-    if (!sr_uuid_valid(text) || !sr_uuid_valid(second))
-        return binding_fault(path, "does not hold two uuids: run sigreqctl documents adopt", pool);
-    *database = apr_pstrdup(pool, text);
-    *folder = apr_pstrdup(pool, second);
-    return NULL;
+    return parse(database, folder, text, path, pool);
 }
 
-sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr_pool_t *pool)
+static sr_error_t *write_local(sr_blobs_t *blobs, const char *text, bool replace, apr_pool_t *pool)
 {
-    const char *path = binding_path(blobs, pool), *before, *folder;
+    const char *path = binding_path(blobs, pool);
     sr_temporary_t *file;
-    sr_error_t *error;
     bool existed;
 
-    if (sr_blobs_binding(&before, &folder, blobs, pool) || !folder) folder = sr_uuid_make(pool);
-    const char *text = apr_pstrcat(pool, uuid, "\n", folder, "\n", NULL);
     SR_TRY(sr_temporary_open(&file, blobs->root, pool));
-    error = sr_temporary_write(file, text, strlen(text));
+    sr_error_t *error = sr_temporary_write(file, text, strlen(text));
     if (!error) error = sr_temporary_sync(file);
     if (!error) error = replace ? sr_temporary_replace(file, path) : sr_temporary_link(&existed, file, path);
     if (!error) error = sr_blobs_sync_root(blobs, pool);
@@ -63,18 +68,76 @@ sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr
     return error;
 }
 
+static const char *text_of(const char *database, const char *folder, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, database, "\n", folder, "\n", NULL);
+}
+
+/* If the bucket has lost its object, the local copy stays, and sr_blobs_check stores it again. */
+sr_error_t *sr_blobs_binding_refresh(sr_blobs_t *blobs, apr_pool_t *pool)
+{
+    const char *text, *database, *folder, *old_database, *old_folder;
+
+    if (!blobs->provider->note_read) return NULL;
+    SR_TRY(blobs->provider->note_read(&text, blobs, pool));
+    if (!text) return NULL;
+    SR_TRY(parse(&database, &folder, text, "the object .database of the bucket", pool));
+    if (!read_local(&old_database, &old_folder, blobs, pool) && old_database && !strcmp(old_database, database)
+        && !strcmp(old_folder, folder))
+        return NULL;
+    return write_local(blobs, text_of(database, folder, pool), true, pool);
+}
+
+sr_error_t *sr_blobs_binding(const char **database, const char **folder, sr_blobs_t *blobs, apr_pool_t *pool)
+{
+    SR_TRY(read_local(database, folder, blobs, pool));
+    if (*database || !blobs->provider->note_read) return NULL;
+    SR_TRY(sr_blobs_binding_refresh(blobs, pool));
+    return read_local(database, folder, blobs, pool);
+}
+
+/* Hosts that store something in a new bucket at the same time must choose the same uuid of the folder. */
+static const char *new_folder(const sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool)
+{
+    if (!blobs->bucket) return sr_uuid_make(pool);
+    const char *both = apr_pstrcat(pool, sr_bucket_name(blobs->bucket), "\n", uuid, NULL);
+    const char *hash = sr_sha256_hex(both, strlen(both), pool);
+    return apr_psprintf(pool, "%.8s-%.4s-8%.3s-8%.3s-%.12s", hash, hash + 8, hash + 12, hash + 15, hash + 18);
+}
+
+sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr_pool_t *pool)
+{
+    const char *before, *folder;
+
+    if (sr_blobs_binding(&before, &folder, blobs, pool) || !folder) folder = new_folder(blobs, uuid, pool);
+    const char *text = text_of(uuid, folder, pool);
+    if (blobs->provider->note_write) SR_TRY(blobs->provider->note_write(blobs, text, pool));
+    return write_local(blobs, text, replace, pool);
+}
+
+/* A bucket that has lost its object .database gets it again. */
+static sr_error_t *check_note(sr_blobs_t *blobs, const char *database, const char *folder, apr_pool_t *pool)
+{
+    const char *text;
+
+    if (!blobs->provider->note_read) return NULL;
+    SR_TRY(blobs->provider->note_read(&text, blobs, pool));
+    return text ? NULL : blobs->provider->note_write(blobs, text_of(database, folder, pool), pool);
+}
+
 sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool)
 {
     const char *bound, *folder;
 
+    SR_TRY(sr_blobs_binding_refresh(blobs, pool));
     SR_TRY(sr_blobs_binding(&bound, &folder, blobs, pool));
     if (!bound) {
         SR_TRY(sr_blobs_bind(blobs, uuid, false, pool));
         SR_TRY(sr_blobs_binding(&bound, &folder, blobs, pool));
     }
-    if (bound && strcasecmp(bound, uuid) == 0) return NULL;
+    if (bound && strcasecmp(bound, uuid) == 0) return check_note(blobs, bound, folder, pool);
     return binding_fault(
-        blobs->root,
+        blobs->bucket ? sr_bucket_name(blobs->bucket) : blobs->root,
         apr_psprintf(pool,
                      "belongs to the database %s, and this is %s: give each database a SigreqDocuments "
                      "of its own, or, if the folder was moved to this database, run sigreqctl "

@@ -65,15 +65,33 @@ sr_error_t *sr_blobs_remove(bool *removed, apr_off_t *size, sr_blobs_t *blobs, c
     return blobs->provider->remove(removed, size, blobs, key, pool);
 }
 
+sr_error_t *sr_blobs_measure(bool *there, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+{
+    return blobs->provider->measure(there, size, blobs, key, pool);
+}
+
+sr_error_t *sr_quarantine_has(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+{
+    return blobs->provider->quarantine_has(there, blobs, key, pool);
+}
+
+sr_error_t *sr_quarantine_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_interval_time_t lifetime, bool dry_run,
+                                 apr_pool_t *pool)
+{
+    return blobs->provider->quarantine_expire(result, blobs, lifetime, dry_run, pool);
+}
+
 sr_error_t *sr_blobs_probe(sr_blobs_t *blobs, apr_pool_t *pool)
 {
     static const char block[4096];
+    const char *text;
     sr_temporary_t *file;
 
     SR_TRY(sr_temporary_open(&file, blobs->root, pool));
     sr_error_t *error = sr_temporary_write(file, block, sizeof block);
     if (!error) error = sr_temporary_sync(file);
     sr_temporary_drop(file);
+    if (!error && blobs->provider->note_read) error = blobs->provider->note_read(&text, blobs, pool);
     return error;
 }
 

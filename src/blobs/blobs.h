@@ -3,11 +3,11 @@
  * certificates of completion. A content is stored under a key, which begins with the SHA-256 of the content. The caller
  * chooses the key.
  *
- * Sections: blobs.c · fs.c · writer.c · joined.c · reports.c · binding.c · gc.c · lock.c · cache.c
+ * Sections: blobs.c · fs.c · s3.c · cached.c · writer.c · joined.c · reports.c · binding.c · gc.c · lock.c · cache.c
  *
  * A kind of storage is a provider (sr_blobs_provider_t in private.h), a table of functions that store, open, list and
- * remove blobs. There is one provider, "fs": files in a folder. Every provider also needs a local folder, for unnamed
- * files. Callers always read local files.
+ * remove blobs. "fs" stores them as files in a folder, "s3" as objects in a bucket. Every provider also needs a local
+ * folder, for unnamed files and reports. Callers always read local files.
  */
 #ifndef SR_BLOBS_H
 #define SR_BLOBS_H
@@ -16,6 +16,7 @@
 #include <apr_file_io.h>
 
 #include "base/base.h"
+#include "s3/s3.h"
 
 /* ------------------------------------------------------------------------------------------------- blobs.c
  * The storage of blobs. `root` is a folder of this machine. The provider "fs" stores a blob as the file
@@ -25,6 +26,22 @@ typedef struct sr_blobs_t sr_blobs_t;
 
 /* Opens a folder that exists, for the provider "fs". Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_blobs_folder(sr_blobs_t **blobs, const char *root, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------------- s3.c
+ * A bucket of an S3-compatible object store, and the local folder of this host for it. A blob is the object
+ * <prefix>ab/<key>, the name that it has in a folder. What was stored or fetched is also in <folder>/objects, as a
+ * cache: files that are used least recently are deleted if it exceeds `limit` bytes. A process makes a bucket once,
+ * after a fork and before its threads start.
+ */
+typedef struct sr_bucket_t sr_bucket_t;
+/* Makes the folder, but none above it. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_bucket_create(sr_bucket_t **bucket, const sr_s3_options_t *options, const char *folder, apr_off_t limit,
+                             apr_pool_t *pool);
+/* "s3://bucket/prefix", and the local folder */
+const char *sr_bucket_name(const sr_bucket_t *bucket);
+const char *sr_bucket_folder(const sr_bucket_t *bucket);
+/* Opens a bucket. `remote`: nothing is read from the cache, so that what is read is what the bucket has. */
+sr_error_t *sr_blobs_bucket(sr_blobs_t **blobs, sr_bucket_t *bucket, bool remote, apr_pool_t *pool);
 
 /* A stored blob as a local, read-only file at offset 0. It is closed with the pool. */
 typedef struct sr_blob_t {
@@ -39,13 +56,20 @@ sr_error_t *sr_blobs_reader(int *descriptor, sr_blobs_t *blobs, const char *key,
 void sr_blob_append(apr_bucket_brigade *brigade, const sr_blob_t *blob, apr_pool_t *pool);
 sr_error_t *sr_blobs_exists(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
 
+/* The same without the cache of a bucket, and with the size of the blob. */
+sr_error_t *sr_blobs_measure(bool *there, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+
 /* Calls `each` for every stored blob, in no particular order. An error of `each` ends the walk and is returned. The
  * pool of `each` is cleared after each call. */
 typedef sr_error_t *(*sr_blobs_each_t)(void *baton, const char *key, apr_off_t size, apr_pool_t *pool);
 sr_error_t *sr_blobs_list(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool);
+/* cached.c: the same for the blobs in the cache on this host. There are none without a bucket. */
+sr_error_t *sr_blobs_list_cached(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool);
+/* Deletes a blob from the cache. */
+void sr_blobs_uncache(sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
 /* Moves a blob to the quarantine. *removed is false, and *size 0, if no blob has this key. */
 sr_error_t *sr_blobs_remove(bool *removed, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
-/* Checks that blobs can be stored: writes and syncs an unnamed file. Errors: SR_EUNAVAILABLE. */
+/* Checks that blobs can be stored: writes and syncs an unnamed file, and asks the bucket. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_blobs_probe(sr_blobs_t *blobs, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- writer.c
@@ -126,6 +150,9 @@ sr_error_t *sr_blobs_binding(const char **database, const char **folder, sr_blob
 /* Writes the uuid of the database, durably. If the file has one, it stays, or (`replace`) is replaced. The folder
  * keeps its own uuid. */
 sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr_pool_t *pool);
+/* Reads both uuids again where all hosts find them. A bucket has them as the object .database; the local file is a copy
+ * of it, which sr_blobs_binding reads. */
+sr_error_t *sr_blobs_binding_refresh(sr_blobs_t *blobs, apr_pool_t *pool);
 /* Compares the database, and writes its uuid if the folder does not belong to a database yet. Errors:
  * SR_EUNAVAILABLE if the folder belongs to another database; the cause says what to do. */
 sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool);
@@ -151,8 +178,8 @@ typedef struct sr_blobs_gc_t {
 /* Deletes the files of the quarantine that were removed at least `lifetime` ago. With `dry_run` it only counts. */
 sr_error_t *sr_quarantine_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_interval_time_t lifetime, bool dry_run,
                                  apr_pool_t *pool);
-/* True if the quarantine has this blob. */
-bool sr_quarantine_has(sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+/* *there is true if the quarantine has this blob. */
+sr_error_t *sr_quarantine_has(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
 /* Deletes temporary files that are older than an hour. Killed processes leave them. */
 sr_error_t *sr_temporary_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, bool dry_run, apr_pool_t *pool);
 /* Deletes the reports that all owners have of a document. */

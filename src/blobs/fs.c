@@ -33,6 +33,17 @@ static sr_error_t *fs_exists(bool *there, sr_blobs_t *blobs, const char *key, ap
     return *there || errno == ENOENT ? NULL : sr_blobs_trouble(pool, "looking for", path);
 }
 
+static sr_error_t *fs_measure(bool *there, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+{
+    const char *path = sr_blobs_path(blobs, key, pool);
+    struct stat status;
+
+    *there =
+        stat(path, &status) == 0 || (errno == ENOENT && stat(sr_blobs_former_path(blobs, key, pool), &status) == 0);
+    *size = *there ? status.st_size : 0;
+    return *there || errno == ENOENT ? NULL : sr_blobs_trouble(pool, "looking for", path);
+}
+
 /* --- every blob */
 
 typedef struct listing_t {
@@ -115,4 +126,12 @@ static sr_error_t *fs_list(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton,
     return NULL;
 }
 
-const sr_blobs_provider_t sr_blobs_fs = {"fs", sr_blobs_publish, fs_open, fs_exists, fs_list, sr_quarantine_put};
+const sr_blobs_provider_t sr_blobs_fs = {.name = "fs",
+                                         .keep = sr_blobs_publish,
+                                         .open = fs_open,
+                                         .exists = fs_exists,
+                                         .list = fs_list,
+                                         .remove = sr_quarantine_put,
+                                         .measure = fs_measure,
+                                         .quarantine_has = sr_quarantine_find,
+                                         .quarantine_expire = sr_quarantine_delete_old};

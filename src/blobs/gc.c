@@ -69,12 +69,13 @@ sr_error_t *sr_quarantine_put(bool *removed, apr_off_t *size, sr_blobs_t *blobs,
     return error;
 }
 
-bool sr_quarantine_has(sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+sr_error_t *sr_quarantine_find(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
     const char *path = apr_pstrcat(pool, blobs->root, "/" SR_BLOBS_QUARANTINE "/", key, NULL);
     struct stat status;
 
-    return lstat(path, &status) == 0 && S_ISREG(status.st_mode);
+    *there = lstat(path, &status) == 0 && S_ISREG(status.st_mode);
+    return NULL;
 }
 
 /* --- deleting the old files of a folder */
@@ -116,8 +117,8 @@ static sr_error_t *delete_old_below(sr_blobs_gc_t *result, const sr_blobs_t *blo
     return error;
 }
 
-sr_error_t *sr_quarantine_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_interval_time_t lifetime, bool dry_run,
-                                 apr_pool_t *pool)
+sr_error_t *sr_quarantine_delete_old(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_interval_time_t lifetime,
+                                     bool dry_run, apr_pool_t *pool)
 {
     return delete_old_below(result, blobs, SR_BLOBS_QUARANTINE, sr_blobs_is_key, sr_time_now() - lifetime, dry_run,
                             pool);

@@ -25,17 +25,29 @@ typedef struct sr_blobs_provider_t {
     sr_error_t *(*exists)(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
     sr_error_t *(*list)(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool);
     sr_error_t *(*remove)(bool *removed, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+    sr_error_t *(*measure)(bool *there, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+    sr_error_t *(*quarantine_has)(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+    sr_error_t *(*quarantine_expire)(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_interval_time_t lifetime,
+                                     bool dry_run, apr_pool_t *pool);
+    /* Reads and writes the text of the file .database that all hosts share. *text is NULL if there is none. Both are
+     * NULL if that is the file in the local folder. */
+    sr_error_t *(*note_read)(const char **text, sr_blobs_t *blobs, apr_pool_t *pool);
+    sr_error_t *(*note_write)(sr_blobs_t *blobs, const char *text, apr_pool_t *pool);
 } sr_blobs_provider_t;
-extern const sr_blobs_provider_t sr_blobs_fs;
+extern const sr_blobs_provider_t sr_blobs_fs, sr_blobs_s3;
 
 struct sr_blobs_t {
     const sr_blobs_provider_t *provider;
-    const char *root;  /* the local folder; no slash at the end */
-    const char *owner; /* the owner of the reports that are read and written; NULL: no reports */
+    const char *root;    /* the local folder; no slash at the end */
+    sr_bucket_t *bucket; /* of the provider "s3" */
+    bool remote;         /* reads nothing from the local cache */
+    const char *owner;   /* the owner of the reports that are read and written; NULL: no reports */
 };
 
 /* The folder, in the root, of temporary files that need a name. */
 #define SR_BLOBS_TEMPORARY "tmp"
+/* The folder, in the root of a bucket, of the cache. */
+#define SR_BLOBS_OBJECTS "objects"
 /* The folder, in the root, of removed blobs. */
 #define SR_BLOBS_QUARANTINE "quarantine"
 
@@ -45,6 +57,8 @@ sr_error_t *sr_blobs_trouble(apr_pool_t *pool, const char *doing, const char *pa
 const char *sr_blobs_path(const sr_blobs_t *blobs, const char *name, apr_pool_t *pool);
 /* <root>/ab/cd/<name>, where earlier versions have stored it. */
 const char *sr_blobs_former_path(const sr_blobs_t *blobs, const char *name, apr_pool_t *pool);
+/* cached.c: <root>/objects/ab/cd/<key>.blob, where the cache of a bucket has a blob. */
+const char *sr_blobs_cached_path(const sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
 /* The path of the owner's report of a document, whether it exists or not. There must be an owner. */
 const char *sr_reports_path(const sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
 /* True if the rest of a name, after the SHA-256, is that of a report: an optional "." and owner, and ".json". */
@@ -60,6 +74,8 @@ sr_error_t *sr_temporary_open(sr_temporary_t **temporary, const char *root, apr_
 sr_error_t *sr_temporary_write(sr_temporary_t *temporary, const void *data, apr_size_t length);
 /* Syncs the content. */
 sr_error_t *sr_temporary_sync(sr_temporary_t *temporary);
+/* The descriptor of the file, for writing. The file owns it. */
+int sr_temporary_descriptor(const sr_temporary_t *temporary);
 /* Lets the system begin to sync the content, so that sr_temporary_sync takes less time. Does not wait. */
 void sr_temporary_begin_sync(sr_temporary_t *temporary);
 /* Opens another descriptor, read-only and at offset 0. The caller closes it. */
@@ -84,6 +100,10 @@ sr_error_t *sr_blobs_sync_root(sr_blobs_t *blobs, apr_pool_t *pool);
 /* ----------------------------------------------------------------------------------------------------- gc.c */
 /* Moves the file of a blob to the quarantine. *removed is false, and *size 0, if there is no file. */
 sr_error_t *sr_quarantine_put(bool *removed, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+/* The quarantine of the provider "fs". */
+sr_error_t *sr_quarantine_find(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+sr_error_t *sr_quarantine_delete_old(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_interval_time_t lifetime,
+                                     bool dry_run, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------- cache.c cache_size.c
  * The bytes of the cache by age: `sizes` has a sum for each class of ages, of sr_cache_age_number.

@@ -103,6 +103,11 @@ sr_error_t *sr_temporary_sync(sr_temporary_t *temporary)
     return sr_blobs_trouble(temporary->pool, "syncing a file in", temporary->root);
 }
 
+int sr_temporary_descriptor(const sr_temporary_t *temporary)
+{
+    return temporary->descriptor;
+}
+
 void sr_temporary_begin_sync(sr_temporary_t *temporary)
 {
     (void)sync_file_range(temporary->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);

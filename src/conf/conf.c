@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "mod_sigreq.h"
+#include "s3/s3.h"
 
 APLOG_USE_MODULE(sigreq);
 
@@ -20,7 +21,6 @@ static const sr_conf_row_t rows[] = {
 #undef SR_DIRECTIVE
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
-_Static_assert(ROW_COUNT <= 64, "`set` has 64 bits");
 
 /* The sections with "Sigreq On", for check_config. The list begins empty whenever the configuration is read. */
 static apr_array_header_t *enabled_sections; /* enabled_t */
@@ -84,9 +84,10 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
     }
     const char *wrong = *text ? sr_conf_read(cmd->pool, row, text, (char *)conf + row->offset) : "must not be empty";
     if (wrong) return apr_psprintf(cmd->pool, "%s %s, not '%s'", row->name, wrong, text);
-    apr_uint64_t *set = of_process ? &((sr_conf_process_t *)conf)->set : &((sr_conf_t *)conf)->set;
-    *set |= (apr_uint64_t)1 << (row - rows);
-    return !of_process && row->offset == offsetof(sr_conf_t, enabled) ? note_section(cmd, conf) : NULL;
+    if (of_process) return NULL;
+    sr_assert(row - rows < 64); /* `set` has 64 bits: rows of LOCATION come first */
+    ((sr_conf_t *)conf)->set |= (apr_uint64_t)1 << (row - rows);
+    return row->offset == offsetof(sr_conf_t, enabled) ? note_section(cmd, conf) : NULL;
 }
 
 #define CONTEXT_LOCATION (RSRC_CONF | ACCESS_CONF)
@@ -95,6 +96,9 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_PATH TAKE1
 #define ARGUMENTS_KEY TAKE1
 #define ARGUMENTS_PIN TAKE1
+#define ARGUMENTS_DOCUMENTS TAKE1
+#define ARGUMENTS_NAME TAKE1
+#define ARGUMENTS_ENDPOINT ITERATE
 #define ARGUMENTS_URL TAKE1
 #define ARGUMENTS_LINK TAKE1
 #define ARGUMENTS_ANCESTORS TAKE1
@@ -177,6 +181,18 @@ const sr_conf_process_t *sr_conf_of_process(server_rec *server)
     return ap_get_module_config(server->module_config, &sigreq_module);
 }
 
+/* What SigreqDocuments s3:// needs. The bucket is asked later (run/owned.c). */
+static const char *fault_of_storage(apr_pool_t *pool, const sr_conf_process_t *process)
+{
+    apr_finfo_t info;
+    if (!*process->s3_endpoint.url) return "SigreqDocuments s3:// needs SigreqS3Endpoint";
+    if (!*process->s3_credentials) return "SigreqDocuments s3:// needs SigreqS3Credentials";
+    if (!*process->documents_cache) return "SigreqDocuments s3:// needs SigreqDocumentsCache, a local folder";
+    if (apr_stat(&info, process->documents_cache, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR)
+        return apr_psprintf(pool, "SigreqDocumentsCache %s is not a folder", process->documents_cache);
+    return NULL;
+}
+
 static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry, const sr_conf_process_t *process)
 {
     sr_conf_t *server = ap_get_module_config(entry->server->lookup_defaults, &sigreq_module);
@@ -185,7 +201,10 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry, co
     if (*process->smtp && !*conf->base_url)
         return "Sigreq On needs SigreqBaseURL where SigreqSMTP is given: the links in mail begin with it";
     if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
-    if (apr_stat(&info, conf->documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR)
+    const bool is_bucket = sr_s3_is_url(conf->documents);
+    const char *fault = is_bucket ? fault_of_storage(pool, process) : NULL;
+    if (fault) return fault;
+    if (!is_bucket && (apr_stat(&info, conf->documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
         return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
     if (*conf->theme && (apr_stat(&info, conf->theme, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
         return apr_psprintf(pool, "SigreqTheme %s is not a folder", conf->theme);

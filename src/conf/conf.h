@@ -13,6 +13,12 @@ typedef int sr_conf_SWITCH;
 typedef const char *sr_conf_PATH;      /* absolute, or "" */
 typedef const char *sr_conf_KEY;       /* the same, or pkcs11:… */
 typedef const char *sr_conf_PIN;       /* an absolute path, or "" */
+typedef const char *sr_conf_DOCUMENTS; /* a path, or s3://bucket/prefix/, or "" */
+typedef const char *sr_conf_NAME;
+typedef struct sr_conf_ENDPOINT {
+    const char *url; /* or "" */
+    bool virtual_host;
+} sr_conf_ENDPOINT;
 typedef const char *sr_conf_SMTP;      /* smtp://…, smtps://… or maildir:/…, or "" */
 typedef const char *sr_conf_MAILBOX;   /* "name@host" or "Name <name@host>", or "" */
 typedef const char *sr_conf_PROXY;     /* http:// or https://, perhaps with user and password, or "" */
@@ -57,7 +63,6 @@ typedef struct sr_conf_t {
 
 /* The configuration of the whole process (of the main server). */
 typedef struct sr_conf_process_t {
-    apr_uint64_t set;
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) SR_FIELDS_OF(PROCESS, scope, kind, field)
 #include "conf/directives.def"
 #undef SR_DIRECTIVE

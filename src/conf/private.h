@@ -10,6 +10,9 @@ typedef enum sr_conf_kind_t {
     PATH,
     KEY,
     PIN,
+    DOCUMENTS,
+    ENDPOINT,
+    NAME,
     URL,
     LINK,
     ANCESTORS,
@@ -47,6 +50,10 @@ typedef struct sr_conf_row_t {
 /* values.c: parses the value of a directive into the field at `slot`. Returns NULL, or a text that describes the
  * expected values. */
 const char *sr_conf_read(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot);
+/* storage.c: the same for one kind each. */
+const char *sr_conf_read_documents(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot);
+const char *sr_conf_read_endpoint(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot);
+const char *sr_conf_read_name(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot);
 /* Returns the size of a field of this kind. */
 size_t sr_conf_size(sr_conf_kind_t kind);
 

@@ -14,6 +14,7 @@
 #include <unixd.h>
 
 #include "mod_sigreq.h"
+#include "s3/s3.h"
 
 APLOG_USE_MODULE(sigreq);
 
@@ -52,9 +53,11 @@ void sr_conf_warn_of_documents(apr_pool_t *ptemp, server_rec *main_server)
             const char *documents = sr_conf_documents(ptemp, i, server, main_server);
             if (!documents || apr_hash_get(seen, documents, APR_HASH_KEY_STRING)) continue;
             apr_hash_set(seen, documents, APR_HASH_KEY_STRING, "");
-            if (sr_conf_can_write(documents)) continue;
+            const bool is_bucket = sr_s3_is_url(documents);
+            const char *folder = is_bucket ? sr_conf_of_process(main_server)->documents_cache : documents;
+            if (sr_conf_can_write(folder)) continue;
             ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, main_server,
-                         "SR0712: httpd's user cannot write to SigreqDocuments %s: uploads will be answered with 503",
-                         documents);
+                         "SR0712: httpd's user cannot write to %s %s: uploads will be answered with 503",
+                         is_bucket ? "SigreqDocumentsCache" : "SigreqDocuments", folder);
         }
 }

@@ -85,6 +85,11 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
                         NULL},
     [OPTION_ROTATE] = {"rotate", NULL, "replace its certificate and key by the next ones", NULL},
     [OPTION_REMOVE] = {"remove", NULL, "put its seal away: the service's seal is used again", NULL},
+    [OPTION_REMOTE] = {"remote", NULL, "read all documents of a bucket (s3://) and not their sizes alone", NULL},
+    [OPTION_S3_ENDPOINT] = {"s3-endpoint", "URL", "the object store, instead of SigreqS3Endpoint", NULL},
+    [OPTION_S3_REGION] = {"s3-region", "NAME", "its region, instead of SigreqS3Region", NULL},
+    [OPTION_S3_CREDENTIALS] = {"s3-credentials", "file:FILE", "its keys, instead of SigreqS3Credentials", NULL},
+    [OPTION_DOCUMENTS_CACHE] = {"documents-cache", "FOLDER", "the local folder, instead of SigreqDocumentsCache", NULL},
     [OPTION_QUICK] = {"quick", NULL, "compare sizes alone, without reading the documents", NULL},
 };
 
@@ -262,7 +267,7 @@ const ctl_command_t ctl_commands[] = {
      "",
      ctl_check,
      0,
-     {OPTION_QUICK, OPTION_COUNT},
+     {OPTION_QUICK, OPTION_REMOTE, OPTION_COUNT},
      "Compares the documents that the database names with those that are stored, and says what is missing, damaged "
      "(its content is not what was stored) or foreign (the database does not know it). Changes nothing; httpd may run. "
      "Exits with 1 if there is anything to say."},

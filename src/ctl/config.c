@@ -40,6 +40,10 @@ static const struct {
     {"SigreqSealNextKey", OPTION_NEXT_KEY},
     {"SigreqSealNextCertificate", OPTION_NEXT_CERTIFICATE},
     {"SigreqRenew", OPTION_RENEW},
+    {"SigreqS3Endpoint", OPTION_S3_ENDPOINT},
+    {"SigreqS3Region", OPTION_S3_REGION},
+    {"SigreqS3Credentials", OPTION_S3_CREDENTIALS},
+    {"SigreqDocumentsCache", OPTION_DOCUMENTS_CACHE},
 };
 
 /* Returns the next word of a line by httpd's rules: bare, or in quotes with backslashes. NULL at the end. */
@@ -85,7 +89,7 @@ static sr_error_t *take_line(ctl_t *ctl, taking_t *taking, char *line, const cha
             return sr_error(ctl->pool, SR_EBADREQUEST, "%s line %d: %s %s: use --%s", path, number, word,
                             value ? "with a variable cannot be read here" : "has no value", ctl_options[option].name);
         }
-        if (option == OPTION_TIMESTAMP) value = all_words(value, &line, ctl->pool);
+        if (option == OPTION_TIMESTAMP || option == OPTION_S3_ENDPOINT) value = all_words(value, &line, ctl->pool);
         ctl->values[option] = value;
         taking->taken[option] = true;
     }
@@ -166,8 +170,9 @@ static apr_status_t disconnect(void *data)
 
 sr_error_t *ctl_connect(ctl_t *ctl, bool create)
 {
-    static const ctl_option_id_t wanted[] = {OPTION_DRIVER, OPTION_PARAMS,          OPTION_DOCUMENTS,
-                                             OPTION_CACHE,  OPTION_QUARANTINE_DAYS, OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {
+        OPTION_DRIVER,      OPTION_PARAMS,    OPTION_DOCUMENTS,      OPTION_CACHE,           OPTION_QUARANTINE_DAYS,
+        OPTION_S3_ENDPOINT, OPTION_S3_REGION, OPTION_S3_CREDENTIALS, OPTION_DOCUMENTS_CACHE, OPTION_COUNT};
     const char *driver, *params, *why = NULL;
 
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));

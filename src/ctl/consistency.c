@@ -43,27 +43,24 @@ static sr_error_t *is_named(bool *named, const checking_t *check, const char *sh
 
 static sr_error_t *note_missing(checking_t *check, const char *sha256, const char *key, apr_pool_t *pool)
 {
-    bool named;
+    bool named, quarantined;
 
     SR_TRY(is_named(&named, check, sha256, key, pool));
     if (!named) return NULL;
+    SR_TRY(sr_quarantine_has(&quarantined, check->documents, key, pool));
     note(check, &check->missing, "missing", key,
-         sr_quarantine_has(check->documents, key, pool) ? "there is no file, but it is in the quarantine"
-                                                        : "there is no file");
+         quarantined ? "there is no file, but it is in the quarantine" : "there is no file");
     return NULL;
 }
 
 /* Returns the fault of a file, or NULL. */
-static const char *damage_of(const sr_blob_t *blob, apr_off_t size, const char *sha256, bool quick, apr_pool_t *pool)
+static const char *damage_of(const sr_blob_t *blob, const char *sha256, apr_pool_t *pool)
 {
     sr_sha256_t *digest = sr_sha256_begin(pool);
     char *piece = apr_palloc(pool, PIECE);
     apr_size_t length = PIECE;
     apr_status_t status = APR_SUCCESS;
 
-    if (blob->size != size)
-        return apr_psprintf(pool, "it has %" APR_OFF_T_FMT " bytes instead of %" APR_OFF_T_FMT, blob->size, size);
-    if (quick) return NULL;
     while ((status = apr_file_read(blob->file, piece, &length)) == APR_SUCCESS) {
         sr_sha256_update(digest, piece, length);
         length = PIECE;
@@ -73,21 +70,29 @@ static const char *damage_of(const sr_blob_t *blob, apr_off_t size, const char *
     return strcmp(found, sha256) ? apr_pstrcat(pool, "its SHA-256 is ", found, NULL) : NULL;
 }
 
+/* The documents of a bucket are read with --remote alone. */
+static bool is_quick(const ctl_t *ctl)
+{
+    return ctl->given[OPTION_QUICK] || (ctl->bucket && !ctl->given[OPTION_REMOTE]);
+}
+
 static sr_error_t *check_named(checking_t *check, const sr_blob_row_t *row, apr_pool_t *pool)
 {
-    const char *sha256 = row->sha256, *key = row->key;
+    const char *sha256 = row->sha256, *key = row->key, *damage;
+    apr_off_t size;
     sr_blob_t blob;
     bool there;
 
-    SR_TRY(sr_blobs_exists(&there, check->documents, key, pool));
+    SR_TRY(sr_blobs_measure(&there, &size, check->documents, key, pool));
     check->documents_checked++;
     if (!there) return note_missing(check, sha256, key, pool);
-    if (sr_blobs_open(&blob, check->documents, key, pool)) {
-        note(check, &check->damaged, "damaged", key, "it cannot be read");
-        return NULL;
-    }
-    check->bytes += blob.size;
-    const char *damage = damage_of(&blob, row->size, sha256, check->ctl->given[OPTION_QUICK], pool);
+    check->bytes += size;
+    if (size != row->size)
+        damage = apr_psprintf(pool, "it has %" APR_OFF_T_FMT " bytes instead of %" APR_OFF_T_FMT, size,
+                              (apr_off_t)row->size);
+    else if (is_quick(check->ctl)) return NULL;
+    else if (sr_blobs_open(&blob, check->documents, key, pool)) damage = "it cannot be read";
+    else damage = damage_of(&blob, sha256, pool);
     if (damage) note(check, &check->damaged, "damaged", key, damage);
     return NULL;
 }

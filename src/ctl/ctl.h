@@ -82,6 +82,11 @@ typedef enum ctl_option_id_t {
     OPTION_MODULE,
     OPTION_PIN,
     OPTION_SIGNER,
+    OPTION_REMOTE,
+    OPTION_S3_ENDPOINT,
+    OPTION_S3_REGION,
+    OPTION_S3_CREDENTIALS,
+    OPTION_DOCUMENTS_CACHE,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -118,8 +123,10 @@ struct ctl_t {
     const apr_dbd_driver_t *driver;
     apr_dbd_t *handle;
     sr_store_source_t *database;
-    const char *config; /* the configuration file that was read, or NULL */
-    ctl_exit_t status;  /* the exit code of a command that returns no error */
+    const char *config;         /* the configuration file that was read, or NULL */
+    const char *documents_root; /* the local folder of the documents, after ctl_open_documents */
+    sr_bucket_t *bucket;        /* their bucket, or NULL */
+    ctl_exit_t status;          /* the exit code of a command that returns no error */
 };
 
 /* ------------------------------------------------------------------------------------------------ check.c */
@@ -150,7 +157,7 @@ sr_error_t *ctl_use_store(ctl_t *ctl);
 sr_error_t *ctl_open_store(ctl_t *ctl);
 
 /* -------------------------------------------------------------------------------------------- documents.c */
-/* Opens the database and the documents folder, with the rights of the folder's owner. */
+/* Opens the database and the documents, with the rights of the owner of the (local) folder. */
 sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents);
 /* Errors: SR_ECONFLICT if the folder belongs to another database. */
 sr_error_t *ctl_find_cache(ctl_t *ctl, const char **folder);

@@ -8,6 +8,8 @@
 
 /* Stands for a folder in which nothing has been stored yet. */
 #define NOBODY "00000000-0000-0000-0000-000000000000"
+/* What httpd limits, this command does not. */
+#define CACHE_MOST (APR_INT64_MAX / 4)
 
 static sr_error_t *database_uuid(ctl_t *ctl, const char **uuid)
 {
@@ -18,14 +20,58 @@ static sr_error_t *database_uuid(ctl_t *ctl, const char **uuid)
     return NULL;
 }
 
+/* Returns the fault of an option of the bucket, or NULL. */
+static const char *read_options(sr_s3_options_t *options, const ctl_t *ctl)
+{
+    static const ctl_option_id_t needed[] = {OPTION_S3_ENDPOINT, OPTION_S3_CREDENTIALS, OPTION_DOCUMENTS_CACHE};
+    static const char *const names[] = {"SigreqS3Endpoint", "SigreqS3Credentials", "SigreqDocumentsCache"};
+    static const char scheme[] = "file:";
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!ctl->given[needed[i]]) return apr_psprintf(ctl->pool, "%s is missing: give --config with it", names[i]);
+    const char *path = ctl->values[OPTION_S3_CREDENTIALS];
+    const char *words = ctl->values[OPTION_S3_ENDPOINT];
+    const char *url = NULL;
+    while (*words) { /* the URL, and path or virtual-host, in any order */
+        const char *word = apr_pstrmemdup(ctl->pool, words, strcspn(words, " "));
+        words += strlen(word);
+        words += strspn(words, " ");
+        if (!strcasecmp(word, "virtual-host")) options->virtual_host = true;
+        else if (strcasecmp(word, "path") != 0) url = word;
+    }
+    const char *fault = sr_s3_read_url(options, ctl->values[OPTION_DOCUMENTS], ctl->pool);
+    if (fault) return apr_pstrcat(ctl->pool, "SigreqDocuments ", fault, NULL);
+    fault = url ? sr_s3_read_endpoint(options, url, ctl->pool) : "must be a URL";
+    if (fault) return apr_pstrcat(ctl->pool, "SigreqS3Endpoint ", fault, NULL);
+    if (strncmp(path, scheme, sizeof scheme - 1) == 0) path += sizeof scheme - 1;
+    return sr_s3_read_credentials(&options->credentials, path, ctl->pool);
+}
+
+/* Reads the credentials first, with the rights of the caller. */
+static sr_error_t *open_bucket(ctl_t *ctl, sr_blobs_t **documents)
+{
+    sr_s3_options_t options = {.region = ctl->given[OPTION_S3_REGION] ? ctl->values[OPTION_S3_REGION] : "us-east-1"};
+    ctl_rights_t before;
+
+    SR_TRY(ctl_be_caller(ctl, &before));
+    const char *fault = read_options(&options, ctl);
+    SR_TRY(ctl_be_owner_again(ctl, &before));
+    if (fault) return sr_error(ctl->pool, SR_EBADREQUEST, "%s", fault);
+    SR_TRY(ctl_become_owner(ctl, ctl->values[OPTION_DOCUMENTS_CACHE]));
+    ctl->documents_root = sr_s3_folder(&options, ctl->values[OPTION_DOCUMENTS_CACHE], ctl->pool);
+    SR_TRY(sr_bucket_create(&ctl->bucket, &options, ctl->documents_root, CACHE_MOST, ctl->pool));
+    return sr_blobs_bucket(documents, ctl->bucket, ctl->given[OPTION_REMOTE], ctl->pool);
+}
+
 sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents)
 {
     SR_TRY(ctl_open_store(ctl));
     if (!ctl->given[OPTION_DOCUMENTS])
         return sr_error(ctl->pool, SR_EBADREQUEST,
                         "no folder of documents is named: give --documents, or --config with SigreqDocuments");
+    if (sr_s3_is_url(ctl->values[OPTION_DOCUMENTS])) return open_bucket(ctl, documents);
     SR_TRY(ctl_become_owner(ctl, ctl->values[OPTION_DOCUMENTS]));
-    return sr_blobs_folder(documents, ctl->values[OPTION_DOCUMENTS], ctl->pool);
+    ctl->documents_root = ctl->values[OPTION_DOCUMENTS];
+    return sr_blobs_folder(documents, ctl->documents_root, ctl->pool);
 }
 
 sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents)
@@ -33,6 +79,7 @@ sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *docum
     const char *root = ctl->values[OPTION_DOCUMENTS], *bound, *uuid;
 
     SR_TRY(database_uuid(ctl, &uuid));
+    SR_TRY(sr_blobs_binding_refresh(documents, ctl->pool));
     SR_TRY(sr_blobs_binding(&bound, folder, documents, ctl->pool));
     if (!bound) {
         *folder = NOBODY;
@@ -52,7 +99,7 @@ sr_error_t *ctl_find_cache(ctl_t *ctl, const char **folder)
 
     *folder = ctl->values[OPTION_CACHE];
     if (ctl->given[OPTION_CACHE]) return NULL;
-    *folder = apr_pstrcat(ctl->pool, ctl->values[OPTION_DOCUMENTS], "/cache", NULL);
+    *folder = apr_pstrcat(ctl->pool, ctl->documents_root, "/cache", NULL);
     if (lstat(*folder, &status) != 0 || !S_ISLNK(status.st_mode)) return NULL;
     return sr_error(ctl->pool, SR_ECONFLICT,
                     "%s is a link, which is not followed: nothing was deleted. If it is right, name the folder with "

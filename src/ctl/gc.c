@@ -47,12 +47,12 @@ typedef struct collection_t {
 /* Counts a file that would be removed. */
 static void count_file(collection_t *c, const char *key, apr_pool_t *pool)
 {
-    sr_blob_t blob;
+    apr_off_t size;
+    bool there;
 
-    if (sr_blobs_open(&blob, c->documents, key, pool)) return;
-    apr_file_close(blob.file);
+    if (sr_blobs_measure(&there, &size, c->documents, key, pool) || !there) return;
     c->deleted++;
-    c->freed += blob.size;
+    c->freed += size;
 }
 
 static sr_error_t *doom(const collection_t *c, const char *kind, json_t *list, apr_pool_t *pool)
@@ -140,7 +140,7 @@ static sr_error_t *finish_erasures(const collection_t *c, const char *cache)
 {
     const ctl_t *ctl = c->ctl;
     const sr_service_t service = {
-        .database = ctl->database, .documents_root = ctl->values[OPTION_DOCUMENTS], .cache_root = cache};
+        .database = ctl->database, .documents_root = ctl->documents_root, .bucket = ctl->bucket, .cache_root = cache};
     return c->dry_run ? NULL : sr_service_erase_rest(&service, ctl->pool);
 }
 
@@ -167,6 +167,46 @@ static sr_error_t *collect_documents(collection_t *c)
     }
     apr_pool_destroy(each);
     return NULL;
+}
+
+/* --- the cache of a bucket on this host, which has what other hosts have removed */
+
+typedef struct uncaching_t {
+    collection_t *c;
+    json_t *listed; /* keys that have not been looked up in the database yet */
+} uncaching_t;
+
+/* Deletes those files whose keys the database does not know. */
+static sr_error_t *uncache_listed(const uncaching_t *uncaching, apr_pool_t *pool)
+{
+    const collection_t *c = uncaching->c;
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    if (!json_array_size(uncaching->listed)) return NULL;
+    SR_TRY(
+        sr_store_admin_blob_strangers(c->ctl->database, &outcome, &rows, sr_json_text(uncaching->listed, pool), pool));
+    for (int i = 0; i < rows->nelts; i++)
+        sr_blobs_uncache(c->documents, APR_ARRAY_IDX(rows, i, sr_key_row_t).key, pool);
+    json_array_clear(uncaching->listed);
+    return NULL;
+}
+
+static sr_error_t *uncache_one(void *baton, const char *key, apr_off_t size, apr_pool_t *pool)
+{
+    const uncaching_t *uncaching = baton;
+
+    json_array_append_new(uncaching->listed, json_string(key));
+    return json_array_size(uncaching->listed) < ROWS ? NULL : uncache_listed(uncaching, pool);
+}
+
+static sr_error_t *collect_cached(collection_t *c)
+{
+    uncaching_t uncaching = {c, sr_json_own(json_array(), c->ctl->pool)};
+
+    if (c->dry_run) return NULL;
+    SR_TRY(sr_blobs_list_cached(c->documents, uncache_one, &uncaching, c->ctl->pool));
+    return uncache_listed(&uncaching, c->ctl->pool);
 }
 
 static sr_error_t *expire_files(const collection_t *c, json_t *report)
@@ -221,6 +261,7 @@ sr_error_t *ctl_gc(ctl_t *ctl)
     SR_TRY(ctl_same_database(ctl, &c.folder, c.documents));
     SR_TRY(finish_erasures(&c, cache));
     SR_TRY(collect_documents(&c));
+    SR_TRY(collect_cached(&c));
     SR_TRY(expire_files(&c, report));
     if (!c.dry_run) SR_TRY(expire_all(ctl, report));
     SR_TRY(ctl_become_owner(ctl, cache));

@@ -51,8 +51,8 @@ const char *sr_run_archive_folder(int number, const char *uuid, apr_pool_t *pool
     for (int i = 0; uuid && i < folders->nelts; i++) {
         const char *folder = APR_ARRAY_IDX(folders, i, const char *), *database, *own;
         sr_blobs_t *blobs;
-        if (!sr_blobs_folder(&blobs, folder, pool) && !sr_blobs_binding(&database, &own, blobs, pool) && own
-            && !strcasecmp(own, uuid))
+        if (!sr_run_documents(&blobs, folder, child.main_server, pool)
+            && !sr_blobs_binding(&database, &own, blobs, pool) && own && !strcasecmp(own, uuid))
             return folder;
     }
     return NULL;

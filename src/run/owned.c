@@ -33,6 +33,7 @@ APLOG_USE_MODULE(sigreq);
 
 /* A database, its folders, and the process that asks it. */
 typedef struct ask_t {
+    server_rec *main_server;
     const sr_conf_use_t *use;
     apr_array_header_t *folders; /* const char * */
     pid_t pid;                   /* -1: there is none */
@@ -89,11 +90,12 @@ static const char *ask_database(const char **uuid, const char **risk, const sr_c
 }
 
 /* Returns a line about a folder, or "" if it belongs to the database or to none. */
-static const char *compare(const char *folder, const char *uuid, const sr_conf_use_t *use, apr_pool_t *pool)
+static const char *compare(const char *folder, const char *uuid, const ask_t *ask, apr_pool_t *pool)
 {
     const char *bound = NULL, *own;
     sr_blobs_t *blobs;
-    sr_error_t *error = sr_blobs_folder(&blobs, folder, pool);
+    sr_error_t *error = sr_run_documents(&blobs, folder, ask->main_server, pool);
+    if (!error) error = sr_blobs_binding_refresh(blobs, pool);
     if (!error) error = sr_blobs_binding(&bound, &own, blobs, pool);
     if (error)
         return apr_psprintf(pool, "%cwhich database SigreqDocuments %s belongs to is not known: %s\n", UNKNOWN, folder,
@@ -103,7 +105,7 @@ static const char *compare(const char *folder, const char *uuid, const sr_conf_u
                         "%cSigreqDocuments %s belongs to the database %s, but the database of %s (%s) is %s: give each "
                         "database a SigreqDocuments of its own, or, if the folder was moved to this database, run: "
                         "sigreqctl documents adopt\n",
-                        FOREIGN, folder, bound, use->where, use->shown, uuid);
+                        FOREIGN, folder, bound, ask->use->where, ask->use->shown, uuid);
 }
 
 /* Returns all lines about a database. */
@@ -114,8 +116,8 @@ static const char *examine(const ask_t *ask, apr_pool_t *parent)
     apr_pool_create(&pool, parent);
     if (sr_conf_become_user()) why = ask_database(&uuid, &risk, ask->use, pool);
     for (int i = 0; !why && i < ask->folders->nelts; i++)
-        lines = apr_pstrcat(parent, lines, compare(APR_ARRAY_IDX(ask->folders, i, const char *), uuid, ask->use, pool),
-                            NULL);
+        lines =
+            apr_pstrcat(parent, lines, compare(APR_ARRAY_IDX(ask->folders, i, const char *), uuid, ask, pool), NULL);
     if (risk)
         lines = apr_psprintf(parent, "%s%cthe database of %s (%s) can lose what it has committed: %s\n", lines, RISK,
                              ask->use->where, ask->use->shown, risk);
@@ -201,7 +203,7 @@ static apr_array_header_t *asks_of(apr_pool_t *pool, server_rec *main_server)
         int at = 0, folder = 0;
         while (at < asks->nelts && strcmp(APR_ARRAY_IDX(asks, at, ask_t).use->database, use->database) != 0) at++;
         if (at == asks->nelts)
-            *(ask_t *)apr_array_push(asks) = (ask_t){use, apr_array_make(pool, 2, sizeof(char *)), -1, -1};
+            *(ask_t *)apr_array_push(asks) = (ask_t){main_server, use, apr_array_make(pool, 2, sizeof(char *)), -1, -1};
         apr_array_header_t *folders = APR_ARRAY_IDX(asks, at, ask_t).folders;
         while (folder < folders->nelts && strcmp(APR_ARRAY_IDX(folders, folder, const char *), use->documents) != 0)
             folder++;

@@ -56,7 +56,18 @@ sr_error_t *sr_s3_get(apr_off_t *size, sr_s3_t *s3, const char *key, const char 
         .method = "GET", .key = key, .source = -1, .sink = descriptor, .expected = sha256, .expects_object = true};
     sr_s3_answer_t answer;
 
+    sr_error_t *error = sr_s3_call(&answer, s3, &call, pool);
+    *size = error && answer.own ? -1 : answer.received;
+    return error;
+}
+
+sr_error_t *sr_s3_find(bool *there, apr_off_t *size, sr_s3_t *s3, const char *key, int descriptor, apr_pool_t *pool)
+{
+    const sr_s3_call_t call = {.method = "GET", .key = key, .source = -1, .sink = descriptor};
+    sr_s3_answer_t answer;
+
     SR_TRY(sr_s3_call(&answer, s3, &call, pool));
+    *there = answer.status != 404;
     *size = answer.received;
     return NULL;
 }
@@ -70,6 +81,19 @@ sr_error_t *sr_s3_head(bool *there, apr_off_t *size, sr_s3_t *s3, const char *ke
     *there = answer.status != 404;
     *size = *there ? answer.length : 0;
     return NULL;
+}
+
+/* The response may be 200 and have an error in its body, which sr_s3_call repeats. */
+sr_error_t *sr_s3_copy(sr_s3_t *s3, const char *from, const char *to, apr_pool_t *pool)
+{
+    const char *path = apr_pstrcat(pool, "/", s3->options.bucket, "/", s3->options.prefix, from, NULL);
+    const sr_s3_pair_t header = {"x-amz-copy-source", sr_s3_encode_path(path, pool)};
+    const sr_s3_call_t call = {
+        .method = "PUT", .key = to, .headers = &header, .header_count = 1, .source = -1, .sink = -1};
+    sr_s3_answer_t answer;
+
+    SR_TRY(sr_s3_call(&answer, s3, &call, pool));
+    return answer.status == 404 ? sr_s3_trouble(s3, &call, "the object to copy is missing", pool) : NULL;
 }
 
 sr_error_t *sr_s3_delete(sr_s3_t *s3, const char *key, apr_pool_t *pool)

@@ -38,6 +38,7 @@ typedef struct sr_s3_answer_t {
     int status;        /* 0: no response came */
     const char *fault; /* why the response is not complete, or its content wrong; NULL if it is whole */
     bool final;        /* the fault will not pass */
+    bool own;          /* it is a fault of a file of this host */
     const char *code, *request_id, *date, *region, *sha256; /* "" if the response does not have it */
     apr_off_t length;                                       /* Content-Length, or -1 */
     apr_off_t received;                                     /* bytes of the body */
@@ -49,7 +50,7 @@ typedef struct sr_s3_answer_t {
 void sr_s3_transfer(sr_s3_answer_t *answer, sr_s3_t *s3, const sr_s3_call_t *call, apr_time_t until, apr_pool_t *pool);
 void sr_s3_handles_end(sr_s3_t *s3);
 
-/* ------------------------------------------------------------------------------------------------- client.c */
+/* ------------------------------------------------------------------------------------------------- repeat.c */
 /* Makes a request, and repeats it if its failure may pass. A response with the status 404 is no error if the call does
  * not expect an object. */
 sr_error_t *sr_s3_call(sr_s3_answer_t *answer, sr_s3_t *s3, const sr_s3_call_t *call, apr_pool_t *pool);

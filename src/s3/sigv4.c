@@ -38,6 +38,11 @@ static const char *encode(const char *text, bool is_path, apr_pool_t *pool)
     return encoded;
 }
 
+const char *sr_s3_encode_path(const char *path, apr_pool_t *pool)
+{
+    return encode(path, true, pool);
+}
+
 /* Removes white space around a value, and makes one space of each other run of white space. */
 static const char *squeeze(const char *text, apr_pool_t *pool)
 {

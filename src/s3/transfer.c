@@ -324,7 +324,7 @@ static void judge(transfer_t *transfer, CURLcode code)
 
     if (transfer->own_fault) {
         answer->fault = transfer->own_fault;
-        answer->final = true;
+        answer->final = answer->own = true;
     } else if (code && !answer->fault) answer->fault = apr_pstrdup(transfer->pool, text);
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE || code == CURLE_URL_MALFORMAT)
         answer->final = true;

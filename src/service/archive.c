@@ -211,7 +211,7 @@ sr_error_t *sr_service_archive(const sr_service_t *service, sr_archived_t *resul
     const sr_subject_t subject = {.submission = uuid, .locks = true};
     sr_signing_t *signing;
     sr_assert(service->child->timestamps);
-    SR_TRY(sr_blobs_folder(&a.documents, service->documents_root, pool));
+    SR_TRY(sr_service_documents(&a.documents, service, pool));
     SR_TRY(sr_service_folder(service, a.documents, pool));
     return sr_transition_run(service, &signing, &subject, NULL, archive, &a, pool);
 }

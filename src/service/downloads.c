@@ -19,7 +19,7 @@ static sr_error_t *open_blobs(apr_array_header_t **blobs, const sr_service_t *se
                               apr_pool_t *pool)
 {
     sr_blobs_t *documents;
-    SR_TRY(sr_blobs_folder(&documents, service->documents_root, pool));
+    SR_TRY(sr_service_documents(&documents, service, pool));
     *blobs = apr_array_make(pool, keys->nelts, sizeof(sr_blob_t));
     for (int i = 0; i < keys->nelts; i++) {
         sr_error_t *error =

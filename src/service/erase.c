@@ -56,7 +56,7 @@ static sr_error_t *remove_files(const sr_service_t *service, const json_t *erasu
     const char *owner = sr_owner_of(sr_json_string(erasure, "organization"), environment, pool);
     const json_t *contents = json_object_get(erasure, "contents");
     sr_blobs_t *documents;
-    SR_TRY(sr_blobs_folder(&documents, service->documents_root, pool));
+    SR_TRY(sr_service_documents(&documents, service, pool));
     sr_blobs_own(documents, owner);
     for (size_t i = 0; i < json_array_size(contents); i++) {
         const char *sha256 = json_string_value(json_array_get(contents, i));

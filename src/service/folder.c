@@ -88,7 +88,7 @@ sr_error_t *sr_service_folder(const sr_service_t *service, sr_blobs_t *documents
 static sr_error_t *probe_documents(const sr_service_t *service, apr_pool_t *pool)
 {
     sr_blobs_t *documents;
-    SR_TRY(sr_blobs_folder(&documents, service->documents_root, pool));
+    SR_TRY(sr_service_documents(&documents, service, pool));
     SR_TRY(sr_service_folder(service, documents, pool));
     return sr_blobs_probe(documents, pool);
 }

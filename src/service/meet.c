@@ -33,7 +33,7 @@ sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *ep
 sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool)
 {
     sr_blobs_t *documents;
-    SR_TRY(sr_blobs_folder(&documents, service->documents_root, pool));
+    SR_TRY(sr_service_documents(&documents, service, pool));
     sr_blobs_own(documents, sr_owner_of(signing->organization_uuid, signing->environment, pool));
     for (int i = 0; i < signing->submission.documents->nelts; i++) {
         sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);

@@ -7,7 +7,7 @@ sr_error_t *sr_service_receive(const sr_service_t *service, sr_uploads_t **uploa
 {
     sr_uploads_t *made = apr_palloc(pool, sizeof *made);
     *made = (sr_uploads_t){.files = apr_array_make(pool, 4, sizeof(sr_upload_t)), .pool = pool};
-    SR_TRY(sr_blobs_folder(&made->documents, service->documents_root, pool));
+    SR_TRY(sr_service_documents(&made->documents, service, pool));
     *uploads = made;
     return NULL;
 }

@@ -56,7 +56,8 @@ struct sr_service_t {
      * its next poll. Or NULL. */
     void (*wake)(void *baton);
     void *wake_baton;
-    const char *documents_root, *cache_root;
+    const char *documents_root, *cache_root;           /* local folders */
+    struct sr_bucket_t *bucket;                        /* the documents are in this bucket; NULL: in documents_root */
     apr_off_t cache_size;                              /* the limit in bytes */
     sr_pdf_pool_t *pdf;                                /* that of the child, or one for the documents of one owner */
     const void *database_key;                          /* differs for each database of the process */

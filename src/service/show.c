@@ -242,7 +242,7 @@ static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_ar
     sr_file_lock_t *turn = NULL;
     sr_error_t *error = recall_refusal(work);
     if (error) return error;
-    SR_TRY(sr_blobs_folder(&documents, work->service->documents_root, work->pool));
+    SR_TRY(sr_service_documents(&documents, work->service, work->pool));
     error = sr_file_lock_take(&turn, documents, work->key, work->until, work->pool);
     if (error && sr_time_steady() >= work->until) return error;
     error = NULL;

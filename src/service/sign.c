@@ -266,7 +266,7 @@ sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing,
                             const sr_signature_t *signature, const sr_consent_t *consent, apr_pool_t *pool)
 {
     signing_t s = {.signature = signature, .consent = consent};
-    SR_TRY(sr_blobs_folder(&s.documents, service->documents_root, pool));
+    SR_TRY(sr_service_documents(&s.documents, service, pool));
     SR_TRY(sr_service_folder(service, s.documents, pool));
     const sr_subject_t subject = {.signer = (*signing)->signer->uuid};
     return sr_transition_take(service, signing, &subject, client, sign, &s, pool);

@@ -45,7 +45,7 @@ static sr_error_t *lock_wait(const sr_submission_lock_t *lock, const char *holde
 static sr_error_t *lock_file(sr_submission_lock_t *lock, apr_time_t until, apr_pool_t *pool)
 {
     sr_blobs_t *documents;
-    SR_TRY(sr_blobs_folder(&documents, lock->service->documents_root, pool));
+    SR_TRY(sr_service_documents(&documents, lock->service, pool));
     return sr_file_lock_take(&lock->file, documents, lock->submission, until, pool);
 }
 

@@ -4,7 +4,7 @@ use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
 use File::Basename qw(basename dirname);
-use Sigreq::Here qw(organisation is_error stored reports collect);
+use Sigreq::Here qw(organisation suite is_error stored reports collect);
 use Sigreq::PDF 'pdf';
 use Test::More;
 
@@ -74,6 +74,7 @@ is_error($client->get("/signatures/$document->{uuid}/documents/$document->{uuid}
 
 # Earlier versions have stored documents and reports one folder deeper.
 subtest 'a document that an earlier version has stored' => sub {
+    plan skip_all => 'a bucket has none' if suite->{s3};
     my @files = map { $_->[0] } [stored($document->{sha256})], [reports($document->{sha256})];
     my @moved = map { join '/', dirname($_), substr($document->{sha256}, 2, 2), basename($_) } @files;
     mkdir dirname($moved[0]);

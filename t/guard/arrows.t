@@ -21,13 +21,13 @@ my %allowed = (
     service => [qw(store blobs pdf trust model metrics base)],
     jobs    => [qw(store pdf model metrics base embed)],
     http    => [qw(metrics base)],
-    conf    => [qw(model base)],
+    conf    => [qw(model s3 base)],
     api     => [qw(http service model base embed)],
     web     => [qw(http service model base embed)],
-    run     => [qw(jobs conf store blobs pdf trust model metrics base)],
+    run     => [qw(jobs conf store blobs s3 pdf trust model metrics base)],
     pdfd    => [qw(base pdf/protocol.h pdf/cms.h model/existing.h model/report.h model/warnings.h)],
     signd   => [qw(pdf/signd.h pdf/cms.h base)],
-    ctl     => [qw(service store blobs pdf trust model metrics base)],
+    ctl     => [qw(service store blobs s3 pdf trust model metrics base)],
     ''      => [qw(conf run api web http metrics base service/setup.h)],             # mod_sigreq.c
 );
 my %knows_httpd = map { $_ => 1 } qw(http conf api web run), '';

@@ -29,8 +29,7 @@ static void test_quarantine(void)
     age_all(MONTH + 60);
     ok(!sr_blobs_remove(&removed, &size, documents, key, pool) && removed && size == 7, "an old blob is removed");
     ok(!sr_blobs_exists(&there, documents, key, pool) && !there, "the blob does not exist any more");
-    ok(sr_quarantine_has(documents, key, pool) && !sr_quarantine_has(documents, other, pool),
-       "the quarantine has this blob and no other one");
+    ok(is_quarantined(key) && !is_quarantined(other), "the quarantine has this blob and no other one");
     is_int(count_files(), 4, "no file is deleted");
     ok(!expire(&result, MONTH, false) && !result.deleted, "the time in the quarantine begins with the removal");
     age_all(MONTH - 60);
@@ -42,7 +41,7 @@ static void test_quarantine(void)
     is_int(count_files(), 4, "a dry run deletes nothing");
     ok(!expire(&result, MONTH, false) && result.deleted == 1 && result.freed == 7,
        "after its time the blob is deleted");
-    ok(!sr_quarantine_has(documents, key, pool), "the quarantine does not have it any more");
+    ok(!is_quarantined(key), "the quarantine does not have it any more");
     ok(!sr_blobs_exists(&there, documents, other, pool) && there, "an old blob that was not removed is kept");
     ok(!sr_blobs_remove(&removed, &size, documents, key, pool) && !removed,
        "removing a blob that does not exist removes nothing");

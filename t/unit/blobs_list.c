@@ -86,8 +86,7 @@ static void test_former(void)
     ok(!sr_reports_forget(documents, sha256, pool) && !sr_reports_read(&report, documents, sha256, pool) && !report,
        "the report of an earlier version is forgotten");
     ok(!sr_blobs_remove(&there, &size, documents, key, pool) && there && size == 6, "the blob is removed");
-    ok(!sr_blobs_exists(&there, documents, key, pool) && !there && sr_quarantine_has(documents, key, pool),
-       "it is in the quarantine");
+    ok(!sr_blobs_exists(&there, documents, key, pool) && !there && is_quarantined(key), "it is in the quarantine");
     is_int(count_blobs(), 2, "the other keys still exist");
 }
 

@@ -33,6 +33,12 @@ static int disk_remove(const char *path, const struct stat *status, int kind, st
     return where->level == 0 ? 0 : remove(path);
 }
 
+static inline bool is_quarantined(const char *key)
+{
+    bool there;
+    return !sr_quarantine_has(&there, documents, key, pool) && there;
+}
+
 /* Empties the folder. */
 static inline void start_over(void)
 {

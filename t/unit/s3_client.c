@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* s3_client.c: tests of src/s3/client.c, transfer.c, objects.c and list.c against a server that lies: what is repeated,
- * what is refused, and that nothing wrong is ever given out. */
+/* s3_client.c: tests of src/s3/repeat.c, transfer.c, objects.c and enumerate.c against a server that lies: what is
+ * repeated, what is refused, and that nothing wrong is ever given out. */
 #include "s3_liar.h"
 
 #include <apr_general.h>
@@ -59,19 +59,25 @@ static void test_operations(void)
     ok(strstr(liar.head, "HEAD /b/x%20y/k HTTP/1.1") != NULL, "the server was asked whether it has it");
     ok(!sr_s3_head(&there, &size, s3, "k", pool) && there && size == SIZE, "then it is there, with its size");
     ok(!sr_s3_get(&size, s3, "k", sha256, sink, pool) && size == SIZE && is_right(), "it is fetched");
+    ok(!sr_s3_copy(s3, "k", "c d/k", pool) && !sr_s3_get(&size, s3, "c d/k", sha256, sink, pool), "it is copied");
+    ok(strstr(cause_of(sr_s3_copy(s3, "none", "c", pool)), "the object to copy is missing"), "if it is there");
     ok(!sr_s3_delete(s3, "k", pool) && !sr_s3_head(&there, &size, s3, "k", pool) && !there, "it is deleted");
     ok(!sr_s3_delete(s3, "k", pool), "and again");
     const sr_error_t *error = sr_s3_get(&size, s3, "k", sha256, sink, pool);
     ok(error && error->code == SR_EUNAVAILABLE, "a missing object is an error of GET");
+    ok(!sr_s3_find(&there, &size, s3, "k", sink, pool) && !there, "unless it may be missing");
+    liar_arm("bucket", 9);
+    ok(strstr(cause_of(sr_s3_find(&there, &size, s3, "k", sink, pool)), "404 NoSuchBucket"), "but not its bucket");
+    liar_arm("", 0);
     ok(strstr(cause_of(error), "GET s3://b/x y/k: 404 NoSuchKey (request r1), tried "), "which names it: %s",
        cause_of(error));
 }
 
-static sr_error_t *collect(void *baton, const char *key, apr_off_t size, apr_pool_t *each)
+static sr_error_t *collect(void *baton, const sr_s3_object_t *object, apr_pool_t *each)
 {
     char *text = baton;
-    sprintf(text + strlen(text), "%s:%ld ", key, (long)size);
-    return strcmp(key, "stop") ? NULL : sr_error(each, SR_ECONFLICT, "stopped");
+    sprintf(text + strlen(text), "%s:%ld%s ", object->key, (long)object->size, object->modified ? "" : "?");
+    return strcmp(object->key, "stop") ? NULL : sr_error(each, SR_ECONFLICT, "stopped");
 }
 
 static void test_list(void)
@@ -84,13 +90,16 @@ static void test_list(void)
     if (sr_s3_put(s3, "one", source, 1, sr_sha256_hex(body, 1, pool), pool)) abort();
     if (sr_s3_put(client_of("other/"), "of-others", source, 3, sr_sha256_hex(body, 3, pool), pool)) abort();
     if (sr_s3_put(s3, "two", source, 2, sr_sha256_hex(body, 2, pool), pool)) abort();
-    ok(!sr_s3_list(s3, collect, text, pool), "a list of two pages");
+    ok(!sr_s3_list(s3, "", collect, text, pool), "a list of two pages");
     is_str(text, "one:1 two:2 ", "has all objects below the prefix, and no others");
     if (sr_s3_put(s3, "stop", source, 3, sr_sha256_hex(body, 3, pool), pool)) abort();
-    const sr_error_t *error = sr_s3_list(s3, collect, text, pool);
+    *text = '\0';
+    ok(!sr_s3_list(s3, "t", collect, text, pool), "a list of what begins with a text");
+    is_str(text, "two:2 ", "has only that");
+    const sr_error_t *error = sr_s3_list(s3, "", collect, text, pool);
     ok(error && error->code == SR_ECONFLICT, "an error of the caller ends it");
     liar_arm("html", 99);
-    ok(sr_s3_list(s3, collect, text, pool) != NULL, "what is no list is an error");
+    ok(sr_s3_list(s3, "", collect, text, pool) != NULL, "what is no list is an error");
     liar_arm("", 0);
 }
 

@@ -97,9 +97,11 @@ static inline void liar_list(int fd, const char *query)
                  "<IsTruncated>%s</IsTruncated>%s",
                  second ? "false" : "true", second ? "" : "<NextContinuationToken>more of+it</NextContinuationToken>");
     for (int i = second ? 1 : 0; i < (second ? liar.count : 1); i++)
-        length +=
-            snprintf(body + length, sizeof body - (size_t)length, "<Contents><Key>%s</Key><Size>%zu</Size></Contents>",
-                     liar.objects[i].path + 3, liar.objects[i].size);
+        if (*liar.objects[i].path)
+            length += snprintf(body + length, sizeof body - (size_t)length,
+                               "<Contents><Key>%s</Key><LastModified>2026-11-24T12:00:00.000Z</LastModified><Size>%zu</"
+                               "Size></Contents>",
+                               liar.objects[i].path + 3, liar.objects[i].size);
     length += snprintf(body + length, sizeof body - (size_t)length, "</ListBucketResult>");
     liar_reply(fd, "200 OK", "", body, (size_t)length, (size_t)length, false);
 }
@@ -167,7 +169,16 @@ static inline bool liar_answer(int fd, const char *head, const char *body, size_
     if (liar_refuse(fd, fault, headless)) return true;
     if (liar.skew) return liar_error(fd, "403 Forbidden", "RequestTimeTooSkewed", headless), true;
     liar_object_t *object = liar_find(target);
-    if (strcmp(method, "PUT") == 0) {
+    char from[300];
+    liar_header(from, sizeof from, head, "x-amz-copy-source: ");
+    if (*from) {
+        const liar_object_t *source = liar_find(from);
+        char meta[120];
+        if (!source) return liar_error(fd, "404 Not Found", "NoSuchKey", false), true;
+        snprintf(meta, sizeof meta, "x-amz-meta-sha256: %s\r\n", source->sha256);
+        liar_keep(target, meta, source->bytes, source->size);
+        liar_reply(fd, "200 OK", "", "<CopyObjectResult/>", 19, 19, false);
+    } else if (strcmp(method, "PUT") == 0) {
         if (strcmp(fault, "lie") != 0) liar_keep(target, head, body, size);
         if (strcmp(fault, "lost") == 0) return liar_reset(fd), false;
         liar_reply(fd, "200 OK", "", "", 0, 0, false);

@@ -42,7 +42,7 @@ sub ctl_with {    # sigreqctl with --json and these options: the decoded answer
 sub ctl_said {
     my @command = (
         suite->{source} . '/build/sigreqctl', '--driver', suite->{db}, '--params', suite->{params},
-        '--documents', suite->{dir} . '/documents', @_);
+        storage(), @_);
     open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', @command or die "sigreqctl: $!\n";
     my $said = do { local $/; <$pipe> };
     close $pipe;
@@ -101,9 +101,15 @@ sub used {    # what an organisation used of its quota
 
 sub rows { ref $_[0] eq 'ARRAY' ? $_[0] : $_[0]{data} }
 
+# The options of sigreqctl that name the documents, the folder of this host for them, and their bucket.
+sub storage { return suite->{s3} ? ('--config', suite->{dir} . '/storage.conf') : ('--documents', local_folder()) }
+sub local_folder { return suite->{dir} . (suite->{s3} ? '/cache/' . suite->{s3}{bucket} : '/documents') }
+sub bucket { require Sigreq::S3; return Sigreq::S3->of(suite->{s3}) }
+
 # These give arrays, so that a scalar of one is its length.
 sub documents {    # stored documents (not their reports) that gc does not remove
     collect();
+    return bucket()->objects_of('') if suite->{s3};
     my @found = grep { !/\.json$/ } glob suite->{dir} . '/documents/[0-9a-f][0-9a-f]/*';
     return @found;
 }
@@ -111,18 +117,19 @@ sub documents {    # stored documents (not their reports) that gc does not remov
 # The files of a stored content: one, or more until gc has run.
 sub stored {
     my $sha256 = shift;
+    return bucket()->objects_of($sha256) if suite->{s3};
     my $folder = join '/', suite->{dir}, 'documents', substr($sha256, 0, 2);
     my @found  = grep { !/\.json$/ } glob "$folder/$sha256.*";
     return @found;
 }
 
 # sigreqctl gc, also of uploads that a moment ago were refused.
-sub collect { return ctl('gc', '--reserved', 0, '--documents', suite->{dir} . '/documents', @_) }
+sub collect { return ctl('gc', '--reserved', 0, storage(), @_) }
 
 # What sigreqctl check says, which exits with 1 if it finds a problem.
 sub checked {
     my @command = (suite->{source} . '/build/sigreqctl', '--json', '--driver', suite->{db}, '--params', suite->{params},
-        'check', '--documents', suite->{dir} . '/documents', @_);
+        'check', storage(), @_);
     open my $pipe, '-|', @command or die "$command[0]: $!\n";
     return decode_json(do { local $/; <$pipe> });
 }
@@ -130,16 +137,16 @@ sub checked {
 # The reports of a stored document: one for each organisation and environment that has it.
 sub reports {
     my $sha256 = shift;
-    my $folder = join '/', suite->{dir}, 'documents', substr($sha256, 0, 2);
+    my $folder = join '/', local_folder(), substr($sha256, 0, 2);
     my @found  = glob "$folder/$sha256.*.json";
     return @found;
 }
 
 # What uploads leave behind if they are not cleaned up: named files, and unnamed ones still open in a child.
 sub temporary_files {
-    my @found = grep {-f} glob suite->{dir} . '/documents/tmp/*';
+    my @found = grep {-f} glob local_folder() . '/tmp/*';
     my @open  = map  { glob "/proc/$_/fd/*" } children();
-    push @found, grep { (readlink // '') =~ m{/documents/.*\(deleted\)$} } @open;
+    push @found, grep { (readlink // '') =~ m{/(?:documents|cache)/.*\(deleted\)$} } @open;
     return @found;
 }
 

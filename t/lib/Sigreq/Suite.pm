@@ -12,7 +12,8 @@ use Mojo::JSON 'encode_json';
 use Sigreq::Cluster;
 use Time::HiRes 'sleep';
 
-# new(dir => folder of its own, source => the staged tree, db => sqlite3|pgsql, mpm => event|prefork)
+# new(dir => folder of its own, source => the staged tree, db => sqlite3|pgsql, mpm => event|prefork, s3 => documents
+# are in a bucket of an OpenStack Swift that the suite starts)
 sub new { my ($class, %o) = @_; return bless {%o}, $class }
 
 sub name {"$_[0]{db}-$_[0]{mpm}"}
@@ -56,6 +57,7 @@ sub prepare {    # folders, database and schema
     my $self = shift;
     my ($dir, $source) = @{$self}{qw(dir source)};
     path("$dir/$_")->make_path for qw(documents documents-second documents-none db);
+    $self->write_storage;
     said('copying t/', 'cp', '-a', "$source/t", $dir);
     if ($self->{db} eq 'pgsql') {
         $self->{cluster} = Sigreq::Cluster->new(source => $source, dir => "$dir/pg");
@@ -73,6 +75,19 @@ sub prepare {    # folders, database and schema
     said('sigreqctl seal create --test', @create, "$dir/seal-test", '--test');
     $self->{modules} = $self->modules_conf;
     return $self;
+}
+
+sub write_storage {    # where documents are: for httpd, and for sigreqctl (--config)
+    my $self = shift;
+    my ($dir, $text) = ($self->{dir}, qq{SigreqDocuments "$self->{dir}/documents"\n});
+    if ($self->{s3}) {
+        require Sigreq::S3;
+        $self->{store} = Sigreq::S3->new(dir => $dir, source => $self->{source});
+        $self->{s3}    = { %{ $self->{store} }{qw(port bucket)} };
+        path("$dir/cache")->make_path;
+        $text = "SigreqDocuments s3://sigreq\n" . $self->{store}->directives("$dir/cache");
+    }
+    return write_file("$dir/storage.conf", $text);
 }
 
 sub modules_conf {    # what httpd needs besides ours; Apache::Test takes it over
@@ -110,7 +125,7 @@ sub start {
         die "httpd of $self->{dir} did not start:\n$said\n$log\n" if $try == 3 || $log !~ /Address already in use/;
     }
     $self->{pid_file} = "$self->{dir}/t/logs/httpd.pid";
-    write_file("$self->{dir}/suite.json", encode_json({ %$self, cluster => undef }));
+    write_file("$self->{dir}/suite.json", encode_json({ %$self, cluster => undef, store => undef }));
     return $self;
 }
 
@@ -149,6 +164,7 @@ sub stop {
         $self->{stuck} = 1 unless end_httpd($pid);
     }
     $self->{cluster}->stop if $self->{cluster};
+    $self->{store}->stop   if $self->{store};
 }
 
 # The lines of a log that mean a crash. (httpd does not log SIGKILL, which the tests use on purpose.)

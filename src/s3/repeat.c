@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.c: repeats requests. The pause before each repeat is a random part of a time that doubles ("full jitter"), so
- * that hosts which fail together do not come back together. All tries of an operation share one deadline. If operations
- * fail one after the other, the client refuses all others for a moment, so that threads do not wait for a server that
- * does not respond. */
+/* repeat.c: the client of a bucket, which repeats requests. The pause before each repeat is a random part of a time
+ * that doubles ("full jitter"), so that hosts which fail together do not come back together. All tries of an operation
+ * share one deadline. If operations fail one after the other, the client refuses all others for a moment, so that
+ * threads do not wait for a server that does not respond. */
 #include "s3/private.h"
 
 #include <curl/curl.h>
@@ -46,6 +46,7 @@ sr_error_t *sr_s3_create(sr_s3_t **s3, const sr_s3_options_t *options, apr_pool_
     if (!made->options.large) made->options.large = LARGE;
     const apr_status_t status = apr_thread_mutex_create(&made->mutex, APR_THREAD_MUTEX_DEFAULT, pool);
     if (status) return sr_error(pool, SR_EINTERNAL, "no mutex: %pm", &status);
+    if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pool, SR_EINTERNAL, "libcurl cannot be used");
     apr_pool_cleanup_register(pool, made, end, apr_pool_cleanup_null);
     return NULL;
 }
@@ -188,6 +189,7 @@ sr_error_t *sr_s3_call(sr_s3_answer_t *answer, sr_s3_t *s3, const sr_s3_call_t *
     verdict_t verdict;
     int tries = 0;
 
+    *answer = (sr_s3_answer_t){.length = -1};
     if (!admit(&trial, s3)) return sr_s3_trouble(s3, call, "the last requests to the server have failed", pool);
     do {
         sr_s3_transfer(answer, s3, call, until, pool);
