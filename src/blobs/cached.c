@@ -42,9 +42,9 @@ static sr_error_t *walk_files(const walk_t *walk, const sr_folder_t *folder, apr
     return NULL;
 }
 
-/* Opens each folder in `parent` whose name is two digits, `depth` levels deep: at most two. */
-static sr_error_t *walk_pairs(const walk_t *walk, const sr_folder_t *parent, int depth,
-                              apr_pool_t *pool) /* NOLINT(misc-no-recursion): depth is at most 2 */
+/* Opens each folder in `parent` whose name is two digits, `depth` levels deep. */
+// NOLINTNEXTLINE(misc-no-recursion): two levels
+static sr_error_t *walk_pairs(const walk_t *walk, const sr_folder_t *parent, int depth, apr_pool_t *pool)
 {
     apr_array_header_t *names;
     apr_pool_t *each;

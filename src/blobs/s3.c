@@ -16,7 +16,7 @@
 
 #define VERIFIED 4096
 #define PIECE ((apr_size_t)64 << 10)
-#define TOUCH_AFTER (24 * 3600) /* seconds, so that reading a file rarely writes */
+#define TOUCH_AFTER 86400L /* seconds, so that reading a file rarely writes */
 #define NOTE ".database"
 #define NOTE_MOST 200
 #define QUARANTINE "quarantine/"

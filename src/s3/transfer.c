@@ -189,7 +189,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *baton)
 
     if (length > 5 && strncmp(line, "HTTP/", 5) == 0) { /* after a "100 Continue" another response follows */
         const char *at = memchr(line, ' ', length);
-        answer->status = at ? atoi(at) : 0;
+        answer->status = at ? (int)strtol(at, NULL, 10) : 0; /* the line ends with CRLF */
         answer->date = answer->request_id = answer->region = answer->sha256 = "";
         answer->length = -1;
         return length;

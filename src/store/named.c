@@ -48,7 +48,8 @@ static bool is_direct(const sr_named_t *named, const sr_connection_t *connection
 {
     const char *const sql = connection->dialect->sql->engine[SR_SQL_SESSION], *answer;
 
-    return sr_connection_ask(&answer, connection, sql, pool) == 0 && answer && atoi(answer) == named->session;
+    return sr_connection_ask(&answer, connection, sql, pool) == 0 && answer
+           && strtol(answer, NULL, 10) == named->session;
 }
 
 static int prepare(apr_dbd_prepared_t **statement, const sr_named_t *named, const sr_connection_t *connection,

@@ -8,7 +8,7 @@ use warnings;
 use Mojo::IOLoop;
 use Mojo::Promise;
 use POSIX ();
-use Sigreq::Here   qw(organisation suite children temporary_files wait_for database_stop database_start);
+use Sigreq::Here   qw(organisation suite children temporary_files wait_for database_stop database_start at_once);
 use Sigreq::PDF    'pdf';
 use Sigreq::Receiver;
 use Sigreq::Signer qw(signers_of pdfsig qpdf_check is_unchanged chain_fault);
@@ -19,7 +19,7 @@ plan skip_all => 'the event MPM is enough: it takes long' if suite->{mpm} ne 'ev
 my ($SUBMISSIONS, $EACH) = ($ENV{SIGREQ_TORTURE} ? 200 : 80, 5);
 my $SIGNERS = $SUBMISSIONS * $EACH;
 my @EVENTS  = ('sent', ('signed') x $EACH, 'completed');
-my $WIDTH   = 24;     # sign at a time
+my $WIDTH   = at_once(24);     # sign at a time
 my $WAVE    = 100;    # begin each second: else all would have signed before many children are killed
 my $HEAD    = 0.1;    # seconds from a wave to the next death: it is in the middle of its work then
 my $LOST    = 'interrupted, outcome unknown';
@@ -31,7 +31,7 @@ $client->post("/webhooks/$_-webhook-url", json => { url => $receiver->url('/slow
 
 sub all { # an answer for each of LIST, by CODE of one of it
     my ($code, @list) = @_;
-    return $crowd->parallel(scalar @list, 8, sub { $code->($list[ $_[0] ]) });
+    return $crowd->parallel(scalar @list, at_once(8), sub { $code->($list[ $_[0] ]) });
 }
 
 sub figure {    # the sum of a figure's series, as Prometheus is told
