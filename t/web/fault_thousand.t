@@ -20,7 +20,7 @@ my ($SUBMISSIONS, $EACH) = ($ENV{SIGREQ_TORTURE} ? 200 : 80, 5);
 my $SIGNERS = $SUBMISSIONS * $EACH;
 my @EVENTS  = ('sent', ('signed') x $EACH, 'completed');
 my $WIDTH   = at_once(24);     # sign at a time
-my $WAVE    = 100;    # begin each second: else all would have signed before many children are killed
+my $WAVE    = 50;     # begin each second: else all would have signed before many children are killed
 my $HEAD    = 0.1;    # seconds from a wave to the next death: it is in the middle of its work then
 my $LOST    = 'interrupted, outcome unknown';
 
