@@ -376,6 +376,14 @@ bool sr_accept_next(sr_accept_t *element, char **rest);
 /* Reads `length` bytes at an offset, with as many system calls as needed. Returns the number of bytes read, which is
  * smaller at the end of the file, or -1 with errno set. */
 apr_ssize_t sr_descriptor_read(int descriptor, void *bytes, apr_size_t length, apr_off_t offset);
+/* Writes all bytes, with as many system calls as needed. Returns false with errno set if that fails. */
+bool sr_descriptor_write(int descriptor, const void *bytes, apr_size_t length);
+/* Reads a pipe or a socket until the other end closes it. Returns false if that has not happened before the deadline
+ * (sr_time_steady; 0: none), or if there are more than about `most` bytes. *text is what was read, ended by NUL. */
+bool sr_descriptor_receive(const char **text, apr_size_t *length, int descriptor, apr_size_t most, apr_time_t deadline,
+                           apr_pool_t *pool);
+/* Moves a descriptor above those that sr_process_spawn gives to a program. Returns -1 if that fails. */
+int sr_descriptor_raise(int descriptor);
 /* Closes the descriptor when the pool is destroyed. */
 void sr_descriptor_own(int descriptor, apr_pool_t *pool);
 

@@ -73,19 +73,29 @@ static const char *text_of(const char *database, const char *folder, apr_pool_t 
     return apr_pstrcat(pool, database, "\n", folder, "\n", NULL);
 }
 
-/* If the bucket has lost its object, the local copy stays, and sr_blobs_check stores it again. */
-sr_error_t *sr_blobs_binding_refresh(sr_blobs_t *blobs, apr_pool_t *pool)
+/* Copies the object of a bucket, if it has one, to the local file. *lost is true if a bucket has none. */
+static sr_error_t *refresh(bool *lost, sr_blobs_t *blobs, apr_pool_t *pool)
 {
     const char *text, *database, *folder, *old_database, *old_folder;
 
+    *lost = false;
     if (!blobs->provider->note_read) return NULL;
     SR_TRY(blobs->provider->note_read(&text, blobs, pool));
+    *lost = !text;
     if (!text) return NULL;
     SR_TRY(parse(&database, &folder, text, "the object .database of the bucket", pool));
     if (!read_local(&old_database, &old_folder, blobs, pool) && old_database && !strcmp(old_database, database)
         && !strcmp(old_folder, folder))
         return NULL;
     return write_local(blobs, text_of(database, folder, pool), true, pool);
+}
+
+/* If the bucket has lost its object, the local copy stays, and sr_blobs_check stores it again. */
+sr_error_t *sr_blobs_binding_refresh(sr_blobs_t *blobs, apr_pool_t *pool)
+{
+    bool unused;
+
+    return refresh(&unused, blobs, pool);
 }
 
 sr_error_t *sr_blobs_binding(const char **database, const char **folder, sr_blobs_t *blobs, apr_pool_t *pool)
@@ -115,27 +125,20 @@ sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr
     return write_local(blobs, text, replace, pool);
 }
 
-/* A bucket that has lost its object .database gets it again. */
-static sr_error_t *check_note(sr_blobs_t *blobs, const char *database, const char *folder, apr_pool_t *pool)
-{
-    const char *text;
-
-    if (!blobs->provider->note_read) return NULL;
-    SR_TRY(blobs->provider->note_read(&text, blobs, pool));
-    return text ? NULL : blobs->provider->note_write(blobs, text_of(database, folder, pool), pool);
-}
-
 sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool)
 {
     const char *bound, *folder;
+    bool lost;
 
-    SR_TRY(sr_blobs_binding_refresh(blobs, pool));
+    SR_TRY(refresh(&lost, blobs, pool));
     SR_TRY(sr_blobs_binding(&bound, &folder, blobs, pool));
     if (!bound) {
         SR_TRY(sr_blobs_bind(blobs, uuid, false, pool));
         SR_TRY(sr_blobs_binding(&bound, &folder, blobs, pool));
+        lost = false;
     }
-    if (bound && strcasecmp(bound, uuid) == 0) return check_note(blobs, bound, folder, pool);
+    if (bound && strcasecmp(bound, uuid) == 0)
+        return lost ? blobs->provider->note_write(blobs, text_of(bound, folder, pool), pool) : NULL;
     return binding_fault(
         blobs->bucket ? sr_bucket_name(blobs->bucket) : blobs->root,
         apr_psprintf(pool,

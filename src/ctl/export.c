@@ -29,16 +29,6 @@ typedef struct copying_t {
     apr_int64_t bytes;
 } copying_t;
 
-static bool write_all(int descriptor, const char *bytes, apr_size_t length)
-{
-    while (length > 0) {
-        const ssize_t count = write(descriptor, bytes, length);
-        if (count < 0 && errno != EINTR) return false;
-        if (count > 0) bytes += count, length -= (apr_size_t)count;
-    }
-    return true;
-}
-
 static sr_error_t *copy_blob(const export_t *export, copying_t *copying, const char *key, char *piece, apr_pool_t *pool)
 {
     int blob;
@@ -47,7 +37,7 @@ static sr_error_t *copy_blob(const export_t *export, copying_t *copying, const c
         const apr_ssize_t got = sr_descriptor_read(blob, piece, PIECE, at);
         if (got < 0) return sr_error(pool, SR_EUNAVAILABLE, "%s: %s", key, strerror(errno));
         if (got == 0) return NULL;
-        if (!write_all(copying->descriptor, piece, (apr_size_t)got))
+        if (!sr_descriptor_write(copying->descriptor, piece, (apr_size_t)got))
             return sr_error(pool, SR_EINTERNAL, "%s: %s", export->folder.partial, strerror(errno));
         sr_sha256_update(copying->digest, piece, (apr_size_t)got);
         at += got;

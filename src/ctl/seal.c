@@ -27,22 +27,11 @@ sr_error_t *ctl_seal_fault(ctl_t *ctl, const char *path)
     return sr_error(ctl->pool, SR_EINTERNAL, "%s: %s", path, strerror(errno));
 }
 
-static bool write_all(int fd, const char *text)
-{
-    size_t left = strlen(text);
-    for (ssize_t count; left > 0; text += count, left -= (size_t)count) {
-        count = write(fd, text, left);
-        if (count < 0 && errno != EINTR) return false;
-        if (count < 0) count = 0;
-    }
-    return true;
-}
-
 sr_error_t *ctl_seal_write(ctl_t *ctl, const char *path, const char *text, mode_t mode)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return ctl_seal_fault(ctl, path);
-    bool written = write_all(fd, text) && !fchmod(fd, mode) && !fsync(fd);
+    bool written = sr_descriptor_write(fd, text, strlen(text)) && !fchmod(fd, mode) && !fsync(fd);
     sr_error_t *error = written ? NULL : ctl_seal_fault(ctl, path);
     close(fd);
     if (error) unlink(path);

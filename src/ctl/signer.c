@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,30 +15,14 @@
 
 #define MAX_ANSWER ((apr_size_t)64 << 10)
 #define PATIENCE apr_time_from_sec(60) /* a token takes its time */
-#define LEAST_DESCRIPTOR 16            /* above the descriptors of the program */
-
-static int high(int descriptor)
-{
-    const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, LEAST_DESCRIPTOR);
-    close(descriptor);
-    return moved;
-}
 
 /* Returns NULL if the process has not answered with JSON. */
 static json_t *read_answer(int descriptor, apr_pool_t *pool)
 {
-    const apr_time_t deadline = sr_time_steady() + PATIENCE;
-    char *text = apr_palloc(pool, MAX_ANSWER);
-    apr_size_t length = 0;
+    const char *text;
+    apr_size_t length;
     json_t *answer;
-    for (apr_time_t left; length < MAX_ANSWER && (left = deadline - sr_time_steady()) > 0;) {
-        struct pollfd ready = {.fd = descriptor, .events = POLLIN};
-        if (poll(&ready, 1, (int)apr_time_as_msec(left) + 1) <= 0) continue;
-        const ssize_t got = read(descriptor, text + length, MAX_ANSWER - length);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        length += (apr_size_t)got;
-    }
+    (void)sr_descriptor_receive(&text, &length, descriptor, MAX_ANSWER, sr_time_steady() + PATIENCE, pool);
     return sr_json_parse(&answer, text, length, pool) ? NULL : answer;
 }
 
@@ -54,7 +37,8 @@ static json_t *ask(int *failed, const char *program, const char *setup, apr_pool
         *failed = errno;
         return NULL;
     }
-    const int descriptors[] = {high(door[1]), high(talk[1]), high(memfd_create("tries", MFD_CLOEXEC))};
+    const int descriptors[] = {sr_descriptor_raise(door[1]), sr_descriptor_raise(talk[1]),
+                               sr_descriptor_raise(memfd_create("tries", MFD_CLOEXEC))};
     const sr_spawn_t what = {.program = program,
                              .title = "sigreq-signd: makes a request for a certificate",
                              .descriptors = descriptors,

@@ -2,6 +2,7 @@
 /* call.c: one HTTP call by libcurl, and its result. Only the status of the response counts: nothing that the receiver
  * does after the status changes the result. */
 #include "jobs/call.h"
+#include "base/curl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,18 +72,6 @@ static apr_status_t release(void *data)
     return APR_SUCCESS;
 }
 
-/* Sets the certificate authorities. libcurl's own are removed first, so that a failure of the last call leaves none. */
-static CURLcode set_authorities(sr_call_t *call)
-{
-    const char *pem = call->options->authorities;
-    struct curl_blob blob = {(void *)pem, pem ? strlen(pem) : 0, CURL_BLOB_NOCOPY};
-
-    if (!pem) return CURLE_OK;
-    curl_easy_setopt(call->easy, CURLOPT_CAINFO, NULL);
-    curl_easy_setopt(call->easy, CURLOPT_CAPATH, NULL);
-    return curl_easy_setopt(call->easy, CURLOPT_CAINFO_BLOB, &blob);
-}
-
 sr_error_t *sr_call_create(sr_call_t **call, const sr_jobs_options_t *options, apr_pool_t *pool)
 {
     sr_call_t *made = *call = apr_pcalloc(pool, sizeof *made);
@@ -98,7 +87,7 @@ sr_error_t *sr_call_create(sr_call_t **call, const sr_jobs_options_t *options, a
     }
     apr_pool_cleanup_register(pool, made, release, apr_pool_cleanup_null);
     if (!made->easy || !made->headers) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
-    if (set_authorities(made))
+    if (sr_curl_authorities(made->easy, options->authorities))
         return sr_error(pool, SR_EINTERNAL, "this libcurl takes no certificates but the system's");
     return NULL;
 }
@@ -110,7 +99,7 @@ CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms)
     sr_mail_release(call);
     *call = (sr_call_t){.easy = easy, .headers = call->headers, .options = call->options};
     curl_easy_reset(easy); /* this keeps the handle's connections */
-    set_authorities(call);
+    sr_curl_authorities(easy, call->options->authorities);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");

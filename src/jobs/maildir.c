@@ -10,18 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool write_all(int fd, const char *text)
-{
-    for (size_t left = strlen(text); left;) {
-        const ssize_t written = write(fd, text, left);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        text += written;
-        left -= (size_t)written;
-    }
-    return true;
-}
-
 static const char *why(const char *what, const char *path, apr_pool_t *pool)
 {
     char said[256];
@@ -37,7 +25,7 @@ const char *sr_maildir_write(const char *folder, const char *message, apr_pool_t
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0) return why("open", path, pool);
-    const char *fault = write_all(fd, message) ? NULL : why("write", path, pool);
+    const char *fault = sr_descriptor_write(fd, message, strlen(message)) ? NULL : why("write", path, pool);
     if (!fault && fsync(fd)) fault = why("fsync", path, pool);
     if (close(fd) && !fault) fault = why("close", path, pool);
     if (!fault && rename(path, kept)) fault = why("rename", path, pool);

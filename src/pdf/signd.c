@@ -253,3 +253,19 @@ sr_error_t *sr_signd_certificates(const char **pem, sr_signd_t *signd, int numbe
     *pem = apr_pstrmemdup(pool, (const char *)answer.rest.data, answer.rest.length);
     return NULL;
 }
+
+/* An own seal without a certificate keeps the one that it had, and is refused when it signs. */
+void sr_signd_replace(const sr_cms_identity_t **used, sr_signd_seal_t *seal, int number, const char *organization)
+{
+    const sr_cms_identity_t *made = NULL, *old = *used;
+    const char *pem;
+    apr_pool_t *pool;
+    if (apr_pool_create_unmanaged_ex(&pool, NULL, NULL)) return;
+    sr_error_t *error = sr_signd_certificates(&pem, seal->signd, number, organization, pool);
+    if (!error && *pem) error = sr_cms_identity_without_key(&made, pem, "memory", sr_signd_sign, seal, pool);
+    const bool same =
+        made && old && !strcmp(sr_cms_identity_certificate(made)->sha256, sr_cms_identity_certificate(old)->sha256);
+    /* requests may still use the old one, so it stays */
+    if (!error && !same && (made || !organization)) __atomic_store_n(used, made, __ATOMIC_RELEASE);
+    if (error || same || !made) apr_pool_destroy(pool);
+}

@@ -211,21 +211,6 @@ void sr_run_own_measure(void)
 
 /* ------------------------------------------------------------------------------------------------ in children */
 
-static void replace(const sr_cms_identity_t **used, const char *organization, int number)
-{
-    const sr_cms_identity_t *made = NULL, *old = *used;
-    const char *pem;
-    apr_pool_t *pool;
-    if (apr_pool_create_unmanaged_ex(&pool, NULL, NULL)) return;
-    sr_error_t *error = sr_signd_certificates(&pem, baton.signd, number, organization, pool);
-    if (!error && *pem) error = sr_cms_identity_without_key(&made, pem, "memory", sr_signd_sign, &baton, pool);
-    const bool same =
-        made && old && !strcmp(sr_cms_identity_certificate(made)->sha256, sr_cms_identity_certificate(old)->sha256);
-    /* requests may still use the old one, so it stays */
-    if (!error && made && !same) __atomic_store_n(used, made, __ATOMIC_RELEASE);
-    else apr_pool_destroy(pool);
-}
-
 /* The signer process does not have the certificate of this identity: it was started again, and has read changed files.
  * The child uses the new one for the next signature. */
 static void change(void *unused, int number, const sr_cms_identity_t *identity)
@@ -235,8 +220,8 @@ static void change(void *unused, int number, const sr_cms_identity_t *identity)
     for (int i = 0; i < own->nelts; i++) {
         sr_cms_own_t *one = &APR_ARRAY_IDX(own, i, sr_cms_own_t);
         if (one->present != identity && one->next != identity) continue;
-        replace(&one->present, one->organization, SR_SIGND_OWN);
-        replace(&one->next, one->organization, SR_SIGND_OWN_NEXT);
+        sr_signd_replace(&one->present, &baton, SR_SIGND_OWN, one->organization);
+        sr_signd_replace(&one->next, &baton, SR_SIGND_OWN_NEXT, one->organization);
     }
     pthread_mutex_unlock(&mutex);
 }

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <http_core.h>
 #include <http_log.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -138,8 +137,7 @@ static void answer(const ask_t *ask, int output, apr_pool_t *pool)
     alarm(PATIENCE_SECONDS + 1); /* for a parent that dies meanwhile */
     setenv("PGCONNECT_TIMEOUT", SR_CONNECT_SECONDS, 0);
     const char *text = examine(ask, pool);
-    for (apr_ssize_t sent; *text && ((sent = write(output, text, strlen(text))) > 0 || errno == EINTR);)
-        if (sent > 0) text += sent;
+    (void)sr_descriptor_write(output, text, strlen(text));
     _exit(0);
 }
 
@@ -157,32 +155,18 @@ static void begin(ask_t *ask, apr_pool_t *pool)
     if (ask->pid < 0) close(ends[0]);
 }
 
-/* Reads until the process has ended or the time is over. */
-static void read_all(char *text, int input, apr_time_t until)
-{
-    apr_size_t length = 0;
-    for (apr_time_t left; length < TEXT_MOST && (left = until - sr_time_steady()) > 0;) {
-        struct pollfd ready = {.fd = input, .events = POLLIN};
-        if (poll(&ready, 1, (int)apr_time_as_msec(left) + 1) <= 0) continue;
-        const apr_ssize_t got = read(input, text + length, TEXT_MOST - length);
-        if (got == 0 || (got < 0 && errno != EINTR)) break;
-        if (got > 0) length += (apr_size_t)got;
-    }
-    text[length] = '\0';
-}
-
 /* Returns the lines of a process. */
 static char *result_of(const ask_t *ask, apr_time_t until, apr_pool_t *pool)
 {
-    char *text = apr_palloc(pool, TEXT_MOST + 1), *end;
-    *text = '\0';
+    const char *read = "";
+    apr_size_t length = 0;
     if (ask->pid > 0) {
-        read_all(text, ask->output, until);
+        (void)sr_descriptor_receive(&read, &length, ask->output, TEXT_MOST, until, pool);
         close(ask->output);
         kill(ask->pid, SIGKILL); /* it has ended, or it is late */
         while (waitpid(ask->pid, NULL, 0) < 0 && errno == EINTR) continue;
     }
-    end = text + strlen(text);
+    char *text = apr_pstrmemdup(pool, read, length), *end = text + strlen(text);
     if (end > text && end[-1] == *COMPLETE && (end - 1 == text || end[-2] == '\n')) {
         end[-1] = '\0';
         return text;

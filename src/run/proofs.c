@@ -173,21 +173,35 @@ static sr_error_t *collect_test(apr_pool_t *pool)
     return NULL;
 }
 
+/* What the proofs of a seal with two certificates say. */
+typedef struct collected_t {
+    const sr_proofs_t *present, *next; /* next: NULL if there is none */
+    bool follows;                      /* the next one seals now */
+} collected_t;
+
 /* Collects for both certificates: the proofs of the next one are there before its takeover, and those of the present
- * one are still needed after it, to archive what it has sealed. */
+ * one are still needed after it, to archive what it has sealed. `next` may be NULL. */
+static sr_error_t *collect_both(collected_t *collected, const sr_cms_identity_t *present, const sr_cms_identity_t *next,
+                                apr_time_t wanted, apr_pool_t *pool)
+{
+    const apr_time_t now = sr_time_now();
+    *collected = (collected_t){0};
+    SR_TRY(collect(&collected->present, present, pool));
+    if (!next) return NULL;
+    SR_TRY(collect(&collected->next, next, pool));
+    collected->follows = sr_cms_identity_at(present, next, wanted, now) == next
+                         && (!collected->next->revoked || now > sr_cms_identity_certificate(present)->until);
+    return NULL;
+}
+
 static sr_error_t *collect_production(apr_pool_t *pool)
 {
-    const sr_cms_identity_t *present = seal_of(SR_PRODUCTION), *next = seal_of(SR_SIGND_NEXT);
-    const sr_proofs_t *proofs, *of_next;
-    const apr_time_t now = sr_time_now();
-    SR_TRY(collect(&proofs, present, pool));
-    if (next) SR_TRY(collect(&of_next, next, pool));
-    bool follows = next && sr_cms_identity_at(present, next, child.conf->seal_next_from, now) == next;
-    if (follows && of_next->revoked && now <= sr_cms_identity_certificate(present)->until) follows = false;
-    note(SR_PRODUCTION, follows ? of_next : proofs, pool);
-    if (next && !follows)
+    collected_t both;
+    SR_TRY(collect_both(&both, seal_of(SR_PRODUCTION), seal_of(SR_SIGND_NEXT), child.conf->seal_next_from, pool));
+    note(SR_PRODUCTION, both.follows ? both.next : both.present, pool);
+    if (both.next && !both.follows)
         say(&child.said[4], "proofs of the next certificate of the seal",
-            of_next->revoked ? of_next->revoked : of_next->missing, pool);
+            both.next->revoked ? both.next->revoked : both.next->missing, pool);
     return NULL;
 }
 
@@ -214,15 +228,11 @@ static bool note_own(int i, const sr_cms_own_t *own, const sr_proofs_t *proofs, 
 static sr_error_t *collect_one(bool *revoked, int i, const sr_cms_own_t *own, apr_pool_t *pool)
 {
     const sr_cms_identity_t *present = __atomic_load_n(&own->present, __ATOMIC_ACQUIRE);
-    const sr_cms_identity_t *next = __atomic_load_n(&own->next, __ATOMIC_ACQUIRE);
-    const sr_proofs_t *proofs, *of_next = NULL;
+    collected_t both;
     *revoked = false;
     if (!present) return NULL;
-    SR_TRY(collect(&proofs, present, pool));
-    if (next) SR_TRY(collect(&of_next, next, pool));
-    bool follows = next && sr_cms_identity_at(present, next, 0, sr_time_now()) == next;
-    if (follows && of_next->revoked && sr_time_now() <= sr_cms_identity_certificate(present)->until) follows = false;
-    *revoked = note_own(i, own, follows ? of_next : proofs, pool);
+    SR_TRY(collect_both(&both, present, __atomic_load_n(&own->next, __ATOMIC_ACQUIRE), 0, pool));
+    *revoked = note_own(i, own, both.follows ? both.next : both.present, pool);
     return NULL;
 }
 

@@ -125,15 +125,14 @@ int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     if (!sr_conf_is_used()) return OK;
     int result = sr_run_own_check(ptemp, main_server);
-    const pair_t pair = next_pair(main_server);
-    const bool next = check_next(main_server, ptemp);
-    for (int i = SR_TEST; i <= SR_PRODUCTION + 1; i++) {
-        const sr_cms_when_t when = next && i == SR_PRODUCTION ? SR_CMS_NOW_OR_BEFORE : SR_CMS_NOW;
-        const char *fault = i <= SR_PRODUCTION                 ? check(main_server, (sr_environment_t)i, when, ptemp)
-                            : !*pair.certificate == !*pair.key ? NULL
-                                                               : apr_psprintf(ptemp, "%s need each other", pair.name);
-        if (!fault) continue;
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", fault);
+    const pair_t next = next_pair(main_server);
+    const sr_cms_when_t when = check_next(main_server, ptemp) ? SR_CMS_NOW_OR_BEFORE : SR_CMS_NOW;
+    const char *const faults[] = {
+        check(main_server, SR_TEST, SR_CMS_NOW, ptemp), check(main_server, SR_PRODUCTION, when, ptemp),
+        !*next.certificate == !*next.key ? NULL : apr_psprintf(ptemp, "%s need each other", next.name)};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (!faults[i]) continue;
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", faults[i]);
         result = HTTP_INTERNAL_SERVER_ERROR;
     }
     return result;
@@ -300,23 +299,6 @@ int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
 
 /* ------------------------------------------------------------------------------------------------ in children */
 
-/* Asks the signer process for a certificate, and replaces that of the child if it is another one. */
-static void replace(const sr_cms_identity_t **used, int number)
-{
-    const sr_cms_identity_t *made = NULL, *old = *used;
-    const char *pem;
-    apr_pool_t *pool;
-    sr_signd_seal_t *baton = &batons[number == SR_SIGND_NEXT ? SR_PRODUCTION : number];
-    if (apr_pool_create_unmanaged_ex(&pool, NULL, NULL)) return;
-    sr_error_t *error = sr_signd_certificates(&pem, baton->signd, number, NULL, pool);
-    if (!error && *pem) error = sr_cms_identity_without_key(&made, pem, "memory", sr_signd_sign, baton, pool);
-    const bool same =
-        made && old && !strcmp(sr_cms_identity_certificate(made)->sha256, sr_cms_identity_certificate(old)->sha256);
-    /* requests may still use the old one, so it stays */
-    if (!error && !same) __atomic_store_n(used, made, __ATOMIC_RELEASE);
-    if (error || same || !made) apr_pool_destroy(pool);
-}
-
 /* The signer process has another certificate than this child: it was started again, and has made another key for tests,
  * or read changed files. The child uses the new certificate for the next signature. */
 static void change(void *seals_of_child, int number, const sr_cms_identity_t *identity)
@@ -324,8 +306,8 @@ static void change(void *seals_of_child, int number, const sr_cms_identity_t *id
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     const sr_cms_identity_t **used = seals_of_child;
     pthread_mutex_lock(&mutex);
-    replace(&used[number], number);
-    if (number == SR_PRODUCTION) replace(&used[SR_SIGND_NEXT], SR_SIGND_NEXT);
+    sr_signd_replace(&used[number], &batons[number], number, NULL);
+    if (number == SR_PRODUCTION) sr_signd_replace(&used[SR_SIGND_NEXT], &batons[SR_PRODUCTION], SR_SIGND_NEXT, NULL);
     pthread_mutex_unlock(&mutex);
 }
 

@@ -26,12 +26,10 @@
 
 APLOG_USE_MODULE(sigreq);
 
-#define PATIENCE apr_time_from_sec(30) /* for the first start */
-#define QUICK apr_time_from_sec(1)     /* a process that dies so early is started again a second later */
-#define STEP_ANSWER ((apr_size_t)64 << 10)
+#define PATIENCE apr_time_from_sec(30)    /* for the first start */
+#define QUICK apr_time_from_sec(1)        /* a process that dies so early is started again a second later */
 #define MAX_ANSWER ((apr_size_t)64 << 20) /* with the chains of 10,000 own seals */
 #define MAX_RETIRED 64
-#define LEAST_DESCRIPTOR 16 /* sr_process_spawn: above the descriptors of the program */
 
 /* The process of the present configuration. */
 typedef struct signd_t {
@@ -53,20 +51,13 @@ typedef struct retired_t {
 
 /* ------------------------------------------------------------------------------------------------- starting */
 
-static int high(int descriptor)
-{
-    const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, LEAST_DESCRIPTOR);
-    close(descriptor);
-    return moved;
-}
-
 /* Starts the process, and sends the setup. *answer is where it answers. Returns an errno, or 0. */
 static int spawn(int *answer, signd_t *signd, apr_pool_t *pool)
 {
     int pair[2];
     const char *text = sr_json_text(signd->setup, pool);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return errno;
-    pair[1] = high(pair[1]);
+    pair[1] = sr_descriptor_raise(pair[1]);
     const int descriptors[] = {signd->inside, pair[1], signd->tries};
     const sr_spawn_t what = {
         .program = signd->program,
@@ -85,31 +76,14 @@ static int spawn(int *answer, signd_t *signd, apr_pool_t *pool)
     return failed;
 }
 
-static char *double_room(apr_size_t *room, const char *text, apr_pool_t *pool)
-{
-    char *larger = apr_palloc(pool, 2 * *room);
-    memcpy(larger, text, *room);
-    *room *= 2;
-    return larger;
-}
-
 /* Reads until the process closes the connection or the time is over. Returns NULL if there is no complete answer. */
 static const json_t *read_answer(int descriptor, apr_pool_t *pool)
 {
-    const apr_time_t deadline = sr_time_steady() + PATIENCE;
-    apr_size_t room = STEP_ANSWER, length = 0;
-    char *text = apr_palloc(pool, room);
+    const char *text;
+    apr_size_t length;
     json_t *answer;
-    for (apr_time_t left; length < MAX_ANSWER && (left = deadline - sr_time_steady()) > 0;) {
-        struct pollfd ready = {.fd = descriptor, .events = POLLIN};
-        if (length == room) text = double_room(&room, text, pool);
-        if (poll(&ready, 1, (int)apr_time_as_msec(left) + 1) <= 0) continue;
-        const ssize_t got = read(descriptor, text + length, room - length);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return sr_json_parse(&answer, text, length, pool) ? NULL : answer;
-        length += (apr_size_t)got;
-    }
-    return NULL;
+    if (!sr_descriptor_receive(&text, &length, descriptor, MAX_ANSWER, sr_time_steady() + PATIENCE, pool)) return NULL;
+    return sr_json_parse(&answer, text, length, pool) ? NULL : answer;
 }
 
 /* -------------------------------------------------------------------------------------------------- watching */
@@ -217,9 +191,9 @@ static const char *open_door(signd_t *signd)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) return strerror(errno);
-    signd->outside = high(pair[0]);
-    signd->inside = high(pair[1]);
-    signd->tries = high(memfd_create("sigreq-signd", MFD_CLOEXEC));
+    signd->outside = sr_descriptor_raise(pair[0]);
+    signd->inside = sr_descriptor_raise(pair[1]);
+    signd->tries = sr_descriptor_raise(memfd_create("sigreq-signd", MFD_CLOEXEC));
     return signd->outside >= 0 && signd->inside >= 0 && signd->tries >= 0 ? NULL : strerror(errno);
 }
 

@@ -3,6 +3,7 @@
  * thread at a time. So a client has a stack of idle handles: the one that was used last, whose connection is most
  * likely still open, is taken first. (Connections that threads share, CURL_LOCK_DATA_CONNECT, are not safe.) libcurl
  * repeats a request by itself if a kept connection ends before the response begins. */
+#include "base/curl.h"
 #include "s3/private.h"
 
 #include <curl/curl.h>
@@ -247,16 +248,6 @@ static bool set_headers(transfer_t *transfer, const sr_s3_signed_t *request)
     return curl_slist_append(transfer->headers, "Expect:") != NULL;
 }
 
-static CURLcode set_authorities(CURL *curl, const char *pem)
-{
-    struct curl_blob blob = {(void *)pem, pem ? strlen(pem) : 0, CURL_BLOB_NOCOPY};
-
-    if (!pem) return CURLE_OK;
-    curl_easy_setopt(curl, CURLOPT_CAINFO, NULL);
-    curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
-    return curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &blob);
-}
-
 static void set_method(transfer_t *transfer)
 {
     const sr_s3_call_t *call = transfer->call;
@@ -344,7 +335,7 @@ static void run(transfer_t *transfer, sr_s3_t *s3, apr_time_t until)
 
     answer->fault = "libcurl has no memory";
     sign(&request, s3, call, transfer->pool);
-    if (!set_headers(transfer, &request) || set_authorities(transfer->curl, s3->options.authorities)) return;
+    if (!set_headers(transfer, &request) || sr_curl_authorities(transfer->curl, s3->options.authorities)) return;
     answer->fault = NULL;
     set_options(transfer, &s3->options, request.url, until);
     if (call->sink >= 0 && ftruncate(call->sink, 0) != 0) transfer->own_fault = "a file cannot be emptied";

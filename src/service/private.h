@@ -145,10 +145,10 @@ const char *sr_key_cache_get(sr_key_cache_t *cache, const char *digest, apr_pool
 void sr_key_cache_put(sr_key_cache_t *cache, const char *digest, const char *key);
 
 /* ----------------------------------------------------------------------------------------------- folder.c */
-/* Called before something is stored. Checks that the folder belongs to this database; a folder that belongs to none
- * becomes this database's. Errors: SR_EUNAVAILABLE. */
 /* place.c: opens the storage of the documents. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_service_documents(sr_blobs_t **documents, const sr_service_t *service, apr_pool_t *pool);
+/* Called before something is stored. Checks that the folder belongs to this database; a folder that belongs to none
+ * becomes this database's. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_service_folder(const sr_service_t *service, sr_blobs_t *documents, apr_pool_t *pool);
 
 #endif

@@ -3,6 +3,7 @@
  * and belongs to one thread at a time. So a fetcher has a stack of idle multi handles: the one that was used last,
  * whose connections are most likely still open, is taken first. */
 #include "trust/fetch.h"
+#include "base/curl.h"
 
 #include <apr_thread_mutex.h>
 #include <curl/curl.h>
@@ -158,17 +159,6 @@ static curl_socket_t open_socket(void *baton, curlsocktype purpose, struct curl_
                                : socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* Sets the certificate authorities of https servers. libcurl's own are removed first, so that a failure of the last
- * call leaves none. */
-static CURLcode set_authorities(CURL *easy, const char *pem)
-{
-    struct curl_blob blob = {(void *)pem, pem ? strlen(pem) : 0, CURL_BLOB_NOCOPY};
-    if (!pem) return CURLE_OK;
-    curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
-    curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    return curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
-}
-
 /* An empty "Expect:" keeps libcurl from waiting for a "100 Continue". */
 static bool set_headers(transfer_t *transfer, apr_pool_t *pool)
 {
@@ -214,7 +204,7 @@ static bool transfer_make(transfer_t *transfer, const sr_fetch_options_t *option
     transfer->request = request;
     transfer->easy = curl_easy_init();
     apr_pool_cleanup_register(pool, transfer, transfer_end, apr_pool_cleanup_null);
-    if (!transfer->easy || !set_headers(transfer, pool) || set_authorities(transfer->easy, options->authorities))
+    if (!transfer->easy || !set_headers(transfer, pool) || sr_curl_authorities(transfer->easy, options->authorities))
         return false;
     set_options(transfer);
     return true;

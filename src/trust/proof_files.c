@@ -49,25 +49,13 @@ bool sr_proof_read(sr_cms_bytes_t *bytes, apr_time_t *written, const char *folde
     return whole;
 }
 
-static bool write_all(int descriptor, const unsigned char *data, apr_size_t length)
-{
-    while (length) {
-        const ssize_t count = write(descriptor, data, length);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return false;
-        data += count;
-        length -= (apr_size_t)count;
-    }
-    return true;
-}
-
 sr_error_t *sr_proof_write(const char *folder, const char *name, const void *data, apr_size_t length, apr_pool_t *pool)
 {
     const char *path = apr_pstrcat(pool, folder, "/", name, NULL);
     const char *partial = apr_pstrcat(pool, folder, "/.", sr_uuid_make(pool), ".partial", NULL);
     const int descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
     if (descriptor < 0) return trouble(pool, "writing", partial);
-    bool written = write_all(descriptor, data, length);
+    bool written = sr_descriptor_write(descriptor, data, length);
     set_time(descriptor);
     written = close(descriptor) == 0 && written && rename(partial, path) == 0;
     sr_error_t *error = written ? NULL : trouble(pool, "writing", path);

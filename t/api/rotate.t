@@ -9,6 +9,7 @@ use POSIX 'strftime';
 use Sigreq::Here qw(suite children signers wait_for organisation);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
+use Sigreq::PKI;
 use Sigreq::Signer 'signers_of';
 use Test::More;
 
@@ -17,34 +18,13 @@ my $ctl    = suite->{source} . '/build/sigreqctl';
 
 sub run { system(@_) == 0 or die "@_\n" }
 sub openssl { system("openssl $_[0] >'$folder/said' 2>&1") == 0 or die "openssl $_[0]: " . path("$folder/said")->slurp }
-sub now { strftime('%Y%m%d%H%M%SZ', gmtime(time + ($_[0] // 0))) }
 
-# An authority whose certificates are valid from and until any second.
-path("$folder/ca")->make_path;
-path("$folder/ca.cnf")->spurt(<<"CONF");
-[ca]
-default_ca = own
-[own]
-database = $folder/ca/index
-new_certs_dir = $folder/ca
-rand_serial = yes
-unique_subject = no
-default_md = sha256
-policy = any
-x509_extensions = seal
-[any]
-commonName = supplied
-[seal]
-keyUsage = critical,digitalSignature,nonRepudiation
-CONF
-path("$folder/ca/index")->spurt('');
 openssl("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=Authority -days 99 "
         . "-keyout $folder/ca.key -out $folder/ca.crt");
 
 sub issue {    # signs a request, valid from and until so many seconds from now
     my ($request, $out, $from, $until) = @_;
-    openssl("ca -batch -notext -config $folder/ca.cnf -keyfile $folder/ca.key -cert $folder/ca.crt -in $request "
-            . "-out $out -startdate " . now($from) . ' -enddate ' . now($until));
+    Sigreq::PKI::sign_request($folder, $request, $out, issuer => 'ca', from => $from, until => $until);
 }
 
 sub pair {    # a folder with a seal: its directives, with those of the next one

@@ -6,7 +6,9 @@ use strict;
 use warnings;
 use Cwd 'abs_path';
 use File::Temp 'tempdir';
+use lib 't/lib';
 use JSON::PP;
+use Sigreq::Killer;
 use Test::More;
 
 my $program = abs_path('build/sigreqctl') // '';
@@ -106,37 +108,11 @@ like(exits(0, 'the folder may be in the configuration', 'org', 'seal', 'Acme', '
 
 # --- killed before each change of a file
 SKIP: {
-    skip 'a sanitizer must be loaded first', 1 if $ENV{SIGREQ_SANITIZE} || defined $ENV{ASAN_OPTIONS};
-    my $library = "$folder/killer.so";
-    spit("$folder/killer.c", <<'C');
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-static void count(void)
-{
-    static int calls;
-    if (getenv("KILL_AT") && ++calls == atoi(getenv("KILL_AT"))) kill(getpid(), SIGKILL);
-}
-#define COUNT(type, name, parameters, ...)                                                                             \
-    type name parameters                                                                                               \
-    {                                                                                                                  \
-        count();                                                                                                       \
-        return ((type(*) parameters)dlsym(RTLD_NEXT, #name))(__VA_ARGS__);                                             \
-    }
-COUNT(int, rename, (const char *from, const char *to), from, to)
-COUNT(int, rmdir, (const char *path), path)
-COUNT(int, mkdir, (const char *path, mode_t mode), path, mode)
-COUNT(int, fchmod, (int fd, mode_t mode), fd, mode)
-C
-    system("cc -shared -fPIC -o $library $folder/killer.c -ldl 2>'$folder/said'") == 0 or die slurp("$folder/said");
-    my $killed = sub {
+    skip Sigreq::Killer::why_not(), 1 if Sigreq::Killer::why_not();
+    my $killer = Sigreq::Killer->new($folder, qw(rename rmdir mkdir fchmod));
+    my $killed = sub {    # runs a command that is killed before its Nth change: its exit code
         my ($at, @arguments) = @_;
-        local @ENV{qw(LD_PRELOAD KILL_AT)} = ($library, $at);
-        return (run(@seal, 'Beta', @arguments))[0];
+        return $killer->at($at, sub { (run(@seal, 'Beta', @arguments))[0] });
     };
     for my $case (['install', @one], ['request', '--request', '--name', 'Beta Ltd']) {
         my ($what, @arguments) = @$case;

@@ -7,8 +7,10 @@ use warnings;
 use Cwd 'abs_path';
 use Fcntl ':flock';
 use File::Temp 'tempdir';
+use lib 't/lib';
 use JSON::PP;
-use POSIX 'strftime';
+use Sigreq::Killer;
+use Sigreq::PKI;
 use Test::More;
 
 my $program = abs_path('build/sigreqctl') // '';
@@ -20,7 +22,6 @@ plan skip_all => 'the openssl command is not installed' if system('command -v op
 sub slurp { open my $in, '<', $_[0] or die "$_[0]: $!\n"; local $/; return scalar(<$in>) // '' }
 sub spit { my ($path, $text) = @_; open my $out, '>', $path or die "$path: $!\n"; print $out $text; close $out; $path }
 sub mode { return sprintf '%o', (stat $_[0])[2] & 07777 }
-sub now  { strftime('%Y%m%d%H%M%SZ', gmtime(time + $_[0])) }
 sub openssl { system("openssl $_[0] >'$folder/said' 2>&1") == 0 or die "openssl $_[0]: " . slurp("$folder/said") }
 sub fresh { my $dir = "$folder/$_[0]"; system("rm -rf '$dir'; cp -a '$folder/$_[1]' '$dir'") == 0 or die; return $dir }
 
@@ -47,7 +48,6 @@ sub json { my ($name, @arguments) = @_; return decode_json(exits(0, $name, @argu
 # --- an authority with a root and two authorities below it
 my $new = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
 openssl("req -x509 $new -subj /CN=Root -days 99 -keyout $folder/root.key -out $folder/root.crt");
-mkdir "$folder/ca";
 
 sub authority {    # makes NAME.crt, which ISSUER has signed
     my ($name, $issuer, @dates) = @_;
@@ -57,34 +57,8 @@ sub authority {    # makes NAME.crt, which ISSUER has signed
 
 sub issue {    # signs a request, valid from and until so many seconds from now
     my ($request, $out, @options) = @_;
-    my %o = (issuer => 'Second', extensions => 'seal', from => -60, until => 9e6, @options);
-    spit("$folder/ca/index", '');
-    spit("$folder/ca.cnf", <<"CONF");
-[ca]
-default_ca = own
-[own]
-database = $folder/ca/index
-new_certs_dir = $folder/ca
-rand_serial = yes
-default_md = sha256
-policy = any
-[any]
-commonName = supplied
-[authority]
-basicConstraints = critical,CA:TRUE
-keyUsage = critical,keyCertSign,cRLSign
-[seal]
-keyUsage = critical,digitalSignature,nonRepudiation
-[tls]
-keyUsage = critical,keyAgreement
-extendedKeyUsage = serverAuth
-CONF
-    openssl("ca -batch -notext -config $folder/ca.cnf -extensions $o{extensions} -keyfile $folder/$o{issuer}.key "
-            . "-cert $folder/$o{issuer}.crt -in $request -out $out -startdate "
-            . now($o{from})
-            . ' -enddate '
-            . now($o{until}));
-    return $out;
+    my %o = (issuer => 'Second', from => -60, until => 9e6, @options);
+    return Sigreq::PKI::sign_request($folder, $request, $out, %o);
 }
 authority('First',  'root');
 authority('Second', 'First');
@@ -224,39 +198,11 @@ exits(0, 'the next request', 'request', $dir, 'Third');
 
 # --- killed before each change of a file
 SKIP: {
-    skip 'a sanitizer must be loaded first', 1 if $ENV{SIGREQ_SANITIZE} || defined $ENV{ASAN_OPTIONS};
-    my $library = "$folder/killer.so";
-    spit("$folder/killer.c", <<'C');
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-static void count(void)
-{
-    static int calls;
-    if (getenv("KILL_AT") && ++calls == atoi(getenv("KILL_AT"))) kill(getpid(), SIGKILL);
-}
-#define COUNT(type, name, parameters, ...)                                                                             \
-    type name parameters                                                                                               \
-    {                                                                                                                  \
-        count();                                                                                                       \
-        return ((type(*) parameters)dlsym(RTLD_NEXT, #name))(__VA_ARGS__);                                             \
-    }
-COUNT(int, rename, (const char *from, const char *to), from, to)
-COUNT(int, link, (const char *from, const char *to), from, to)
-COUNT(int, unlink, (const char *path), path)
-COUNT(int, mkdir, (const char *path, mode_t mode), path, mode)
-COUNT(int, fsync, (int fd), fd)
-COUNT(int, fchmod, (int fd, mode_t mode), fd, mode)
-COUNT(ssize_t, write, (int fd, const void *data, size_t size), fd, data, size)
-C
-    system("cc -shared -fPIC -o $library $folder/killer.c -ldl 2>'$folder/said'") == 0 or die slurp("$folder/said");
+    skip Sigreq::Killer::why_not(), 1 if Sigreq::Killer::why_not();
+    my $killer = Sigreq::Killer->new($folder, qw(rename link unlink mkdir fsync fchmod write));
     my $killed = sub {    # runs a command that is killed before its Nth change: its exit code
         my ($at, @arguments) = @_;
-        local @ENV{qw(LD_PRELOAD KILL_AT)} = ($library, $at);
-        return (run(@arguments))[0];
+        return $killer->at($at, sub { (run(@arguments))[0] });
     };
     my $at = 1;
     for (; ; $at++) {

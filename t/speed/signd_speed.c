@@ -69,6 +69,31 @@ static sr_signd_seal_t *seal_of(const signd_run_t *run)
     return seal;
 }
 
+/* What a way to sign takes by the signer process, beside a key in the process itself. Returns the median in ms. */
+static double compare(const char *name, double (*way)(const sr_cms_identity_t *), const sr_cms_identity_t *remote,
+                      const sr_cms_identity_t *local)
+{
+    double process[TRIALS], here[TRIALS], ratio[TRIALS];
+    for (int i = 0; i < TRIALS; i++) {
+        process[i] = way(remote);
+        here[i] = way(local);
+        ratio[i] = process[i] / here[i];
+    }
+    figures_row(name, "the same by a key in the process itself", process, here, ratio, TRIALS, 0, " × the time");
+    return process[TRIALS / 2]; /* sorted */
+}
+
+static const sr_cms_identity_t *start(signd_run_t *run, const char *setup)
+{
+    const sr_cms_identity_t *remote;
+    signd_door(run);
+    signd_start(run, setup, root);
+    if (!signd_pem(run, 1)
+        || sr_cms_identity_without_key(&remote, signd_pem(run, 1), "seal", sr_signd_sign, seal_of(run), root))
+        abort();
+    return remote;
+}
+
 /* The same key in a token of SoftHSM. */
 static void with_token(const made_t *made, const sr_cms_identity_t *local)
 {
@@ -78,8 +103,6 @@ static void with_token(const made_t *made, const sr_cms_identity_t *local)
         "softhsm2-util --init-token --free --label seal --so-pin 12345678 --pin 1234 >&2 && "
         "softhsm2-util --import %s --token seal --label seal --id 01 --pin 1234 >&2 && printf %%s $d";
     char folder[256] = "";
-    double process[TRIALS], here[TRIALS], ratio[TRIALS];
-    const sr_cms_identity_t *remote;
     signd_run_t run;
     /* NOLINTNEXTLINE(cert-env33-c): a script of this file alone */
     FILE *said = popen(apr_psprintf(root, make, made->key_path), "r");
@@ -89,19 +112,10 @@ static void with_token(const made_t *made, const sr_cms_identity_t *local)
                                      "{\"seals\":[{},{\"certificate\":\"%s\",\"key\":\"pkcs11:token=seal\"}],"
                                      "\"module\":\"/usr/lib/softhsm/libsofthsm2.so\",\"pin\":\"%s/pin\"}",
                                      made->certificate_path, folder);
-    signd_door(&run);
-    signd_start(&run, setup, root);
-    if (!signd_pem(&run, 1)
-        || sr_cms_identity_without_key(&remote, signd_pem(&run, 1), "seal", sr_signd_sign, seal_of(&run), root))
-        abort();
-    for (int i = 0; i < TRIALS; i++) {
-        process[i] = in_threads(remote);
-        here[i] = in_threads(local);
-        ratio[i] = process[i] / here[i];
-    }
-    figures_row("1,000 signatures (P-256) by the signer process with a key in SoftHSM, 8 threads",
-                "the same by a key in the process itself", process, here, ratio, TRIALS, 0, " × the time");
-    printf("# %.0f signatures a second\n", THREADS * EACH / process[TRIALS / 2] * 1000);
+    const sr_cms_identity_t *remote = start(&run, setup);
+    const double median = compare("1,000 signatures (P-256) by the signer process with a key in SoftHSM, 8 threads",
+                                  in_threads, remote, local);
+    printf("# %.0f signatures a second\n", THREADS * EACH / median * 1000);
     kill(run.pid, SIGKILL);
     /* NOLINTNEXTLINE(cert-env33-c): a shell of this program, and a folder that it has made */
     if (system(apr_psprintf(root, "rm -rf %s", folder))) abort();
@@ -109,8 +123,7 @@ static void with_token(const made_t *made, const sr_cms_identity_t *local)
 
 int main(void)
 {
-    double process[TRIALS], here[TRIALS], ratio[TRIALS];
-    const sr_cms_identity_t *remote, *local;
+    const sr_cms_identity_t *local;
     signd_run_t run;
     apr_initialize();
     apr_pool_create(&root, NULL);
@@ -118,28 +131,13 @@ int main(void)
     const made_t *made = make_certificate(&(make_t){.name = "seal"}, root);
     const char *setup = apr_psprintf(root, "{\"seals\":[{},{\"certificate\":\"%s\",\"key\":\"%s\"}]}",
                                      made->certificate_path, made->key_path);
-    signd_door(&run);
-    signd_start(&run, setup, root);
-    if (!signd_pem(&run, 1)
-        || sr_cms_identity_without_key(&remote, signd_pem(&run, 1), "seal", sr_signd_sign, seal_of(&run), root)
-        || sr_cms_identity_load(&local, made->certificate_path, made->key_path, root))
-        abort();
-    for (int i = 0; i < TRIALS; i++) {
-        process[i] = in_threads(remote);
-        here[i] = in_threads(local);
-        ratio[i] = process[i] / here[i];
-    }
-    figures_row("1,000 signatures (P-256) by the signer process, 8 threads; at most 200 ms are wanted",
-                "the same by a key in the process itself", process, here, ratio, TRIALS, 0, " × the time");
-    const double median = process[TRIALS / 2]; /* sorted */
+    const sr_cms_identity_t *remote = start(&run, setup);
+    if (sr_cms_identity_load(&local, made->certificate_path, made->key_path, root)) abort();
+    const double median =
+        compare("1,000 signatures (P-256) by the signer process, 8 threads; at most 200 ms are wanted", in_threads,
+                remote, local);
     ok(median <= MOST_MS, "%.0f signatures a second", THREADS * EACH / median * 1000);
-    for (int i = 0; i < TRIALS; i++) {
-        process[i] = one_by_one(remote);
-        here[i] = one_by_one(local);
-        ratio[i] = process[i] / here[i];
-    }
-    figures_row("125 signatures (CMS, B-B) by the signer process, one after the other",
-                "the same by a key in the process itself", process, here, ratio, TRIALS, 0, " × the time");
+    compare("125 signatures (CMS, B-B) by the signer process, one after the other", one_by_one, remote, local);
     kill(run.pid, SIGKILL);
     with_token(made, local);
     make_end();

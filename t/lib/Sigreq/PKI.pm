@@ -145,6 +145,47 @@ sub certify {    # the same for a request that is there: NAME.csr
     return $self->file("$name.crt");
 }
 
+my $REQUESTS = <<'END';
+[ca]
+default_ca = own
+[own]
+database = FOLDER/requests.index
+new_certs_dir = FOLDER
+rand_serial = yes
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+[authority]
+basicConstraints = critical,CA:TRUE
+keyUsage = critical,keyCertSign,cRLSign
+[seal]
+keyUsage = critical,digitalSignature,nonRepudiation
+[tls]
+keyUsage = critical,keyAgreement
+extendedKeyUsage = serverAuth
+END
+
+# Signs a request for an authority that is not one of these: FOLDER/ISSUER.crt and ISSUER.key. The certificate is valid
+# `from` and `until` so many seconds from now. `extensions`: seal, authority or tls.
+sub sign_request {
+    my ($folder, $request, $out, %o) = @_;
+    for (['requests.index', ''], ['requests.cnf', $REQUESTS =~ s/FOLDER/$folder/gr]) {
+        my ($name, $text) = @$_;
+        open my $file, '>', "$folder/$name" or die "$name: $!\n";
+        print {$file} $text;
+        close $file or die "$name: $!\n";
+    }
+    my @dates = map { strftime '%Y%m%d%H%M%SZ', gmtime time + $_ } @o{qw(from until)};
+    my @command = (
+        qw(openssl ca -batch -notext -config), "$folder/requests.cnf", '-extensions', $o{extensions} // 'seal',
+        '-keyfile', "$folder/$o{issuer}.key", '-cert', "$folder/$o{issuer}.crt", '-in', $request, '-out', $out,
+        '-startdate', $dates[0], '-enddate', $dates[1]);
+    system('sh', '-c', 'log=$1 && shift && exec "$@" >"$log" 2>&1', 'sh', "$folder/said", @command) == 0
+        or die "@command failed (see $folder/said)\n";
+    return $out;
+}
+
 sub revoke {    # the name of a certificate, and of its issuer
     my ($self, $name, $issuer) = @_;
     return $self->run($issuer, qw(openssl ca -batch -config ca.cnf -name ca_default -revoke), "$name.crt");
