@@ -295,7 +295,8 @@ test('turned and resized, a drawing stays as it was made', async () => {
         assert.deepEqual(sent.at(-1), sent.find(each => each.type === 'drawn'), 'the same strokes')
         assert.ok(sent.filter(each => each.type === 'drawn').length > 1, 'sent twice')
         const [after] = await seenOnPage(page, look)
-        assert.deepEqual(after, before, 'in the same place')
+        const apart = Math.max(...after.map((value, side) => Math.abs(value - before[side])))
+        assert.ok(apart < 0.01, `in the same place, to a pixel or two: ${before} | ${after}`) // scrolled by parts of one
         await look.close()
     })
 })

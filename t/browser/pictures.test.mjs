@@ -11,6 +11,7 @@ import {
 } from './browser.mjs'
 
 const MOST = 0.03 // of the pixels may differ: other versions of fonts and of Chromium draw letters a little differently
+const expected = [/willReadFrequently/] // the test reads the canvas of the page
 const CLEARLY = 60 // of 255
 
 const sizes = {
@@ -44,11 +45,17 @@ const hideNames = page => page.evaluate(() => {
         each.style.visibility = 'hidden'
 })
 
+/** Waits until something is drawn. */
+const drawn = (page, selector) => page.waitForFunction(selector => {
+    const canvas = document.querySelector(selector)
+    return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)
+}, selector)
+
 for (const [size, device] of Object.entries(sizes))
     test(`pictures, ${size}`, async () => {
         const differing = []
         const made = await create({ signers: [{ ...ann, fields: [field(0), field(1)] }] }), plain = await create()
-        await visit(made.links[0], { ...device, deviceScaleFactor: 0.5, reducedMotion: 'reduce' }, async page => {
+        await visit(made.links[0], { ...device, deviceScaleFactor: 0.5, reducedMotion: 'reduce', expected }, async page => {
             const blank = await page.context().newPage()
             const compare = async state => {
                 const name = `picture-${size}-${state}.png`, accepted = join(source, 't/browser/pictures', name)
@@ -66,10 +73,13 @@ for (const [size, device] of Object.entries(sizes))
             await compare('document')
             await openSignature(page)
             await page.locator('#tab-type').click()
+            await drawn(page, '[data-typed]') // by the service, which may be busy
             await compare('signature')
             await typeSignature(page, null, true)
+            await page.locator('#finish').waitFor()
             await compare('finish')
             await page.keyboard.press('Escape')
+            await page.locator('#finish').waitFor({ state: 'hidden' })
             await compare('filled')
             await finish(page)
             await compare('done')
