@@ -202,7 +202,7 @@ sr_error_t *ctl_use_store(ctl_t *ctl)
 {
     sr_store_t *store;
 
-    SR_TRY(sr_store_open(&store, ctl->driver, ctl->handle, apr_hash_make(ctl->pool), ctl->pool, NULL, NULL, ctl->pool));
+    SR_TRY(sr_store_open(&store, ctl->driver, ctl->handle, apr_hash_make(ctl->pool), ctl->pool, NULL, ctl->pool));
     ctl->database = sr_store_source(store, ctl->pool);
     return NULL;
 }

@@ -32,6 +32,7 @@ static struct {
     server_rec *main_server;
     const apr_array_header_t *databases; /* server_rec * */
     sr_gate_t *volatile *gates;          /* one per database; NULL for SQLite, a file that cannot stop responding */
+    volatile bool *are_files;            /* one per database: it is SQLite, which is known after the first connection */
     sr_watchdog_t *watchdog;
     apr_interval_time_t limit;
     volatile apr_uint32_t writer_late;
@@ -101,6 +102,7 @@ void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, con
     child.limit = conf->database_timeout;
     child.databases = sr_conf_databases(pchild, main_server);
     child.gates = apr_palloc(pchild, (apr_size_t)child.databases->nelts * sizeof(sr_gate_t *));
+    child.are_files = apr_pcalloc(pchild, (apr_size_t)child.databases->nelts * sizeof(bool));
     for (int i = 0; i < child.databases->nelts; i++) child.gates[i] = sr_gate_create(i, threads, child.limit, pchild);
     sr_error_t *error = sr_watchdog_start(&child.watchdog, child.limit, pchild);
     if (error)
@@ -121,7 +123,7 @@ int sr_run_database_number(const server_rec *server)
 
 /* A child that is stopped (SIGSTOP, a debugger) while it writes keeps the lock. After one wait has timed out, later
  * waits are short until the lock is free again. */
-static apr_status_t lock(void *baton)
+static apr_status_t lock_writer(void)
 {
     const bool late = apr_atomic_read32(&child.writer_late) != 0;
     apr_status_t status = apr_global_mutex_timedlock(writer, late ? HASTE : child.limit);
@@ -135,18 +137,12 @@ static apr_status_t lock(void *baton)
     return status;
 }
 
-static apr_status_t unlock(void *baton)
-{
-    return apr_global_mutex_unlock(writer);
-}
-
-static const sr_writer_lock_t writer_lock = {lock, unlock, NULL};
-
 typedef struct dbd_source_t {
     sr_store_source_t source; /* must be the first member: callers hold a pointer to it */
     server_rec *server;
     apr_pool_t *pool;
     ap_dbd_t *connection; /* set while the connection is lent */
+    bool writes;          /* this thread has the lock of SQLite's writers */
     sigset_t signals;     /* the signal mask before the operation */
     sr_watch_t watch;
     sr_visit_t visit; /* its gate may be NULL */
@@ -160,6 +156,8 @@ static sr_error_t *away(apr_pool_t *pool, const char *cause)
 
 static void leave(dbd_source_t *dbd, sr_visit_end_t end)
 {
+    if (dbd->writes) apr_global_mutex_unlock(writer);
+    dbd->writes = false;
     sr_gate_change_t change = dbd->visit.gate ? sr_gate_leave(&dbd->visit, end) : SR_GATE_SAME;
     sr_watch_end(&dbd->watch);
     let_signals(&dbd->signals);
@@ -202,9 +200,32 @@ static ap_dbd_t *open_connection(dbd_source_t *dbd)
     dbd->connection = open(dbd->pool, dbd->server);
     if (dbd->visit.gate) sr_gate_opened(&dbd->visit);
     if (!dbd->connection) leave(dbd, sr_time_steady() - begun >= SLOW ? SR_VISIT_UNREACHABLE : SR_VISIT_UNKNOWN);
-    else if (dbd->visit.gate && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3"))
-        child.gates[sr_run_database_number(dbd->server)] = NULL;
     return dbd->connection;
+}
+
+/* Whether the database is SQLite. Before the first connection of this child is open (`connection` is NULL) it is not
+ * known, and the answer is false. */
+static bool is_file(const dbd_source_t *dbd)
+{
+    const int number = sr_run_database_number(dbd->server);
+    const bool is_one = dbd->connection && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3");
+    if (number < 0) return is_one;
+    if (is_one && !child.are_files[number]) {
+        child.gates[number] = NULL;
+        child.are_files[number] = true;
+    }
+    return child.are_files[number];
+}
+
+/* Takes the lock of SQLite's writers, unless this thread has it. Returns false if it cannot be taken. It is taken
+ * before the connection, if possible: then the writers of a child borrow the same connection one after the other,
+ * because mod_dbd lends the one that was returned last. SQLite keeps the pages that a connection has read and written
+ * until another connection writes. */
+static bool is_alone(dbd_source_t *dbd)
+{
+    if (dbd->source.reads || dbd->writes || !is_file(dbd)) return true;
+    dbd->writes = lock_writer() == APR_SUCCESS;
+    return dbd->writes;
 }
 
 static sr_error_t *no_connection(apr_pool_t *pool, const char *why)
@@ -213,17 +234,25 @@ static sr_error_t *no_connection(apr_pool_t *pool, const char *why)
     return away(pool, why);
 }
 
+static sr_error_t *locked_out(dbd_source_t *dbd, apr_pool_t *pool)
+{
+    give_back(&dbd->source, NULL);
+    return away(pool, "the lock of SQLite's writers cannot be taken");
+}
+
 static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
 {
     dbd_source_t *dbd = (dbd_source_t *)source;
     if (!APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open)) return away(pool, "mod_dbd is not loaded");
     const char *why = begin(dbd);
     if (why) return no_connection(pool, why);
+    if (!is_alone(dbd)) return locked_out(dbd, pool);
     const ap_dbd_t *connection = open_connection(dbd);
     if (!connection)
         return no_connection(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
+    if (!is_alone(dbd)) return locked_out(dbd, pool);
     sr_error_t *error = sr_store_open(store, connection->driver, connection->handle, connection->prepared,
-                                      connection->pool, &writer_lock, &dbd->watch, pool);
+                                      connection->pool, &dbd->watch, pool);
     if (error) give_back(source, NULL);
     return error;
 }

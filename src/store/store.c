@@ -24,7 +24,6 @@ struct sr_store_t {
     sr_connection_t connection;
     prepared_t *prepared;
     apr_pool_t *connection_pool;
-    const sr_writer_lock_t *lock;
 };
 
 static const char *const outcomes[SR_OUTCOME_COUNT] = {
@@ -121,8 +120,7 @@ static sr_error_t *make_ready(sr_store_t *store, apr_pool_t *pool)
 }
 
 sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_hash_t *prepared,
-                          apr_pool_t *connection_pool, const sr_writer_lock_t *lock, sr_watch_t *watch,
-                          apr_pool_t *pool)
+                          apr_pool_t *connection_pool, sr_watch_t *watch, apr_pool_t *pool)
 {
     sr_store_t *made = apr_pcalloc(pool, sizeof *made);
 
@@ -132,7 +130,6 @@ sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, ap
     }
     made->connection.watch = watch;
     made->connection_pool = connection_pool;
-    made->lock = lock;
     made->prepared = apr_hash_get(prepared, PREPARED_KEY, APR_HASH_KEY_STRING);
     if (!made->prepared) {
         made->prepared = apr_pcalloc(connection_pool, sizeof *made->prepared);
@@ -263,7 +260,6 @@ static int run_statements(call_t *call, apr_pool_t *scratch_pool)
 
 static sr_error_t *run_once(call_t *call, sr_fault_t *fault)
 {
-    const sr_writer_lock_t *lock = call->operation->write ? call->store->lock : NULL;
     sr_error_t *error = NULL;
     apr_pool_t *scratch;
     int status;
@@ -271,10 +267,6 @@ static sr_error_t *run_once(call_t *call, sr_fault_t *fault)
     call->outcome = NULL;
     apr_array_clear(call->rows);
     *fault = (sr_fault_t){SR_FAILURE_NONE, NULL};
-    if (lock && lock->lock(lock->baton) != APR_SUCCESS) {
-        return sr_error_because(sr_error(call->pool, SR_EUNAVAILABLE, "The database is not available"), call->pool,
-                                "the writers' lock cannot be taken");
-    }
     apr_pool_create(&scratch, call->pool);
     status = run_statements(call, scratch);
     if (status != 0) {
@@ -284,7 +276,6 @@ static sr_error_t *run_once(call_t *call, sr_fault_t *fault)
         error = sr_connection_error(fault, call->operation->name, call->pool);
     }
     apr_pool_destroy(scratch);
-    if (lock) lock->unlock(lock->baton);
     return error;
 }
 
@@ -310,7 +301,7 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
                          const char *const *arguments, int count, apr_pool_t *pool)
 {
     const sr_operation_t *operation = &store->connection.dialect->sql->operations[op];
-    const apr_time_t begun = sr_time_steady(), patience = begun + BUSY_PATIENCE;
+    const apr_time_t patience = sr_time_steady() + BUSY_PATIENCE;
     call_t call = {store, op, operation, NULL, arguments, NULL, apr_array_make(pool, 1, sizeof(sr_row_t)), pool};
     sr_fault_t fault;
     sr_error_t *error;
@@ -329,7 +320,6 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
         if (fault.failure == SR_FAILURE_STATEMENT && sr_named_give_up(store->prepared->named, op)) continue;
         if (!may_pass(store, &fault, attempt, patience)) return error;
     }
-    sr_metrics_observe(SR_METRIC_DATABASE_SECONDS, 0, sr_time_steady() - begun);
     if (!call.outcome) { /* an empty list */
         *outcome = SR_OK;
         return NULL;

@@ -30,7 +30,9 @@
  */
 typedef struct sr_store_t sr_store_t;
 
-/* A source of connections: in httpd the pool of mod_dbd (src/run), in sigreqctl one connection of apr_dbd (src/ctl). */
+/* A source of connections: in httpd the pool of mod_dbd (src/run), in sigreqctl one connection of apr_dbd (src/ctl).
+ * SQLite allows one writer at a time, so the source of several threads or processes lends connections to one writer
+ * after the other. SQLITE_BUSY is retried in any case. */
 typedef struct sr_store_source_t sr_store_source_t;
 struct sr_store_source_t {
     bool reads; /* set before `borrow`: true if the next operation only reads */
@@ -38,14 +40,6 @@ struct sr_store_source_t {
     sr_error_t *(*borrow)(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool);
     void (*give_back)(sr_store_source_t *source, sr_store_t *store);
 };
-
-/* SQLite allows one writer at a time. This lock, given to sr_store_open, serialises the writers of several processes
- * and threads. NULL is for one process with one thread. SQLITE_BUSY is retried in both cases. */
-typedef struct sr_writer_lock_t {
-    apr_status_t (*lock)(void *baton);
-    apr_status_t (*unlock)(void *baton);
-    void *baton;
-} sr_writer_lock_t;
 
 typedef struct sr_watch_t sr_watch_t; /* see watch.c */
 
@@ -55,8 +49,7 @@ typedef struct sr_watch_t sr_watch_t; /* see watch.c */
  * `watch` limits the time that an operation on PostgreSQL may take; NULL means no limit. Errors: SR_EUNAVAILABLE,
  * with a cause that says what to do ("… run: sigreqctl db upgrade"). */
 sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_hash_t *prepared,
-                          apr_pool_t *connection_pool, const sr_writer_lock_t *lock, sr_watch_t *watch,
-                          apr_pool_t *pool);
+                          apr_pool_t *connection_pool, sr_watch_t *watch, apr_pool_t *pool);
 
 typedef enum sr_outcome_t {
     SR_OK,

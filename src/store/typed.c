@@ -84,11 +84,13 @@ sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *o
     const sr_shape_t *shape = &sr_store_shapes[op];
     apr_array_header_t *rows;
     sr_store_t *store;
+    const apr_time_t begun = sr_time_steady();
     if (result) *(void **)result = NULL; /* also after an error */
     source->reads = sr_store_reads(op);
     SR_TRY(source->borrow(source, &store, pool));
     sr_error_t *error = sr_store_run(store, op, outcome, &rows, arguments, count, pool);
     source->give_back(source, store);
+    if (!error) sr_metrics_observe(SR_METRIC_DATABASE_SECONDS, 0, sr_time_steady() - begun);
     SR_TRY(error);
     if (!(shape->outcomes & 1u << *outcome))
         return refuse(op, "no outcome of it:", apr_itoa(pool, (int)*outcome), pool);

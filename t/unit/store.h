@@ -17,6 +17,13 @@ typedef struct base_t {
     apr_pool_t *pool;
 } base_t;
 
+/* Lets one writer of SQLite after the other write, as httpd's source of connections does. */
+typedef struct writers_t {
+    apr_status_t (*lock)(void *baton);
+    apr_status_t (*unlock)(void *baton);
+    void *baton;
+} writers_t;
+
 /* A connection and the store over it. */
 typedef struct link_t {
     const base_t *base;
@@ -24,7 +31,7 @@ typedef struct link_t {
     apr_dbd_t *handle;
     apr_hash_t *prepared;
     sr_store_t *store;
-    const sr_writer_lock_t *lock;
+    const writers_t *lock; /* or NULL */
     sr_watch_t *watch;
     sr_op_t op;        /* the last operation */
     sr_error_t *error; /* of it */
@@ -63,7 +70,7 @@ static inline void link_connect(link_t *link, const base_t *base, apr_pool_t *pa
 static inline sr_error_t *link_open(link_t *link)
 {
     return link->error = sr_store_open(&link->store, link->base->driver, link->handle, link->prepared, link->pool,
-                                       link->lock, link->watch, link->pool);
+                                       link->watch, link->pool);
 }
 
 /* The contents that submissions of tests name (wish), and some more, are stored. */
@@ -161,8 +168,12 @@ static inline const char *body_at(const link_t *link, int index)
 
 static inline const char *link_run(link_t *link, sr_op_t op, const char *const *arguments, int count)
 {
+    const writers_t *writers = sr_store_reads(op) ? NULL : link->lock;
+
     link->rows = NULL;
+    if (writers) writers->lock(writers->baton);
     link->error = sr_store_run(link->store, op, &link->outcome, &link->rows, arguments, count, link->pool);
+    if (writers) writers->unlock(writers->baton);
     link->op = op;
     return link->error || !link->rows->nelts ? NULL : body_at(link, 0);
 }

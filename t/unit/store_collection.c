@@ -138,7 +138,7 @@ static bool create_once(worker_t *w, unsigned number)
 
 static void open_link(worker_t *w)
 {
-    static sr_writer_lock_t writers = {lock_writers, unlock_writers, NULL};
+    static writers_t writers = {lock_writers, unlock_writers, NULL};
     static int lock_file;
 
     lock_file = open(apr_pstrcat(w->base->pool, w->root, "/writers", NULL), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

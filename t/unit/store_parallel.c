@@ -25,7 +25,7 @@ static apr_status_t unlock(void *baton)
 
 typedef struct job_t {
     const base_t *base;
-    const sr_writer_lock_t *lock;
+    const writers_t *lock;
     int index;
     const char *key; /* with a key: one creation; without: EACH */
     int outcomes[SR_OUTCOME_COUNT], errors;
@@ -54,7 +54,7 @@ static void *APR_THREAD_FUNC work(apr_thread_t *thread, void *data)
     return NULL;
 }
 
-static void run_threads(job_t *jobs, const base_t *base, const sr_writer_lock_t *writers, const char *key)
+static void run_threads(job_t *jobs, const base_t *base, const writers_t *writers, const char *key)
 {
     apr_thread_t *threads[THREADS];
     apr_status_t ignored;
@@ -83,7 +83,7 @@ static int errors(const job_t *jobs)
     return sum;
 }
 
-static void quota(link_t *l, const sr_writer_lock_t *writers)
+static void quota(link_t *l, const writers_t *writers)
 {
     job_t jobs[THREADS];
 
@@ -94,7 +94,7 @@ static void quota(link_t *l, const sr_writer_lock_t *writers)
     is_str(member(RUN(l, SR_OP_ADMIN_ORGANIZATION_LIST), "used", l->pool), number(QUOTA, l->pool), "used is the quota");
 }
 
-static void one_key(link_t *l, const sr_writer_lock_t *writers)
+static void one_key(link_t *l, const writers_t *writers)
 {
     job_t jobs[THREADS];
     int same = 0;
@@ -180,7 +180,7 @@ static void busy(link_t *l, unsigned n, bool expected)
 
 static void checks(base_t *base)
 {
-    sr_writer_lock_t writers = {lock, unlock, NULL};
+    writers_t writers = {lock, unlock, NULL};
     const bool sqlite = strcmp(base->driver_name, "sqlite3") == 0;
     const char *now = number(NOW, base->pool);
     link_t l;
