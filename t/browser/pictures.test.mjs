@@ -55,7 +55,8 @@ for (const [size, device] of Object.entries(sizes))
     test(`pictures, ${size}`, async () => {
         const differing = []
         const made = await create({ signers: [{ ...ann, fields: [field(0), field(1)] }] }), plain = await create()
-        await visit(made.links[0], { ...device, deviceScaleFactor: 0.5, reducedMotion: 'reduce', expected }, async page => {
+        const options = { ...device, deviceScaleFactor: 0.5, reducedMotion: 'reduce', expected }
+        await visit(made.links[0], options, async page => {
             const blank = await page.context().newPage()
             const compare = async state => {
                 const name = `picture-${size}-${state}.png`, accepted = join(source, 't/browser/pictures', name)
