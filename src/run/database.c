@@ -203,29 +203,25 @@ static ap_dbd_t *open_connection(dbd_source_t *dbd)
     return dbd->connection;
 }
 
-/* Whether the database is SQLite. Before the first connection of this child is open (`connection` is NULL) it is not
- * known, and the answer is false. */
+/* Whether the database is SQLite: false until this child has opened a connection to it. */
 static bool is_file(const dbd_source_t *dbd)
 {
     const int number = sr_run_database_number(dbd->server);
-    const bool is_one = dbd->connection && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3");
-    if (number < 0) return is_one;
-    if (is_one && !child.are_files[number]) {
+    if (number < 0) return false;
+    if (dbd->connection && !child.are_files[number] && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3")) {
         child.gates[number] = NULL;
         child.are_files[number] = true;
     }
     return child.are_files[number];
 }
 
-/* Takes the lock of SQLite's writers, unless this thread has it. Returns false if it cannot be taken. It is taken
- * before the connection, if possible: then the writers of a child borrow the same connection one after the other,
- * because mod_dbd lends the one that was returned last. SQLite keeps the pages that a connection has read and written
- * until another connection writes. */
-static bool is_alone(dbd_source_t *dbd)
+/* Whether this thread must have the lock of SQLite's writers, and has not. The lock is taken before the connection:
+ * then the writers of a child borrow the same connection one after the other, because mod_dbd lends the one that was
+ * returned last. SQLite keeps the pages that a connection has read and written until another connection writes. Also,
+ * no thread waits for the lock with a connection for which its owner waits. */
+static bool needs_lock(const dbd_source_t *dbd)
 {
-    if (dbd->source.reads || dbd->writes || !is_file(dbd)) return true;
-    dbd->writes = lock_writer() == APR_SUCCESS;
-    return dbd->writes;
+    return !dbd->source.reads && !dbd->writes && is_file(dbd);
 }
 
 static sr_error_t *no_connection(apr_pool_t *pool, const char *why)
@@ -234,23 +230,25 @@ static sr_error_t *no_connection(apr_pool_t *pool, const char *why)
     return away(pool, why);
 }
 
-static sr_error_t *locked_out(dbd_source_t *dbd, apr_pool_t *pool)
-{
-    give_back(&dbd->source, NULL);
-    return away(pool, "the lock of SQLite's writers cannot be taken");
-}
-
 static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
 {
     dbd_source_t *dbd = (dbd_source_t *)source;
     if (!APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open)) return away(pool, "mod_dbd is not loaded");
     const char *why = begin(dbd);
     if (why) return no_connection(pool, why);
-    if (!is_alone(dbd)) return locked_out(dbd, pool);
+    const bool waits = needs_lock(dbd);
+    if (waits) dbd->writes = lock_writer() == APR_SUCCESS;
+    if (waits && !dbd->writes) {
+        give_back(source, NULL);
+        return away(pool, "the lock of SQLite's writers cannot be taken");
+    }
     const ap_dbd_t *connection = open_connection(dbd);
     if (!connection)
         return no_connection(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
-    if (!is_alone(dbd)) return locked_out(dbd, pool);
+    if (needs_lock(dbd)) { /* the first connection of this child has told that it is SQLite */
+        give_back(source, NULL);
+        return borrow(source, store, pool);
+    }
     sr_error_t *error = sr_store_open(store, connection->driver, connection->handle, connection->prepared,
                                       connection->pool, &dbd->watch, pool);
     if (error) give_back(source, NULL);
