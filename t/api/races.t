@@ -6,7 +6,7 @@ use warnings;
 use Digest::SHA 'sha256_hex';
 use File::Basename 'basename';
 use POSIX ();
-use Sigreq::Here qw(organisation suite ctl collect documents temporary_files wait_for);
+use Sigreq::Here qw(organisation suite ctl collect documents temporary_files wait_for at_once);
 use Sigreq::PDF 'pdf';
 use Test::More;
 
@@ -30,12 +30,13 @@ sub all_there {    # answers of creations, name
 }
 
 my $before = documents();
-my @answers = $crowd->parallel(40, 20, sub { $crowd->create_p(files => fresh('same')) });
+my @answers = $crowd->parallel(40, at_once(20), sub { $crowd->create_p(files => fresh('same')) });
 all_there(\@answers, 'the same new document 40 times');
 is(scalar documents(), $before + 1, 'it is stored once');
 
 @answers = $crowd->parallel(
-    200, 16,
+    200,
+    at_once(16),
     sub {
         my $i     = shift;
         my $files = fresh('refused', int $i / 4);
@@ -47,14 +48,14 @@ is(scalar documents(), $before + 1 + 50, 'nothing else is there');
 
 # gc over and over while creations run, of documents that no submission has: they are taken away between any two steps
 my @known = map { fresh('gc', $_) } 0 .. 99;
-$refused->parallel(50, 8, sub { $refused->create_p(files => $known[ $_[0] ]) });
+$refused->parallel(50, at_once(8), sub { $refused->create_p(files => $known[ $_[0] ]) });
 my $pid = fork // die "fork: $!";
 if (!$pid) {
     my $status = 0;
     for (1 .. 15) { eval { collect(); 1 } or do { warn $@; $status = 1 } }
     POSIX::_exit($status);
 }
-@answers = $crowd->parallel(200, 8, sub { my $i = shift; $crowd->create_p(files => $known[ $i / 2 ]) });
+@answers = $crowd->parallel(200, at_once(8), sub { my $i = shift; $crowd->create_p(files => $known[ $i / 2 ]) });
 waitpid $pid, 0;
 is($?, 0, 'sigreqctl gc ran 15 times');
 all_there(\@answers, 'while gc ran');
