@@ -32,7 +32,7 @@ static struct {
     server_rec *main_server;
     const apr_array_header_t *databases; /* server_rec * */
     sr_gate_t *volatile *gates;          /* one per database; NULL for SQLite, a file that cannot stop responding */
-    volatile bool *are_files;            /* one per database: it is SQLite, which is known after the first connection */
+    volatile bool *are_files;            /* one per database: it is SQLite, as its first connection has told */
     sr_watchdog_t *watchdog;
     apr_interval_time_t limit;
     volatile apr_uint32_t writer_late;
@@ -192,6 +192,15 @@ static const char *begin(dbd_source_t *dbd)
     return why;
 }
 
+/* Only an open connection tells which driver a database has. */
+static void note_driver(const dbd_source_t *dbd)
+{
+    const int number = sr_run_database_number(dbd->server);
+    if (number < 0 || child.are_files[number] || strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3") != 0) return;
+    child.gates[number] = NULL;
+    child.are_files[number] = true;
+}
+
 /* Opens a connection. If it returns NULL, everything that `begin` did is undone. */
 static ap_dbd_t *open_connection(dbd_source_t *dbd)
 {
@@ -200,19 +209,8 @@ static ap_dbd_t *open_connection(dbd_source_t *dbd)
     dbd->connection = open(dbd->pool, dbd->server);
     if (dbd->visit.gate) sr_gate_opened(&dbd->visit);
     if (!dbd->connection) leave(dbd, sr_time_steady() - begun >= SLOW ? SR_VISIT_UNREACHABLE : SR_VISIT_UNKNOWN);
+    else note_driver(dbd);
     return dbd->connection;
-}
-
-/* Whether the database is SQLite: false until this child has opened a connection to it. */
-static bool is_file(const dbd_source_t *dbd)
-{
-    const int number = sr_run_database_number(dbd->server);
-    if (number < 0) return false;
-    if (dbd->connection && !child.are_files[number] && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3")) {
-        child.gates[number] = NULL;
-        child.are_files[number] = true;
-    }
-    return child.are_files[number];
 }
 
 /* Whether this thread must have the lock of SQLite's writers, and has not. The lock is taken before the connection:
@@ -221,7 +219,8 @@ static bool is_file(const dbd_source_t *dbd)
  * no thread waits for the lock with a connection for which its owner waits. */
 static bool needs_lock(const dbd_source_t *dbd)
 {
-    return !dbd->source.reads && !dbd->writes && is_file(dbd);
+    const int number = sr_run_database_number(dbd->server);
+    return number >= 0 && child.are_files[number] && !dbd->source.reads && !dbd->writes;
 }
 
 static sr_error_t *no_connection(apr_pool_t *pool, const char *why)
