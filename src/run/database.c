@@ -229,25 +229,30 @@ static sr_error_t *no_connection(apr_pool_t *pool, const char *why)
     return away(pool, why);
 }
 
-static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
+static sr_error_t *take_connection(dbd_source_t *dbd, apr_pool_t *pool)
 {
-    dbd_source_t *dbd = (dbd_source_t *)source;
-    if (!APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open)) return away(pool, "mod_dbd is not loaded");
     const char *why = begin(dbd);
     if (why) return no_connection(pool, why);
     const bool waits = needs_lock(dbd);
     if (waits) dbd->writes = lock_writer() == APR_SUCCESS;
     if (waits && !dbd->writes) {
-        give_back(source, NULL);
+        give_back(&dbd->source, NULL);
         return away(pool, "the lock of SQLite's writers cannot be taken");
     }
-    const ap_dbd_t *connection = open_connection(dbd);
-    if (!connection)
-        return no_connection(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
+    if (open_connection(dbd)) return NULL;
+    return no_connection(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
+}
+
+static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
+{
+    dbd_source_t *dbd = (dbd_source_t *)source;
+    if (!APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open)) return away(pool, "mod_dbd is not loaded");
+    SR_TRY(take_connection(dbd, pool));
     if (needs_lock(dbd)) { /* the first connection of this child has told that it is SQLite */
         give_back(source, NULL);
-        return borrow(source, store, pool);
+        SR_TRY(take_connection(dbd, pool));
     }
+    const ap_dbd_t *connection = dbd->connection;
     sr_error_t *error = sr_store_open(store, connection->driver, connection->handle, connection->prepared,
                                       connection->pool, &dbd->watch, pool);
     if (error) give_back(source, NULL);
