@@ -17,6 +17,13 @@
 #define WAITING_EACH 16                                           /* callers that wait, for each connection */
 #define PAUSE ((apr_interval_time_t)20 * APR_USEC_PER_SEC / 1000) /* between two attempts */
 
+/* The pool of a certificate that has replaced another one while httpd runs. It is in this pool itself. */
+typedef struct replaced_t replaced_t;
+struct replaced_t {
+    apr_pool_t *pool;
+    replaced_t *next;
+};
+
 struct sr_signd_t {
     int door;
     int most, open, idle, waiting;
@@ -24,6 +31,7 @@ struct sr_signd_t {
     apr_interval_time_t timeout;
     pthread_mutex_t mutex;
     pthread_cond_t freed;
+    replaced_t *replaced; /* stay until the child ends, because requests may use them */
 };
 
 static apr_status_t end(void *data)
@@ -32,6 +40,10 @@ static apr_status_t end(void *data)
     while (signd->idle) close(signd->sockets[--signd->idle]);
     pthread_cond_destroy(&signd->freed);
     pthread_mutex_destroy(&signd->mutex);
+    for (replaced_t *one = signd->replaced, *next; one; one = next) {
+        next = one->next;
+        apr_pool_destroy(one->pool);
+    }
     return APR_SUCCESS;
 }
 
@@ -254,6 +266,16 @@ sr_error_t *sr_signd_certificates(const char **pem, sr_signd_t *signd, int numbe
     return NULL;
 }
 
+static void keep(sr_signd_t *signd, apr_pool_t *pool)
+{
+    replaced_t *one = apr_palloc(pool, sizeof *one);
+    one->pool = pool;
+    pthread_mutex_lock(&signd->mutex);
+    one->next = signd->replaced;
+    signd->replaced = one;
+    pthread_mutex_unlock(&signd->mutex);
+}
+
 /* An own seal without a certificate keeps the one that it had, and is refused when it signs. */
 void sr_signd_replace(const sr_cms_identity_t **used, sr_signd_seal_t *seal, int number, const char *organization)
 {
@@ -265,7 +287,7 @@ void sr_signd_replace(const sr_cms_identity_t **used, sr_signd_seal_t *seal, int
     if (!error && *pem) error = sr_cms_identity_without_key(&made, pem, "memory", sr_signd_sign, seal, pool);
     const bool same =
         made && old && !strcmp(sr_cms_identity_certificate(made)->sha256, sr_cms_identity_certificate(old)->sha256);
-    /* requests may still use the old one, so it stays */
     if (!error && !same && (made || !organization)) __atomic_store_n(used, made, __ATOMIC_RELEASE);
     if (error || same || !made) apr_pool_destroy(pool);
+    else keep(seal->signd, pool);
 }
