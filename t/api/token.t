@@ -10,49 +10,21 @@ use Sigreq::Here qw(suite children signers wait_for organisation);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
 use Sigreq::Suite;
-use Sigreq::Signer qw(signers_of typed pdfsig);
+use Sigreq::Signer 'signers_of';
+use Sigreq::SoftHSM;
 use Test::More;
 use Time::HiRes 'sleep';
 
-my $SOFTHSM = '/usr/lib/softhsm/libsofthsm2.so';
+my $SOFTHSM = Sigreq::SoftHSM::MODULE;
 my $FAULTY  = suite->{source} . '/build/t/tool/faulty_token.so';
-my $PIN     = 'a PIN of 1 token';
+my $PIN     = Sigreq::SoftHSM::PIN;
 my $folder  = tempdir('token.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
-mkdir "$folder/$_" or die "$folder/$_: $!\n" for qw(tokens faults);
-path("$folder/softhsm2.conf")
-    ->spurt("directories.tokendir = $folder/tokens\nobjectstore.backend = file\nlog.level = ERROR\n");
-$ENV{SOFTHSM2_CONF} = "$folder/softhsm2.conf";
+mkdir "$folder/faults" or die "$folder/faults: $!\n";
 $ENV{FAULTY_MODULE} = $SOFTHSM;
 $ENV{FAULTY_FOLDER} = "$folder/faults";
-path("$folder/pin")->spurt("$PIN\n");    # editors end a file with a newline
+my $softhsm = Sigreq::SoftHSM->new($folder);
 
-sub run {    # a program: what it said; dies if it fails
-    open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', @_ or die "$_[0]: $!\n";
-    my $said = do { local $/; <$pipe> };
-    close $pipe or die "@_: $said\n";
-    return $said;
-}
-
-my $number = 0;
-
-sub token {    # makes a token: the path of its folder
-    my $label  = shift;
-    my %before = map { $_ => 1 } glob "$folder/tokens/*";
-    run('softhsm2-util', '--init-token', '--free', '--label', $label, '--so-pin', '12345678', '--pin', $PIN);
-    my ($made) = grep { !$before{$_} } glob "$folder/tokens/*";
-    return $made;
-}
-
-sub key {    # puts a key into a token, and makes its certificate: its path
-    my ($token, $label, @kind) = @_;
-    my ($key, $certificate, $id) = ("$folder/$label.key", "$folder/$label.crt", sprintf '%02x', ++$number);
-    run(qw(openssl genpkey -out), $key, map { /=|:/ ? ('-pkeyopt', $_) : ('-algorithm', $_) } @kind);
-    run(qw(openssl req -x509 -new -days 30 -key), $key, '-subj', "/CN=$label", '-addext', 'keyUsage=digitalSignature',
-        '-out', $certificate);
-    run('softhsm2-util', '--import', $key, '--token', $token, '--label', $label, '--id', $id, '--pin', $PIN);
-    unlink $key;
-    return $certificate;
-}
+sub run { return Sigreq::SoftHSM::run(@_) }
 
 sub certify {    # makes a certificate of a key that was made in a token
     my ($label, $module, $token) = @_;
@@ -113,13 +85,13 @@ sub seen_in {    # those of these processes whose memory maps or memory has a te
     return ($read, "@found");
 }
 
-my %token = map { $_ => token($_) } qw(seal other);
+my %token = map { $_ => $softhsm->token($_) } qw(seal other);
 my %key   = (
-    'p-256' => key('seal',  'p-256', 'EC',  'ec_paramgen_curve:P-256'),
-    'rsa'   => key('other', 'rsa',   'RSA', 'rsa_keygen_bits:2048'),
-    'p-384' => key('seal',  'p-384', 'EC',  'ec_paramgen_curve:P-384'),
-    'p-521' => key('seal',  'p-521', 'EC',  'ec_paramgen_curve:P-521'),
-    'rsa-4' => key('seal',  'rsa-4', 'RSA', 'rsa_keygen_bits:4096'),
+    'p-256' => $softhsm->key('seal',  'p-256', 'EC',  'ec_paramgen_curve:P-256'),
+    'rsa'   => $softhsm->key('other', 'rsa',   'RSA', 'rsa_keygen_bits:2048'),
+    'p-384' => $softhsm->key('seal',  'p-384', 'EC',  'ec_paramgen_curve:P-384'),
+    'p-521' => $softhsm->key('seal',  'p-521', 'EC',  'ec_paramgen_curve:P-521'),
+    'rsa-4' => $softhsm->key('seal',  'rsa-4', 'RSA', 'rsa_keygen_bits:4096'),
 );
 my $uri = 'pkcs11:token=seal;object=p-256;type=private';
 my %p256 = (production => [$key{'p-256'}, $uri]);
@@ -485,8 +457,8 @@ subtest 'wrong configurations' => sub {
         test => [$key{rsa}, 'pkcs11:token=seal;object=rsa-4']);
 
     my $hidden = Sigreq::Httpd->new(seal => seal(production => [$key{'p-384'}, 'pkcs11:token=bare;object=bare']));
-    token('bare');    # with a private key and nothing that can be seen without a login
-    key('bare', 'bare', 'EC', 'ec_paramgen_curve:P-256');
+    $softhsm->token('bare');    # with a private key and nothing that can be seen without a login
+    $softhsm->key('bare', 'bare', 'EC', 'ec_paramgen_curve:P-256');
     tool('--token-label', 'bare', '--login', '--pin', $PIN, '--delete-object', '--type', 'pubkey', '--label', 'bare');
     my ($status, $said) = $hidden->test;
     is($status, 0, 'httpd -t cannot see a key that does not match in a token without public objects') or diag $said;
