@@ -88,12 +88,28 @@ static void print_text(ctl_t *ctl, const sr_pdf_verification_t *found)
 
 /* --------------------------------------------------------------------------------------------------- work */
 
+/* A fault is only a warning. */
+static const apr_array_header_t *read_former(ctl_t *ctl)
+{
+    static const struct {
+        ctl_option_id_t option;
+        apr_array_header_t *(*read)(const char **fault, const char *path, apr_pool_t *pool);
+    } sources[] = {{OPTION_CERTIFICATE, sr_cms_former_read}, {OPTION_SEALS, sr_cms_former_of_own}};
+    apr_array_header_t *former = apr_array_make(ctl->pool, 4, sizeof(const sr_cms_certificate_t *));
+    for (int i = 0; i < 2; i++) {
+        const char *fault = NULL;
+        if (!ctl->given[sources[i].option]) continue;
+        apr_array_cat(former, sources[i].read(&fault, ctl->values[sources[i].option], ctl->pool));
+        if (fault) fprintf(stderr, "sigreqctl: a former certificate of the seal: %s\n", fault);
+    }
+    return former;
+}
+
 static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
 {
     static const ctl_option_id_t files[] = {OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE};
     const sr_cms_identity_t *seals[2] = {NULL, NULL};
-    apr_array_header_t *own = NULL, *former = NULL;
-    const char *fault = NULL;
+    apr_array_header_t *own = NULL;
     sr_cms_anchors_t *anchors;
 
     *context = (sr_cms_context_t){.ours = NULL};
@@ -108,9 +124,7 @@ static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
         SR_TRY(sr_cms_identity_without_key(&seals[i], pem, path, NULL, NULL, ctl->pool));
     }
     if (ctl->given[OPTION_SEALS]) SR_TRY(sr_cms_own_read(&own, ctl->values[OPTION_SEALS], ctl->pool));
-    if (ctl->given[OPTION_CERTIFICATE]) former = sr_cms_former_read(&fault, ctl->values[OPTION_CERTIFICATE], ctl->pool);
-    if (fault) fprintf(stderr, "sigreqctl: a former certificate of the seal: %s\n", fault);
-    context->ours = sr_cms_own_ours(seals, 2, own, former, ctl->pool);
+    context->ours = sr_cms_own_ours(seals, 2, own, read_former(ctl), ctl->pool);
     return NULL;
 }
 

@@ -143,6 +143,8 @@ sr_error_t *sr_cms_issue_identity(const sr_cms_identity_t **identity, const char
  * no order. The folder may be missing. If a file cannot be read, the others are returned, and *fault says which and
  * why. Otherwise *fault is NULL. */
 apr_array_header_t *sr_cms_former_read(const char **fault, const char *certificate_path, apr_pool_t *pool);
+/* The same for all own seals together. `folder` is that of SigreqOrganizationSeals. */
+apr_array_header_t *sr_cms_former_of_own(const char **fault, const char *folder, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- arrange.c */
 /* What an authority has sent, for a key that waits for it. */

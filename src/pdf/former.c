@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* former.c: the certificates with which a seal has signed before its present one. `sigreqctl seal rotate` keeps them in
- * the folder `former`, beside the file of the present one. */
+ * the folder `former`, beside the file of the present one; `sigreqctl org seal --rotate` does so for own seals. */
 #include "pdf/cms.h"
 
 #include <dirent.h>
@@ -33,4 +33,17 @@ apr_array_header_t *sr_cms_former_read(const char **fault, const char *certifica
     }
     if (listing) closedir(listing);
     return former;
+}
+
+apr_array_header_t *sr_cms_former_of_own(const char **fault, const char *folder, apr_pool_t *pool)
+{
+    apr_array_header_t *all = apr_array_make(pool, 4, sizeof(const sr_cms_certificate_t *)), *organizations, *strangers;
+    const sr_error_t *error = sr_cms_own_list(&organizations, &strangers, folder, pool);
+    *fault = error ? error->message : NULL;
+    for (int i = 0; !error && i < organizations->nelts; i++) {
+        const char *of_one, *organization = APR_ARRAY_IDX(organizations, i, const char *);
+        apr_array_cat(all, sr_cms_former_read(&of_one, sr_cms_own_certificate(folder, organization, pool), pool));
+        if (of_one) *fault = of_one;
+    }
+    return all;
 }

@@ -25,7 +25,7 @@ APLOG_USE_MODULE(sigreq);
 
 /* By environment, and the next one of production (or NULL); of the current configuration. */
 static const sr_cms_identity_t *seals[SR_SIGND_NEXT + 1];
-static const apr_array_header_t *former;       /* const sr_cms_certificate_t *: of production; for verification */
+static apr_array_header_t *former;             /* const sr_cms_certificate_t *: of production; for verification */
 static bool next_unusable;                     /* there is a next certificate, which cannot be used */
 static sr_signd_seal_t batons[SR_SIGND_SEALS]; /* who signs with them; of the current child */
 
@@ -236,17 +236,25 @@ static void read_next(const json_t *answer, server_rec *main_server, apr_pool_t 
     if (fault) warn_of_next(main_server, fault);
 }
 
-/* Documents that a former certificate has sealed are still of this service. A fault is only a warning. */
-static void read_former(server_rec *main_server, apr_pool_t *pconf)
+static void warn_of_former(const char *fault, server_rec *main_server)
 {
-    const char *fault;
-    former = sr_cms_former_read(&fault, pair_of(main_server, SR_PRODUCTION).certificate, pconf);
     if (fault)
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, main_server,
             "SR0408: a former certificate of the seal cannot be read, so what it has sealed is not recognised: "
             "%s",
             fault);
+}
+
+/* Documents that a former certificate has sealed are still of this service. A fault is only a warning. */
+static void read_former(server_rec *main_server, apr_pool_t *pconf)
+{
+    const char *fault, *own = sr_conf_of_process(main_server)->organization_seals;
+    former = sr_cms_former_read(&fault, pair_of(main_server, SR_PRODUCTION).certificate, pconf);
+    warn_of_former(fault, main_server);
+    if (!*own) return;
+    apr_array_cat(former, sr_cms_former_of_own(&fault, own, pconf));
+    warn_of_former(fault, main_server);
 }
 
 /* Reads the answer of the signer process to the setup. Returns the fault, or NULL. */

@@ -122,10 +122,7 @@ static sr_error_t *login(const sr_signd_object_t *object, CK_SESSION_HANDLE sess
     sr_signd_pin_tried(&object->token, good ? SR_SIGND_PIN_GOOD : wrong ? SR_SIGND_PIN_WRONG : SR_SIGND_PIN_UNKNOWN);
     if (good) return NULL;
     if (!wrong) return refused(pool, "the login to the token failed", value);
-    return refused(pool,
-                   "the token refuses the PIN of SigreqSealPIN. It was tried once, and is not tried again before "
-                   "httpd is restarted",
-                   value);
+    return refused(pool, sr_signd_pin_refused(), value);
 }
 
 /* Opens sessions, as many as the token permits. */

@@ -28,6 +28,10 @@ typedef struct sr_signd_pin_t {
     CK_ULONG length;
 } sr_signd_pin_t;
 sr_signd_pin_t sr_signd_pin(void);
+/* Messages are for the user of sigreqctl from now on, and not for the log of httpd. */
+void sr_signd_pin_for_command(void);
+/* Returns the message about a wrong PIN. */
+const char *sr_signd_pin_refused(void);
 /* Asks whether the PIN may be tried at this token, and records the attempt. Returns NULL, or why not. */
 const char *sr_signd_pin_try(const CK_TOKEN_INFO *token);
 /* Records what the attempt has shown. */

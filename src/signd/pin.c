@@ -13,6 +13,7 @@
 
 static unsigned char pin[MAX_PIN + 3]; /* with \r\n and one byte that would be too much */
 static CK_ULONG pin_length;
+static bool is_command; /* sigreqctl has started this process, and not httpd */
 
 typedef enum state_t { UNTRIED, TRYING, GOOD, WRONG } state_t;
 
@@ -58,6 +59,11 @@ sr_error_t *sr_signd_pin_read(const char *path, apr_pool_t *pool)
     return NULL;
 }
 
+void sr_signd_pin_for_command(void)
+{
+    is_command = true;
+}
+
 sr_signd_pin_t sr_signd_pin(void)
 {
     return (sr_signd_pin_t){pin, pin_length};
@@ -94,6 +100,15 @@ static bool is_same_file(const origin_t *other)
 {
     return other->device == origin.device && other->inode == origin.inode && other->size == origin.size
            && other->written.tv_sec == origin.written.tv_sec && other->written.tv_nsec == origin.written.tv_nsec;
+}
+
+const char *sr_signd_pin_refused(void)
+{
+    return is_command
+               ? "the token refuses the PIN. It was tried once: correct it before you repeat the command, because "
+                 "a token locks itself after a few wrong PINs"
+               : "the token refuses the PIN of SigreqSealPIN. It was tried once, and is not tried again before "
+                 "httpd is restarted";
 }
 
 const char *sr_signd_pin_try(const CK_TOKEN_INFO *token)

@@ -402,6 +402,7 @@ sr_error_t *sr_signd_token_request(const char **request, const char *uri, const 
     sr_cms_bytes_t public_key;
     if (!module_path) return sr_error(pool, SR_EINTERNAL, "%s needs SigreqPKCS11Module", uri);
     if (pin_fault) return pin_fault;
+    sr_signd_pin_for_command();
     *key = (token_key_t){.uri = uri};
     SR_TRY(sr_signd_object_make(&key->object, uri, pool));
     SR_TRY(sr_signd_module_open(module_path, pool));

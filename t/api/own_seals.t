@@ -227,6 +227,14 @@ subtest 'the signer process is started again' => sub {
     kill KILL => signers($httpd->pid);
     ok(wait_for(sub { sealed($client) eq 'Acme two, Acme two' }), 'another process has read it: children follow');
     is(verified($client, $of{acme})->{conclusion}, 'signed', 'a document that the old one has sealed stays as it is');
+    my $ours = sub { return verified($client, $of{acme})->{signatures}[0]{ours} };
+    path("$seals/$acme->{uuid}/former/bad.crt")->spurt('no certificate');
+    ok($httpd->graceful, 'a graceful restart');
+    is($ours->(), true, '… which reads the former certificate');
+    like($httpd->log, qr{:warn\].* SR0408: .*former/bad\.crt: it holds no certificate}, '… and warns of another file');
+    unlink "$seals/$acme->{uuid}/former/bad.crt";
+    my @verify = ($ctl, '--json', 'verify', "$folder/acme.pdf", '--helper', suite->{source} . '/build/sigreq-pdfd');
+    is(decode_json(scalar qx(@verify --seals '$seals'))->{signatures}[0]{ours}, true, 'so does sigreqctl verify');
     run("mv '$seals' '$seals.away'");
     kill KILL => signers($httpd->pid);
     ok(wait_for(sub { sealed($client) eq '503' }), 'a process that cannot read the folder: not sealed by another one');

@@ -78,7 +78,8 @@ refused('a path', 2, qr/its URI begins with pkcs11:/, @request, "$folder/seal.ke
 refused('no such key', 5, qr/no private key that matches the URI/, @request, $first =~ s/first/none/r, @token, @pin);
 refused('no such token', 5, qr/the token is not there/, @request, $first =~ s/ours/none/r, @token, @pin);
 refused('no PIN', 5, qr/the token needs a PIN/, @request, $first, @token, '--config', '/dev/null');
-refused('a wrong PIN', 5, qr/refuses the PIN/, @request, $first, @token, '--pin', "file:$folder/wrong");
+refused('a wrong PIN', 5, qr/refuses the PIN\. It was tried once: correct it before you repeat/, @request, $first,
+    @token, '--pin', "file:$folder/wrong");
 refused('a file that is missing', 5, qr/No such file/, @request, $first, @token, '--pin', "file:$folder/none");
 refused('no module of this kind', 5, qr/SigreqPKCS11Module: /, @request, $first, '--module', '/bin/true',
     '--signer', $signer, @pin);
