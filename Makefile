@@ -329,11 +329,11 @@ corpus:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all
 	@exec tools/corpus '$(CORPUS)'
-#: make corpus-sign CORPUS=FOLDER      sign public PDFs and have them judged
+#: make corpus-sign CORPUS=FOLDER [LONGTERM=1]  sign public PDFs and have them judged (LONGTERM: with timestamps and proofs)
 corpus-sign:
 	@tools/deps test
-	@$(MAKE) --no-print-directory all
-	@exec tools/corpus-sign '$(CORPUS)'
+	@$(MAKE) --no-print-directory all $(O)/t/tool/tsa $(O)/t/tool/responder
+	@LONGTERM='$(LONGTERM)' exec tools/corpus-sign '$(CORPUS)'
 # O may be a folder that has other files, too.
 #: make clean                          remove what was built
 clean:
