@@ -225,6 +225,25 @@ export async function finish(page) {
     await shown(page, DONE)
 }
 
+/**
+ * Two clicks or taps at one place. For the page they are a tenth of a second apart, however busy the machine is,
+ * because Chromium is told when each of them happens.
+ */
+export async function twice(page, x, y, finger) {
+    if (isFirefox) return page.mouse.dblclick(x, y, { delay: 20 })
+    const session = await page.context().newCDPSession(page), begin = Date.now() / 1000 - 0.2
+    const touch = (type, touchPoints, timestamp) =>
+        session.send('Input.dispatchTouchEvent', { type, touchPoints, timestamp })
+    const press = (type, clickCount, timestamp) =>
+        session.send('Input.dispatchMouseEvent', { type, x, y, button: 'left', clickCount, timestamp })
+    for (const number of [1, 2]) {
+        const at = begin + number * 0.1
+        await (finger ? touch('touchStart', [{ x, y }], at) : press('mousePressed', number, at))
+        await (finger ? touch('touchEnd', [], at + 0.02) : press('mouseReleased', number, at + 0.02))
+    }
+    await session.detach()
+}
+
 /** A wave over an element, with the mouse. */
 export async function drawOn(page, element) {
     const box = await element.boundingBox()

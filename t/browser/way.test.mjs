@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import {
     ann, assertSealed, chromiumOnly, counted, create, devices, DONE, drawOn, field, finish, isWide, openSignature,
-    place, ready, settled, shoot, shown, typeSignature, visit,
+    place, ready, settled, shoot, shown, twice, typeSignature, visit,
 } from './browser.mjs'
 import { contract } from './pdf.mjs'
 
@@ -58,31 +58,29 @@ for (const [what, device] of Object.entries({ mouse: devices.desktop, finger: de
     test(`a double click does what one click does, ${what}`, what === 'finger' ? touch : {}, async () => {
         const made = await create({ signers: [two] })
         await visit(made.links[0], device, async page => {
-            const twice = async locator => {
-                const box = await locator.boundingBox(), at = [box.x + box.width / 2, box.y + box.height / 2]
+            const clickTwice = async locator => {
+                const box = await locator.boundingBox()
                 await settled(page)
-                if (what === 'mouse') return page.mouse.dblclick(...at, { delay: 20 })
-                await page.touchscreen.tap(...at)
-                return page.touchscreen.tap(...at)
+                await twice(page, box.x + box.width / 2, box.y + box.height / 2, what === 'finger')
             }
             await ready(page)
             await page.locator('[data-start]').click()
             await page.locator('.bar').waitFor()
             await page.locator('.field').first().scrollIntoViewIfNeeded()
             await page.locator('[data-next][data-step=sign]').waitFor()
-            await twice(page.locator('[data-next]'))
+            await clickTwice(page.locator('[data-next]'))
             await settled(page)
             assert.ok(await isOpen(page, 'signature'), 'the dialog is open')
             await page.locator('#tab-draw').click()
             assert.ok(await page.locator('[data-hint]').isVisible(), 'nothing was drawn by it')
             await page.locator('#tab-type').click()
-            await twice(page.locator('[data-adopt]'))
+            await clickTwice(page.locator('[data-adopt]'))
             await counted(page, '1 of 2 filled in')
             await settled(page)
             assert.equal(await page.locator('.field.signed').count(), 1)
             assert.ok(!await isOpen(page, 'signature'), 'it is closed, once')
             const summary = page.locator('.menu summary')
-            await twice(summary)
+            await clickTwice(summary)
             assert.ok(await page.locator('.menu ul').isVisible(), 'the menu is open')
         })
     })
@@ -280,19 +278,14 @@ test('on a phone a visited field is enlarged; two taps enlarge and take it back'
             return box.left >= 0 && box.right <= innerWidth && box.top > 0 && box.bottom < innerHeight
         })
         await shoot(page, 'phone-field')
-        const twice = async () => {
-            await page.touchscreen.tap(200, 120)
-            await page.touchscreen.tap(200, 120)
-        }
-        await twice()
+        await twice(page, 200, 120, true)
         await page.waitForFunction(least => document.querySelector('.page').clientWidth < least, before + 2)
         await settled(page)
         const word = page.locator('.page').first().locator('.text span', { hasText: 'Section 2:' })
         await word.waitFor({ state: 'attached' })
         await page.evaluate(() => document.querySelector('.document').scrollIntoView({ behavior: 'instant' }))
         const box = await word.boundingBox()
-        await page.touchscreen.tap(box.x + 10, box.y + 3)
-        await page.touchscreen.tap(box.x + 10, box.y + 3)
+        await twice(page, box.x + 10, box.y + 3, true)
         await page.waitForFunction(least => document.querySelector('.page').clientWidth > least, 2 * before - 2)
         const after = await word.boundingBox()
         assert.ok(Math.abs(after.y + 6 - box.y - 3) < 20, `what was tapped stays there: ${after.y} ${box.y}`)
