@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use Fcntl qw(F_SETLK F_UNLCK F_WRLCK SEEK_SET);
 use Sigreq::Here qw(organisation suite database_stop database_start wait_for is_error temporary_files);
+use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
 use Test::More;
 use Time::HiRes 'sleep';
@@ -99,7 +100,8 @@ if (suite->{db} eq 'sqlite3') {
     open my $shm, '+<', suite->{params} . '-shm' or die "-shm: $!\n";
     my $lock = sub { fcntl $shm, F_SETLK, pack 's s x4 q q i x4', $_[0], SEEK_SET, 120, 1, 0 };
     ok(wait_for(sub { $lock->(F_WRLCK) }), 'SQLite: somebody else writes') or diag $!;
-    my $res = $client->create;
+    my $httpd = Sigreq::Httpd->new(server => 'SigreqDatabaseTimeout 3s')->start;
+    my $res   = $client->with(base => $httpd->base)->create;
     is($res->code, 503, '… a creation is told to come again');
     like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
     is($client->get('/signatures')->code, 200, '… reading goes on');

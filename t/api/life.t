@@ -31,6 +31,18 @@ sub timers {
     my $of = "submission_id = (SELECT id FROM submission WHERE uuid = '$_[0]{uuid}') AND kind = 'expiry'";
     return join ' ', map { sql("SELECT count(*) FROM $_ AND $of") } 'timer WHERE true', "job WHERE state <> 'done'";
 }
+
+# Moves a deadline to the near future: a second away, or more if the machine is so busy that a second passes meanwhile.
+sub soon {
+    my $made = shift;
+    for my $seconds (1 .. 60) {
+        my $answer = $client->request(PATCH => "/signatures/$made->{uuid}", json => { expiresAt => later($seconds) });
+        return Mojo::Date->new($answer->json->{expiresAt})->epoch if $answer->code == 200;
+        is_error($answer, 400, 'expiresAt must be in the future');
+    }
+    die "the deadline cannot be moved\n";
+}
+
 sub statuses { join ' ', map { $_->{status} } @{ $_[0]{submitters} } }
 
 subtest 'without an extension' => sub {
@@ -132,14 +144,15 @@ subtest 'cancel' => sub {
 };
 
 subtest 'deadline' => sub {
-    my $made = made([{}, {}], expiresAt => later(3));
+    my $made = made([{}, {}], expiresAt => later(3600));
     my ($ann, $bob) = signers_of($made);
     is($made->{status}, 'open', 'before it');
     is($ann->sign('Ann Lee')->code, 200, 'one signs in time');
-    is(timers($made), '1 0', 'a timer waits for the deadline') if now_of($made)->{status} eq 'open';
+    is(timers($made), '1 0', 'a timer waits for the deadline');
+    my $end = soon($made);
     ok(wait_for(sub { sql("SELECT state FROM submission WHERE uuid = '$made->{uuid}'") eq 'expired' }),
         'the job thread expires it');
-    cmp_ok(Mojo::Date->new(now_of($made)->{expiredAt})->epoch, '>=', Mojo::Date->new($made->{expiresAt})->epoch,
+    cmp_ok(Mojo::Date->new(now_of($made)->{expiredAt})->epoch, '>=', $end,
         '… not before the deadline');
     ok(wait_for(sub { timers($made) eq '0 0' }), '… after which no timer is left, and no job');
     is_error($bob->sign('Bob Lee'), 410, 'The deadline of this signature request is over');
@@ -147,7 +160,7 @@ subtest 'deadline' => sub {
     is($ann->state->{state}, 'completed', 'who has signed keeps access');
     is_error($client->request(PATCH => "/signatures/$made->{uuid}", json => { expiresAt => undef }),
         409, 'This submission is expired');
-    is(join(' ', events($made)), 'created opened signed expired', 'the events');
+    is(join(' ', events($made)), 'created opened signed extended expired', 'the events');
 };
 
 subtest 'another deadline' => sub {
@@ -161,8 +174,8 @@ subtest 'another deadline' => sub {
     is(timers($made), '0 0', '… and so is its timer');
     is_error($change->('2020-01-01T00:00:00Z'), 400, 'expiresAt must be in the future');
     is_error($client->request(PATCH => $path, json => {}), 400, 'expiresAt must be provided');
-    is($change->(later(1))->code, 200, 'it is a second away');
-    sleep 1.2;
+    my $end = soon($made);
+    ok(wait_for(sub { time > $end }), 'it was a second away');
     is(now_of($made)->{status}, 'expired', 'whoever reads it after that sees it expired');
     is(join(' ', events($made)), 'created extended extended extended expired', 'the events');
 };

@@ -100,6 +100,7 @@ subtest 'the page of metrics' => sub {
 
 subtest 'requests' => sub {
     begin();
+    my $begun = time;
     is($client->create->code, 201, 'a submission');
     $client->create(files => [['big.pdf', pdf(pages => 1) . ' ' x 70000]]);
     $client->with(token => 'no')->get('/signatures');
@@ -117,8 +118,8 @@ subtest 'requests' => sub {
     is(requests(other => 'other', 405), 1, 'an unknown method');
     my $of = '{method="GET",route="/api/v3/signatures"}';
     is(grown("sigreq_request_duration_seconds_count$of"), 5, 'the number of durations is that of the requests');
-    my $mean = grown("sigreq_request_duration_seconds_sum$of") / 5;
-    ok($mean > 0 && $mean < 1, sprintf 'of %.1f ms', $mean * 1000);
+    my $sum = grown("sigreq_request_duration_seconds_sum$of");
+    ok($sum > 0 && $sum < time - $begun, 'which together are no longer than all of this');
     is((grep {/route="\/elsewhere/} keys %$now), 0, 'requests outside of the service are not counted');
     ok(grown('sigreq_database_duration_seconds_count') >= 6, 'transactions');
     cmp_ok($now->{sigreq_helper_starts_total}, '>=', 1, 'helpers');
@@ -186,16 +187,16 @@ subtest 'the queue' => sub {
     my $queue = sub { my $state = shift; $now->{qq{$of"$state"\}}} };
     # on a busy machine the first calls have been given up when the last event is there
     my $ended = sub { my $sum = 0; $sum += grown($_) for grep {/^sigreq_deliveries_total/} keys %$now; return $sum };
-    ok(wait_for(sub { sleep 0.2; seen(); $queue->('waiting') + $queue->('under-way') + $ended->() == $many }),
+    ok(wait_for(sub { seen(); $queue->('waiting') + $queue->('under-way') + $ended->() == $many }),
         'all jobs are counted') or diag explain { map { $_ => $now->{$_} } grep {/queue/} keys %$now };
-    ok(wait_for(sub { sleep 0.2; seen(); $queue->('under-way') >= 1 }),
+    ok(wait_for(sub { seen(); $queue->('under-way') >= 1 }),
         'some calls are under way, and the others wait');
     cmp_ok($now->{'sigreq_delivery_queue_seen_timestamp_seconds{server="main"}'}, '>=', int $begun,
         'which was seen after that');
-    ok(wait_for(sub { sleep 0.2; seen()->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} > 1 }),
+    ok(wait_for(sub { seen()->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} > 1 }),
         'the age of the oldest job grows');
     kill KILL => $hung->{pid};
-    ok(wait_for(sub { sleep 0.2; seen(); !$queue->('under-way') && !$queue->('waiting') }),
+    ok(wait_for(sub { seen(); !$queue->('under-way') && !$queue->('waiting') }),
         'when the receiver ends, no job waits');
     is($now->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} + 0, 0, '… the age of the oldest job is 0');
 };

@@ -63,6 +63,7 @@ DBDMax @{[$o{threads} + 2]}
 SigreqDocuments "$o{documents}"
 SigreqHelper "$o{helper}"
 SigreqSealProgram "$o{signd}"
+SigreqDatabaseTimeout 30s
 $o{seal}
 $o{server}
 <Location "/">
@@ -76,7 +77,8 @@ sub seal {    # the directives that name the pair in a folder
     return qq{${name}Certificate "$folder/seal.crt"\n${name}Key "$folder/seal.key"};
 }
 
-sub command { chomp(my $httpd = `apxs -q SBINDIR` . '/' . `apxs -q PROGNAME`); $httpd =~ s/\n//gr }
+my $command;
+sub command { return $command //= join '/', map { `apxs -q $_` =~ s/\s+$//r } qw(SBINDIR PROGNAME) }
 
 sub test {    # httpd -t: (status, what it said)
     my $self = shift;

@@ -9,7 +9,7 @@ use File::Find 'find';
 use MIME::Base64 'encode_base64';
 use Sigreq::Here qw(suite sql);
 
-our @EXPORT_OK = qw(word pattern patterns found_in files_below database_files vacuum administrator);
+our @EXPORT_OK = qw(word pattern patterns found_in not_in files_below database_files vacuum administrator);
 
 my @letters = ('a' .. 'z');
 sub word { join '', map { $letters[rand @letters] } 1 .. 14 }    # long enough to be found by nothing else
@@ -47,6 +47,20 @@ sub found_in {    # the names of what has one of the words. skip: bytes of a fil
         push @found, map { $bytes =~ $_ ? "$name: $&" : () } ref $patterns eq 'ARRAY' ? @$patterns : $patterns;
     }
     return @found;
+}
+
+sub not_in {    # those of the words that no file has. Each file is read once.
+    my ($words, $files) = @_;
+    my @patterns = patterns(@$words);
+    my %found;
+    for my $name (@$files) {
+        open my $in, '<:raw', $name or next;
+        my $bytes = do { local $/; <$in> } // '';
+        for my $pattern (@patterns) { $found{$1}++ while $bytes =~ /($pattern)/g }
+    }
+    return grep {
+        !grep { $found{$_} } forms($_)
+    } @$words;
 }
 
 sub files_below {
