@@ -58,8 +58,6 @@ sub serve {         # after the httpd before it
     return;
 }
 
-sub waited { my $code = shift; return wait_for(sub { sleep 0.2; $code->() }) }    # what takes seconds
-
 sub figure {
     my ($pattern) = @_;
     return $client->{ua}->get($httpd->base . '/metrics')->res->body =~ $pattern ? $1 : undef;
@@ -126,10 +124,10 @@ sub is_sound {      # what must be true whatever has happened
 
 subtest 'in the background' => sub {
     serve('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s');
-    ok(waited(\&proven), 'there are proofs of the seal');
+    ok(wait_for(\&proven), 'there are proofs of the seal');
     my $made   = completed();    # which also makes the authority known
     my $before = document($made);
-    ok(waited(sub { archived($made) }), 'a completed submission is archived');
+    ok(wait_for(sub { archived($made) }), 'a completed submission is archived');
     is_sound($made, $before);
     is(levels(document($made)), 'signed B-LTA trusted timestamp trusted', '… as PAdES B-LTA');
     ok(document($made, version => 'signed') eq $before, '… version=signed is what the signer has left');
@@ -137,37 +135,37 @@ subtest 'in the background' => sub {
     my ($event) = archived($made);
     like($event->{detail}{documents}[0]{timestamp}{authority}, qr/tsa1/, '… the event names the authority');
     like($event->{detail}{documents}[0]{timestamp}{time}, qr/^20\d\d-/, '… and the time');
-    ok(waited(sub { job($made, 'state') eq 'done' }), 'its job is done');
-    ok(waited(sub { due() == 0 }), '… and nothing is due');
+    ok(wait_for(sub { job($made, 'state') eq 'done' }), 'its job is done');
+    ok(wait_for(sub { due() == 0 }), '… and nothing is due');
 };
 
 subtest 'proofs that are older than the signature' => sub {
     serve('tsa1', 'SigreqLongTerm lta');    # whose proofs are not fetched again for long
-    ok(waited(\&proven), 'there are proofs of the seal');
+    ok(wait_for(\&proven), 'there are proofs of the seal');
     my $made = completed();
-    ok(waited(\&stamped), '… and of the authority');
+    ok(wait_for(\&stamped), '… and of the authority');
     my $later = completed();
     is(due(), 0, 'nothing is due');
     is(job($later, 'id'), '', '… so there is no job that could fail');
     in_database("UPDATE submission SET closed_at = closed_at - 87000000000 WHERE uuid = '$later->{uuid}'");
-    ok(waited(sub { archived($later) }), 'after a day it is archived all the same');
+    ok(wait_for(sub { archived($later) }), 'after a day it is archived all the same');
     is(levels(document($later)), 'signed B-LTA trusted timestamp trusted', '… with the proofs that there are');
     is(scalar archived($made), 0, '… and the other one is not');
 };
 
 subtest 'authorities that are away' => sub {
     serve('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s', 'SigreqTimestampMode prefer');
-    ok(waited(\&proven), 'there are proofs of the seal');
+    ok(wait_for(\&proven), 'there are proofs of the seal');
     $tsa{tsa1}->mode('500');
     my $made   = completed();
     my $before = document($made);
-    ok(waited(sub { (job($made, 'attempts') || 0) == 1 }), 'archiving fails');
+    ok(wait_for(sub { (job($made, 'attempts') || 0) == 1 }), 'archiving fails');
     is(job($made, 'state'), 'scheduled', '… and will be tried again');
-    ok(waited(sub { due() > 0 }), '… the metric says that something is due');
+    ok(wait_for(sub { due() > 0 }), '… the metric says that something is due');
     ok(document($made) eq $before, '… nothing has happened to the document');
-    ok(waited(sub { $httpd->log =~ /SR0600: archive \d+ failed at attempt 1 of 10/ }), '… the log has it');
+    ok(wait_for(sub { $httpd->log =~ /SR0600: archive \d+ failed at attempt 1 of 10/ }), '… the log has it');
     $tsa{tsa1}->mode('ok');
-    ok(waited(sub {    # the authority is skipped for a while after its failures
+    ok(wait_for(sub {    # the authority is skipped for a while after its failures
             in_database("UPDATE job SET due_at = 1, attempts = 0 WHERE kind = 'archive' AND state = 'scheduled'");
             return archived($made);
         }), 'when they are back it is archived');
@@ -177,18 +175,18 @@ subtest 'authorities that are away' => sub {
 
 subtest 'renewal' => sub {
     serve('short', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s', 'SigreqRenew 29d');
-    ok(waited(\&proven), 'there are proofs of the seal');
+    ok(wait_for(\&proven), 'there are proofs of the seal');
     my $made = completed();
-    ok(waited(sub { archived($made) }), 'a submission is archived by a timestamp that ends in 30 days');
-    ok(waited(sub { job($made, 'state') eq 'done' }), '… which is all');
+    ok(wait_for(sub { archived($made) }), 'a submission is archived by a timestamp that ends in 30 days');
+    ok(wait_for(sub { job($made, 'state') eq 'done' }), '… which is all');
     serve('short', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s');
     in_database("UPDATE job SET ended_at = ended_at - 87000000000 WHERE kind = 'archive' AND state = 'done'");
-    ok(waited(sub { job($made, 'state') eq 'scheduled' }), '90 days before that it is due');
+    ok(wait_for(sub { job($made, 'state') eq 'scheduled' }), '90 days before that it is due');
     is(scalar archived($made), 1, '… but another timestamp of this authority would renew nothing');
     cmp_ok(job($made, 'due_at') / 1e6, '>', time + 80_000, '… so it is tried again in a day');
     is(job($made, 'attempts'), 0, '… which is no failure');
     serve('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s', 'SigreqRenew 31d');
-    ok(waited(sub {    # it waits for the proofs, which nobody needed here before
+    ok(wait_for(sub {    # it waits for the proofs, which nobody needed here before
             in_database("UPDATE job SET due_at = 1, attempts = 0 WHERE kind = 'archive' AND state = 'scheduled'");
             return archived($made) == 2;
         }), 'an authority whose certificate ends later renews it')
@@ -204,7 +202,7 @@ subtest 'renewal' => sub {
         $size = $end + 6 if Digest::SHA::sha256_hex(substr $document, 0, $end + 6) eq $first;
     }
     cmp_ok(index($document, '/CRLs', $size), '>', 0, '… with a proof about the authority before');
-    ok(waited(sub { job($made, 'state') eq 'done' }), '… and that is all');
+    ok(wait_for(sub { job($made, 'state') eq 'done' }), '… and that is all');
 };
 
 sub children {    # of an httpd: those that serve
@@ -215,7 +213,7 @@ sub children {    # of an httpd: those that serve
 
 subtest 'killed again and again' => sub {
     serve('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s');
-    ok(waited(\&proven), 'there are proofs of the seal');
+    ok(wait_for(\&proven), 'there are proofs of the seal');
     my @made   = map { completed() } 1 .. 6;
     my %before = map { $_->{uuid} => document($_) } @made;
     $tsa{tsa1}->delay(150);
@@ -225,7 +223,7 @@ subtest 'killed again and again' => sub {
         last if @made == grep { scalar eval { archived($_) } } @made;
     }
     $tsa{tsa1}->delay(0);
-    ok(waited(sub {
+    ok(wait_for(sub {
             in_database("UPDATE job SET due_at = 1, attempts = 0 WHERE kind = 'archive' AND state = 'scheduled'");
             return @made == grep { scalar eval { archived($_) } } @made;
         }), 'all are archived in the end');
@@ -240,7 +238,7 @@ subtest 'two hosts' => sub {
     my $other = host('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s');
     my @made   = map { completed() } 1 .. 8;
     my %before = map { $_->{uuid} => document($_) } @made;
-    ok(waited(sub {    # a busy database is tried again
+    ok(wait_for(sub {    # a busy database is tried again
             in_database("UPDATE job SET due_at = 1, attempts = 0 WHERE kind = 'archive' AND state = 'scheduled'");
             return @made == grep { scalar archived($_) } @made;
         }), 'all are archived')
@@ -251,7 +249,7 @@ subtest 'two hosts' => sub {
 
 subtest 'deletion' => sub {
     my $made = completed();
-    ok(waited(sub { archived($made) }), 'a submission is archived');
+    ok(wait_for(sub { archived($made) }), 'a submission is archived');
     is($client->delete("/signatures/$made->{uuid}")->code, 204, 'it can be deleted');
     is(job($made, 'id'), '', '… and its job with it');
 };

@@ -16,7 +16,6 @@ use Sigreq::Responder;
 use Sigreq::Signer 'signers_of';
 use Sigreq::TSA;
 use Test::More;
-use Time::HiRes 'sleep';
 
 my $folder    = tempdir('longterm.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
 my $responder = Sigreq::Responder->new("$folder/pki");
@@ -131,7 +130,7 @@ subtest 'B-LTA' => sub {
     is(archived($made->{uuid}, "$folder/proofs1"), 0, 'it waits for proofs that are newer than the signature');
     my $newer = httpd('SigreqProofsRefresh 1s');
     completed(live($newer), "newer $$");    # makes the authority known there
-    ok(wait_for(sub { sleep 0.5; archived($made->{uuid}, "$folder/proofs$count") == 1 }), '… which make it archived');
+    ok(wait_for(sub { archived($made->{uuid}, "$folder/proofs$count") == 1 }), '… which make it archived');
     my $document = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
     is(levels($client, $document), 'intact B-LTA trusted intact timestamp trusted', 'with a document timestamp');
     judged($document, 1, 2);

@@ -109,7 +109,7 @@ subtest 'B-LTA' => sub {
     my $one    = fresh($client);
     is((signers_of($one))[0]->sign->code, 200, 'signed');
     $responder->set('revoked', '');
-    ok(wait_for(sub { sleep 0.3; archive($one->{uuid}) == 1 }), 'archived, with proofs that are newer');
+    ok(wait_for(sub { archive($one->{uuid}) == 1 }), 'archived, with proofs that are newer');
     is(signatures($client, $one), 'Test seal2 B-LTA trusted, Test tsa1 timestamp trusted', 'the own seal is proved');
     $httpd->stop;
     $httpd = Sigreq::Httpd->new(
@@ -117,7 +117,7 @@ subtest 'B-LTA' => sub {
     $client = live($acme, $httpd);
     my $two = fresh($client);
     is((signers_of($two))[0]->sign->code, 200, 'signed');
-    ok(wait_for(sub { sleep 0.3; signatures($client, $two) =~ /B-LTA/ }), 'httpd archives in the background');
+    ok(wait_for(sub { signatures($client, $two) =~ /B-LTA/ }), 'httpd archives in the background');
     is(signatures($client, $two), 'Test seal2 B-LTA trusted, Test tsa1 timestamp trusted', '… with the same result');
 };
 

@@ -167,13 +167,16 @@ sub restarted {
 
 sub workers { return Sigreq::Processes::workers(@_ ? @_ : children()) }
 
-# True as soon as CODE is. False after two minutes, which no machine is so busy as to need.
+# True as soon as CODE is. False after two minutes, which no machine is so busy as to need. What takes long is asked
+# less often, because CODE may start a program.
 sub wait_for {
-    my $code = shift;
-    my $end  = time + 120;
-    do { return 1 if $code->(); sleep 0.02 } while time < $end;
+    my $code  = shift;
+    my $begun = time;
+    do { return 1 if $code->(); sleep pause(time - $begun) } while time < $begun + 120;
     return 0;
 }
+
+sub pause { my $waited = shift; return $waited < 0.8 ? 0.02 + $waited / 10 : 0.1 }
 
 # A PDF, as bytes, signed by each of NAMES with the pair in a folder, as the service does it: t/tool/sign.c
 sub signed {

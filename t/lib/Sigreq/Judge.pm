@@ -1,18 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sigreq::Judge: what two other programs say of the signatures, timestamps and validation data of PDFs: PDFBox with
-# Bouncy Castle (t/tool/Judge.java, compiled once for each process), and pyHanko, where it is at hand.
+# Bouncy Castle (t/tool/Judge.java, compiled once for each t/run), and pyHanko, where it is at hand.
 package Sigreq::Judge;
 use strict;
 use warnings;
 use Exporter 'import';
+use Fcntl 'LOCK_EX';
 use File::Basename 'dirname';
-use File::Temp;
+use File::Temp 'tempdir';
 use JSON::PP 'decode_json';
 
 our @EXPORT_OK = qw(java_judge pyhanko_judge pyhanko_lta);
 
 my @jars = map {"/usr/share/java/$_.jar"} qw(pdfbox2 fontbox2 commons-logging bcprov bcutil bcpkix);
 my $folder;    # of the compiled program
+
+# Programs that end after a second are not worth a second compiler, nor threads that collect garbage.
+my @SHORT = qw(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC);
+
+# Compiles the program, unless another test file of this t/run has done it: its folder.
+sub compiled {
+    my $path = shift;
+    my $made = ($ENV{SIGREQ_STAGE} // tempdir('sigreq-judge.XXXXXX', TMPDIR => 1, CLEANUP => 1)) . '/judge';
+    open my $lock, '>>', "$made.lock" or die "$made.lock: $!\n";
+    flock $lock, LOCK_EX or die "$made.lock: $!\n";
+    return $made if -d $made;
+    mkdir "$made.new";
+    output_of('javac', map({"-J$_"} @SHORT), '-cp', $path, '-d', "$made.new", 't/tool/Judge.java');
+    rename "$made.new", $made or die "$made: $!\n";
+    return $made;
+}
 
 # Runs a program. Returns what it has printed, or dies with that.
 sub output_of {
@@ -32,15 +49,11 @@ sub output_of {
 sub java_judge {
     my ($how, @files) = @_;
     my $path = join ':', @jars;
-    if (!$folder) {
-        my $made = File::Temp->newdir('sigreq-judge.XXXXXX', TMPDIR => 1);
-        output_of('javac', '-cp', $path, '-d', "$made", 't/tool/Judge.java');
-        $folder = $made;
-    }
+    $folder //= compiled($path);
     my @time = gmtime;
     my $at = $how->{at} // sprintf '%04d-%02d-%02dT%02d:%02d:%02dZ', $time[5] + 1900, $time[4] + 1, @time[3, 2, 1, 0];
-    my @lines = split /\n/, output_of('java', '-Xshare:auto', '-cp', "$path:$folder", 'Judge', $how->{roots}, $at,
-        @files);
+    my @judge = ('java', '-Xshare:auto', @SHORT, '-cp', "$path:$folder", 'Judge');
+    my @lines = split /\n/, output_of(@judge, $how->{roots}, $at, @files);
     return { map { $_->{file} => $_ } map { decode_json($_) } @lines };
 }
 

@@ -19,6 +19,7 @@ use Mojo::File 'path';
 use Mojo::IOLoop;
 use Mojo::JSON qw(decode_json encode_json);
 use POSIX ();
+use Sigreq::Here ();
 use Time::HiRes qw(sleep time);
 
 sub new {    # new(tls => [certificate, key])
@@ -50,8 +51,8 @@ sub received {    # what arrived so far, in its order: {at, path, headers, body 
 
 sub wait_for {    # COUNT, path: waits until so many have arrived (two minutes at most), and gives them
     my ($self, $count, $path) = @_;
-    my $end = time + 120;
-    sleep 0.02 while $self->received($path) < $count && time < $end;
+    my $begun = time;
+    sleep Sigreq::Here::pause(time - $begun) while $self->received($path) < $count && time < $begun + 120;
     return $self->received($path);
 }
 
