@@ -6,53 +6,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY 4   /* one in this number of rows is examined */
-#define LITTLE 16 /* of 255: the greatest difference that counts as slight */
+#define EVERY 4 /* one in this number of rows is examined */
 #define COLOR 0xffffffu
-#define SHARE 12 /* a scan has at least one slight difference in this number of pixels */
+#define MUCH 0xf0f0f0u /* bits of differences of 16 or more; smaller ones are slight */
+#define SHARE 12       /* a scan has at least one slight difference in this number of pixels */
+#define BLOCK 64       /* pixels that are examined at once */
+#define GRID 8         /* one in this number of pixels of a row tells the colour of areas */
 
-static bool is_gray(const uint32_t *pixel, int width)
+static sr_pdfd_row_t kind_of(const uint32_t *pixel, int width)
 {
-    uint32_t different = 0;
-    for (int x = 0; x < width; x++) different |= pixel[x] ^ (pixel[x] >> 8);
-    return !(different & 0xffff);
-}
-
-static bool is_white(const uint32_t *pixel, int width)
-{
-    uint32_t all = COLOR;
-    for (int x = 0; x < width; x++) all &= pixel[x];
-    return (all & COLOR) == COLOR;
-}
-
-/* Returns the greatest difference of a channel. */
-static int difference(uint32_t one, uint32_t other)
-{
-    int most = 0;
-    for (int shift = 0; shift < 24; shift += 8) {
-        const int found = abs((int)(one >> shift & 0xff) - (int)(other >> shift & 0xff));
-        if (found > most) most = found;
+    uint32_t all = COLOR, different = 0;
+    for (int x = 0; x < width; x++) {
+        all &= pixel[x];
+        different |= pixel[x] ^ (pixel[x] >> 8);
     }
-    return most;
+    if (different & 0xffff) return SR_PDFD_COLOURED;
+    return (all & COLOR) == COLOR ? SR_PDFD_WHITE : SR_PDFD_GRAY_ROW;
 }
 
-void sr_pdfd_look(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster)
+typedef struct counts_t {
+    long different, much; /* pixels that differ, and that differ much, from their left neighbour */
+} counts_t;
+
+/* Counts up to BLOCK pixels. The compiler makes vectors of both loops. */
+static void count_block(counts_t *counts, const uint32_t *pixel, int count)
 {
+    const unsigned char *one = (const unsigned char *)pixel, *other = (const unsigned char *)(pixel - 1);
+    uint32_t differences[BLOCK];
+    unsigned char *difference = (unsigned char *)differences;
+    int different = 0, much = 0;
+    for (int i = 0; i < 4 * count; i++)
+        difference[i] = (unsigned char)(one[i] > other[i] ? one[i] - other[i] : other[i] - one[i]);
+    for (int i = 0; i < count; i++) {
+        different += (differences[i] & COLOR) != 0;
+        much += (differences[i] & MUCH) != 0;
+    }
+    counts->different += different;
+    counts->much += much;
+}
+
+/* Counts the pixels in areas of each gray: they are equal to the three on their left and to the one above. */
+static void count_areas(long *levels, const uint32_t *pixel, const uint32_t *above, int width)
+{
+    for (int x = GRID; x < width; x += GRID) {
+        const uint32_t gray = (pixel[x] & 0xff) * 0x10101, *left = pixel + x - 3;
+        const uint32_t different =
+            (pixel[x] ^ gray) | (above[x] ^ gray) | (left[0] ^ gray) | (left[1] ^ gray) | (left[2] ^ gray);
+        if (!(different & COLOR)) levels[gray & 0xff] += EVERY * GRID;
+    }
+}
+
+void sr_pdfd_look(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster, apr_pool_t *pool)
+{
+    const int width = raster->width;
     const uint32_t *pixel = raster->pixels;
-    long little = 0, much = 0, seen = 0;
-    memset(look, 0, sizeof *look);
-    look->gray = true;
-    for (int y = 0; y < raster->height; y++, pixel += raster->width) {
-        if (look->gray) look->gray = is_gray(pixel, raster->width);
+    counts_t counts = {0};
+    long seen = 0;
+    *look = (sr_pdfd_look_t){.gray = true, .rows = apr_palloc(pool, (apr_size_t)raster->height)};
+    for (int y = 0; y < raster->height; y++, pixel += width) {
+        const sr_pdfd_row_t kind = kind_of(pixel, width);
+        look->rows[y] = (unsigned char)kind;
+        if (kind == SR_PDFD_COLOURED) look->gray = false;
         if (y % EVERY) continue;
-        seen += raster->width;
-        if (is_white(pixel, raster->width)) continue;
-        const uint32_t *above = y ? pixel - raster->width : pixel;
-        for (int x = 1; x < raster->width; x++) {
-            if (!((pixel[x] ^ pixel[x - 1]) & COLOR)) look->levels[pixel[x] & 0xff] += pixel[x] == above[x] ? EVERY : 0;
-            else if (difference(pixel[x], pixel[x - 1]) <= LITTLE) little++;
-            else much++;
-        }
+        seen += width;
+        if (kind == SR_PDFD_WHITE) continue;
+        for (int x = 1; x < width; x += BLOCK) count_block(&counts, pixel + x, width - x < BLOCK ? width - x : BLOCK);
+        count_areas(look->levels, pixel, y ? pixel - width : pixel, width);
     }
-    look->photograph = little > seen / SHARE && little > much / 2;
+    const long little = counts.different - counts.much;
+    look->photograph = little > seen / SHARE && little > counts.much / 2;
 }

@@ -28,19 +28,21 @@ typedef struct sr_pdfd_raster_t {
     int width, height;
 } sr_pdfd_raster_t;
 
+typedef enum sr_pdfd_row_t { SR_PDFD_WHITE, SR_PDFD_GRAY_ROW, SR_PDFD_COLOURED } sr_pdfd_row_t;
 typedef struct sr_pdfd_look_t {
-    bool gray;        /* it has no colours */
-    bool photograph;  /* a scan or photograph: many pixels differ only slightly from their neighbour */
-    long levels[256]; /* of a page without colours: the number of pixels in areas of each gray */
+    bool gray;           /* it has no colours */
+    bool photograph;     /* a scan or photograph: many pixels differ only slightly from their neighbour */
+    long levels[256];    /* the number of pixels in areas of each gray */
+    unsigned char *rows; /* sr_pdfd_row_t of each row */
 } sr_pdfd_look_t;
 /* Finds out what a page looks like, to choose the encoding. */
-void sr_pdfd_look(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster);
+void sr_pdfd_look(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------- png.c · jpeg.c */
 /* Encode a raster into at most `room` bytes, and overwrite its pixels. Return the number of bytes, or 0 if there is too
  * little room. */
-apr_size_t sr_pdfd_png_encode(unsigned char *png, apr_size_t room, sr_pdfd_raster_t *raster,
-                              const sr_pdfd_look_t *look);
+apr_size_t sr_pdfd_png_encode(unsigned char *png, apr_size_t room, sr_pdfd_raster_t *raster, const sr_pdfd_look_t *look,
+                              apr_pool_t *pool);
 apr_size_t sr_pdfd_jpeg_encode(unsigned char *image, apr_size_t room, sr_pdfd_raster_t *raster, bool gray);
 
 #endif

@@ -17,8 +17,12 @@ bool sr_pdfd_template_serve(apr_pool_t *pool);
 void sr_pdfd_libraries_leave_out(apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ heap.c */
+#define SR_PDFD_HUGE_PAGE ((apr_size_t)2 << 20) /* bytes of a large page of memory on most machines */
 /* Called in the template, last: workers then allocate at the end of the heap. */
 void sr_pdfd_heap_settle(void);
+/* Called in a worker before it needs a megabyte or more, such as for drawing a page: the heap grows by a large page of
+ * memory, if the kernel has one. */
+void sr_pdfd_heap_grow(void);
 
 /* ------------------------------------------------------------------------------------------------- end.c
  *

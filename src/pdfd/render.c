@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* render.c: draws a page as a signer sees it: on white, with its annotations and form fields. */
 #include "pdfd/page.h"
+#include "pdfd/process.h"
 
 #include <cairo.h>
 #include <math.h>
@@ -10,7 +11,6 @@
 
 #define MAX_PIXELS 60000000
 #define MAX_SIDE 32767 /* the limit of cairo */
-#define HUGE_PAGE ((apr_size_t)2 << 20)
 /* A raster of up to 32 MB is kept for the next page, because new memory costs as much time as clearing it. */
 #define KEPT_PIXELS (8 << 20)
 
@@ -29,8 +29,8 @@ static uint32_t *white_raster(apr_size_t pixels)
 {
     if (pixels > kept_pixels) {
         release_raster();
-        const apr_size_t size = (pixels * sizeof *kept + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-        kept = aligned_alloc(HUGE_PAGE, size);
+        const apr_size_t size = (pixels * sizeof *kept + SR_PDFD_HUGE_PAGE - 1) / SR_PDFD_HUGE_PAGE * SR_PDFD_HUGE_PAGE;
+        kept = aligned_alloc(SR_PDFD_HUGE_PAGE, size);
         kept_pixels = kept ? pixels : 0;
         if (kept)
             madvise(kept, size,
@@ -80,10 +80,10 @@ static json_t *render(const sr_pdfd_request_t *request, const sr_pdfd_page_t *pa
     raster.pixels = white_raster((apr_size_t)raster.width * (apr_size_t)raster.height);
     reason = raster.pixels ? draw(&raster, page, pool) : SR_PDF_LIMITS_REASON;
     if (reason) return sr_pdfd_page_refuse(reason);
-    sr_pdfd_look(&look, &raster);
+    sr_pdfd_look(&look, &raster, pool);
     apr_size_t length = look.photograph && !json_is_true(json_object_get(request->text, "png"))
                             ? sr_pdfd_jpeg_encode(request->result, request->room, &raster, look.gray)
-                            : sr_pdfd_png_encode(request->result, request->room, &raster, &look);
+                            : sr_pdfd_png_encode(request->result, request->room, &raster, &look, pool);
     if (!length) return sr_pdfd_page_refuse(SR_PDF_LIMITS_REASON);
 
     json_t *response = json_object();
@@ -97,6 +97,7 @@ static json_t *render(const sr_pdfd_request_t *request, const sr_pdfd_page_t *pa
 json_t *sr_pdfd_render(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     sr_pdfd_page_t page;
+    sr_pdfd_heap_grow();
     json_t *response = sr_pdfd_page_open(&page, request, pool);
     if (response) return response;
     response = render(request, &page, pool);

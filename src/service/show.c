@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Raise it if images or texts of pages change. Cached files of an older version are not used. */
-#define RENDER_VERSION 2
+#define RENDER_VERSION 3
 #define REFUSAL_LIFETIME apr_time_from_sec(300) /* so long a page that has killed a helper is not tried again */
 #define REASON_MAX 1000
 #define LONGEST_WAIT apr_time_from_sec(8)

@@ -23,6 +23,14 @@ static const char *render(sr_pdf_image_t *image, int fd, int page, int width, ap
     return show_say(error, image, pool);
 }
 
+static bool has_only_grays(const unsigned char *pixels, const sr_pdf_image_t *image)
+{
+    const int bytes = 3 * image->width * image->height;
+    for (int i = 0; i < bytes; i += 3)
+        if (pixels[i] != pixels[i + 1] || pixels[i] != pixels[i + 2]) return false;
+    return true;
+}
+
 /* The image as RGB, three bytes per pixel; NULL when libpng finds a fault in it. */
 static unsigned char *decode(const sr_pdf_image_t *image, apr_pool_t *pool)
 {
@@ -30,13 +38,13 @@ static unsigned char *decode(const sr_pdf_image_t *image, apr_pool_t *pool)
     unsigned char *bytes = apr_palloc(pool, (apr_size_t)image->output->size);
     if (pread(image->output->descriptor, bytes, (size_t)image->output->size, 0) != image->output->size) return NULL;
     if (!png_image_begin_read_from_memory(&png, bytes, (size_t)image->output->size)) return NULL;
-    bool fits = (int)png.width == image->width && (int)png.height == image->height
-                && !(png.format & PNG_FORMAT_FLAG_COLOR) == image->gray && !(png.format & PNG_FORMAT_FLAG_ALPHA);
+    bool fits =
+        (int)png.width == image->width && (int)png.height == image->height && !(png.format & PNG_FORMAT_FLAG_ALPHA);
     png.format = PNG_FORMAT_RGB;
     unsigned char *pixels = apr_palloc(pool, PNG_IMAGE_SIZE(png));
     bool read_it = png_image_finish_read(&png, NULL, pixels, 0, NULL) && !png.warning_or_error;
     png_image_free(&png);
-    return fits && read_it ? pixels : NULL;
+    return fits && read_it && (!image->gray || has_only_grays(pixels, image)) ? pixels : NULL;
 }
 
 /* The colour at a place in percent: a letter, or '?'. */
