@@ -209,6 +209,7 @@ static int handler(request_rec *r)
                                   .wake_baton = r->server,
                                   .documents_root = folder,
                                   .bucket = sr_run_bucket(conf->documents),
+                                  .also = sr_run_documents_also(conf->documents),
                                   .cache_root =
                                       *conf->cache ? conf->cache : apr_pstrcat(r->pool, folder, "/cache", NULL),
                                   .cache_size = conf->cache_size,
@@ -327,6 +328,7 @@ static sr_error_t *archive(sr_store_source_t *database, const void *server, cons
                                   .database_key = server,
                                   .documents_root = sr_run_documents_folder(documents),
                                   .bucket = sr_run_bucket(documents),
+                                  .also = sr_run_documents_also(documents),
                                   .pdf = child.helpers};
     return sr_service_archive_due(&service, again, submission, &archive_options, pool);
 }

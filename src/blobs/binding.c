@@ -68,6 +68,11 @@ static sr_error_t *write_local(sr_blobs_t *blobs, const char *text, bool replace
     return error;
 }
 
+static const char *name_of(const sr_blobs_t *blobs)
+{
+    return blobs->bucket ? sr_bucket_name(blobs->bucket) : blobs->root;
+}
+
 static const char *text_of(const char *database, const char *folder, apr_pool_t *pool)
 {
     return apr_pstrcat(pool, database, "\n", folder, "\n", NULL);
@@ -125,12 +130,44 @@ sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr
     return write_local(blobs, text, replace, pool);
 }
 
+sr_error_t *sr_blobs_bind_as(sr_blobs_t *blobs, const char *database, const char *folder, apr_pool_t *pool)
+{
+    const char *bound, *own, *text = text_of(database, folder, pool);
+
+    SR_TRY(sr_blobs_binding_refresh(blobs, pool));
+    SR_TRY(sr_blobs_binding(&bound, &own, blobs, pool));
+    if (!bound) {
+        if (blobs->provider->note_write) SR_TRY(blobs->provider->note_write(blobs, text, pool));
+        SR_TRY(write_local(blobs, text, false, pool));
+        SR_TRY(sr_blobs_binding(&bound, &own, blobs, pool));
+    }
+    if (bound && strcasecmp(bound, database) == 0 && strcasecmp(own, folder) == 0) return NULL;
+    return binding_fault(name_of(blobs), "has documents of its own: its .database is another one", pool);
+}
+
+/* Two places between which blobs are moved have the same uuids. If those of the second one cannot be read, this is
+ * checked another time. */
+static sr_error_t *check_also(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool)
+{
+    const char *bound, *own, *database = NULL, *folder = NULL;
+
+    SR_TRY(sr_blobs_binding(&bound, &own, blobs, pool));
+    sr_error_t *error = sr_blobs_binding_refresh(blobs->also, pool);
+    if (!error) error = sr_blobs_binding(&database, &folder, blobs->also, pool);
+    if (error) return bound ? NULL : error;
+    if (!database) return NULL;
+    if (strcasecmp(database, uuid) != 0)
+        return binding_fault(name_of(blobs->also), "(SigreqDocumentsAlso) belongs to another database", pool);
+    return sr_blobs_bind_as(blobs, database, folder, pool);
+}
+
 sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool)
 {
     const char *bound, *folder;
     bool lost;
 
     SR_TRY(refresh(&lost, blobs, pool));
+    if (blobs->also) SR_TRY(check_also(blobs, uuid, pool));
     SR_TRY(sr_blobs_binding(&bound, &folder, blobs, pool));
     if (!bound) {
         SR_TRY(sr_blobs_bind(blobs, uuid, false, pool));
@@ -140,7 +177,7 @@ sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool
     if (bound && strcasecmp(bound, uuid) == 0)
         return lost ? blobs->provider->note_write(blobs, text_of(bound, folder, pool), pool) : NULL;
     return binding_fault(
-        blobs->bucket ? sr_bucket_name(blobs->bucket) : blobs->root,
+        name_of(blobs),
         apr_psprintf(pool,
                      "belongs to the database %s, and this is %s: give each database a SigreqDocuments "
                      "of its own, or, if the folder was moved to this database, run sigreqctl "

@@ -40,8 +40,19 @@ sr_error_t *sr_bucket_create(sr_bucket_t **bucket, const sr_s3_options_t *option
 /* "s3://bucket/prefix", and the local folder */
 const char *sr_bucket_name(const sr_bucket_t *bucket);
 const char *sr_bucket_folder(const sr_bucket_t *bucket);
-/* Opens a bucket. `remote`: nothing is read from the cache, so that what is read is what the bucket has. */
+/* Opens a bucket. `remote`: the cache is not used, so that what is read is what the bucket has. */
 sr_error_t *sr_blobs_bucket(sr_blobs_t **blobs, sr_bucket_t *bucket, bool remote, apr_pool_t *pool);
+
+/* Where blobs are: a folder, or a bucket and its local folder. */
+typedef struct sr_place_t {
+    const char *root;
+    sr_bucket_t *bucket; /* or NULL */
+} sr_place_t;
+/* Opens either. */
+sr_error_t *sr_blobs_place(sr_blobs_t **blobs, const sr_place_t *place, apr_pool_t *pool);
+/* While blobs are moved from one place to another: those that `blobs` does not have are read from `also`. Blobs are
+ * stored in `blobs` alone, but they are listed and removed in both. */
+sr_error_t *sr_blobs_read_also(sr_blobs_t *blobs, const sr_place_t *also, apr_pool_t *pool);
 
 /* A stored blob as a local, read-only file at offset 0. It is closed with the pool. */
 typedef struct sr_blob_t {
@@ -54,6 +65,8 @@ sr_error_t *sr_blobs_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, a
 sr_error_t *sr_blobs_reader(int *descriptor, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
 /* Adds a blob to the end of a brigade. The buckets are files, so httpd can use sendfile(). */
 void sr_blob_append(apr_bucket_brigade *brigade, const sr_blob_t *blob, apr_pool_t *pool);
+/* Returns true if blobs are in a bucket, which is slow to ask. */
+bool sr_blobs_is_bucket(const sr_blobs_t *blobs);
 sr_error_t *sr_blobs_exists(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
 
 /* The same without the cache of a bucket, and with the size of the blob. */
@@ -87,6 +100,9 @@ sr_error_t *sr_blobs_end(sr_blob_writer_t *writer, const char **sha256, apr_off_
 void sr_blobs_head(const sr_blob_writer_t *writer, const char **head, apr_size_t *length);
 /* A read-only descriptor of the content at offset 0, for the PDF helper. The writer owns it. */
 sr_error_t *sr_blobs_descriptor(sr_blob_writer_t *writer, int *descriptor);
+/* `spare`: the content is stored under another key, and the transaction that needs it fails if it is not. So nobody
+ * reads what sr_blobs_commit stores, and a bucket is not asked whether it has kept it. */
+void sr_blobs_spare(sr_blob_writer_t *writer, bool spare);
 /* Stores the content durably under this key, with its report (or NULL). May be repeated with the same key or another
  * one. */
 sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const char *report);
@@ -150,6 +166,9 @@ sr_error_t *sr_blobs_binding(const char **database, const char **folder, sr_blob
 /* Writes the uuid of the database, durably. If the file has one, it stays, or (`replace`) is replaced. The folder
  * keeps its own uuid. */
 sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr_pool_t *pool);
+/* Writes both uuids, durably, to a folder that does not belong to a database yet. Errors: SR_EUNAVAILABLE if it has
+ * others. */
+sr_error_t *sr_blobs_bind_as(sr_blobs_t *blobs, const char *database, const char *folder, apr_pool_t *pool);
 /* Reads both uuids again where all hosts find them. A bucket has them as the object .database; the local file is a copy
  * of it, which sr_blobs_binding reads. */
 sr_error_t *sr_blobs_binding_refresh(sr_blobs_t *blobs, apr_pool_t *pool);

@@ -14,7 +14,8 @@ const char *sr_blobs_cached_path(const sr_blobs_t *blobs, const char *key, apr_p
 
 void sr_blobs_uncache(sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
-    if (blobs->bucket) (void)unlink(sr_blobs_cached_path(blobs, key, pool));
+    for (const sr_blobs_t *place = blobs; place; place = place->also)
+        if (place->bucket) (void)unlink(sr_blobs_cached_path(place, key, pool));
 }
 
 typedef struct walk_t {
@@ -65,17 +66,24 @@ static sr_error_t *walk_pairs(const walk_t *walk, const sr_folder_t *parent, int
     return NULL;
 }
 
-sr_error_t *sr_blobs_list_cached(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool)
+static sr_error_t *list_cached(const walk_t *walk, const sr_blobs_t *blobs, apr_pool_t *pool)
 {
-    const walk_t walk = {each, baton};
     apr_pool_t *own; /* of the open folders */
     sr_folder_t *objects;
 
     if (!blobs->bucket) return NULL;
     apr_pool_create(&own, pool);
     sr_error_t *error = sr_folder_open(&objects, apr_pstrcat(own, blobs->root, "/" SR_BLOBS_OBJECTS, NULL), own);
-    if (!error && objects) error = walk_pairs(&walk, objects, 2, own);
+    if (!error && objects) error = walk_pairs(walk, objects, 2, own);
     error = sr_error_copy(error, pool);
     apr_pool_destroy(own);
     return error;
+}
+
+sr_error_t *sr_blobs_list_cached(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool)
+{
+    const walk_t walk = {each, baton};
+
+    SR_TRY(list_cached(&walk, blobs, pool));
+    return blobs->also ? list_cached(&walk, blobs->also, pool) : NULL;
 }

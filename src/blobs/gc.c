@@ -151,12 +151,15 @@ static sr_error_t *delete_reports(const sr_folder_t *place, const char *sha256, 
 
 sr_error_t *sr_reports_forget(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
+    sr_error_t *error = NULL;
     places_t places;
     apr_pool_t *own;
 
     apr_pool_create(&own, pool);
-    sr_error_t *error = open_places(&places, blobs, sha256, own);
-    for (int i = 0; i < 2 && !error; i++) error = delete_reports(places.all[i], sha256, own);
+    for (const sr_blobs_t *one = blobs; one && !error; one = one->also) {
+        error = open_places(&places, one, sha256, own);
+        for (int i = 0; i < 2 && !error; i++) error = delete_reports(places.all[i], sha256, own);
+    }
     error = sr_error_copy(error, pool);
     apr_pool_destroy(own);
     return error;

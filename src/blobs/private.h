@@ -13,6 +13,7 @@ typedef struct sr_temporary_t sr_temporary_t;
 typedef struct sr_kept_t {
     sr_temporary_t *file;
     const char *key;
+    bool spare; /* the content is stored under another key */
 } sr_kept_t;
 
 /* A kind of storage. The function sr_blobs_<name> of blobs.h calls the member <name>, and its comment is the contract
@@ -40,7 +41,8 @@ struct sr_blobs_t {
     const sr_blobs_provider_t *provider;
     const char *root;    /* the local folder; no slash at the end */
     sr_bucket_t *bucket; /* of the provider "s3" */
-    bool remote;         /* reads nothing from the local cache */
+    bool remote;         /* does not use the local cache */
+    sr_blobs_t *also;    /* the place where missing blobs are read; or NULL */
     const char *owner;   /* the owner of the reports that are read and written; NULL: no reports */
 };
 

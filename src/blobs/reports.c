@@ -70,7 +70,8 @@ sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *
 
 void sr_reports_remove(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
-    if (!blobs->owner) return;
-    (void)unlink(sr_reports_path(blobs, sha256, pool));
-    (void)unlink(former_path(blobs, sha256, pool));
+    for (const sr_blobs_t *place = blobs; place && place->owner; place = place->also) {
+        (void)unlink(sr_reports_path(place, sha256, pool));
+        (void)unlink(former_path(place, sha256, pool));
+    }
 }

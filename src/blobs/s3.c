@@ -238,11 +238,11 @@ static sr_error_t *keep_one(sr_blobs_t *blobs, const sr_kept_t *kept, apr_pool_t
     sr_error_t *error = NULL;
     if (fstat(descriptor, &status) != 0) error = sr_blobs_trouble(pool, "looking at", "a file");
     if (!error)
-        error = sr_s3_put(blobs->bucket->s3, object_of(kept->key, pool), descriptor, status.st_size,
-                          sha256_of(kept->key, pool), pool);
+        error = (kept->spare ? sr_s3_send : sr_s3_put)(blobs->bucket->s3, object_of(kept->key, pool), descriptor,
+                                                       status.st_size, sha256_of(kept->key, pool), pool);
     close(descriptor);
     SR_TRY(error);
-    cache(blobs, kept->file, kept->key, status.st_size, pool);
+    if (!blobs->remote) cache(blobs, kept->file, kept->key, status.st_size, pool);
     return NULL;
 }
 

@@ -25,6 +25,7 @@ struct sr_blob_writer_t {
     int descriptor;       /* read-only, or -1 */
     const char *key;      /* the key under which the content was stored, or NULL */
     sr_error_t *broken;   /* the error of a write that failed, or NULL */
+    bool spare;           /* sr_blobs_spare */
 };
 
 static apr_status_t drop(void *writer)
@@ -177,6 +178,11 @@ static sr_error_t *copy_file(sr_blob_writer_t *writer)
     return NULL;
 }
 
+void sr_blobs_spare(sr_blob_writer_t *writer, bool spare)
+{
+    writer->spare = spare;
+}
+
 /* Everything that needs space is done before a file gets its name, so a full disk leaves no incomplete files. */
 sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const char *report)
 {
@@ -187,7 +193,7 @@ sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const cha
     if (writer->key) SR_TRY(copy_file(writer));
     if (report) SR_TRY(sr_blobs_make_folder(writer->blobs, key, writer->pool));
     if (report) SR_TRY(sr_reports_write(writer->blobs, sha256, report, writer->pool));
-    const sr_kept_t kept = {writer->file, key};
+    const sr_kept_t kept = {writer->file, key, writer->spare};
     sr_error_t *error = writer->blobs->provider->keep(writer->blobs, &kept, 1, writer->pool);
     if (error && report) sr_reports_remove(writer->blobs, sha256, writer->pool);
     if (!error) writer->key = apr_pstrdup(writer->pool, key);

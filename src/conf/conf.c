@@ -181,10 +181,15 @@ const sr_conf_process_t *sr_conf_of_process(server_rec *server)
     return ap_get_module_config(server->module_config, &sigreq_module);
 }
 
-/* What SigreqDocuments s3:// needs. The bucket is asked later (run/owned.c). */
-static const char *fault_of_storage(apr_pool_t *pool, const sr_conf_process_t *process)
+/* A bucket is asked later (run/owned.c). */
+static const char *fault_of_storage(apr_pool_t *pool, const char *name, const char *documents,
+                                    const sr_conf_process_t *process)
 {
     apr_finfo_t info;
+    if (!sr_s3_is_url(documents))
+        return apr_stat(&info, documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR
+                   ? apr_psprintf(pool, "%s %s is not a folder", name, documents)
+                   : NULL;
     if (!*process->s3_endpoint.url) return "SigreqDocuments s3:// needs SigreqS3Endpoint";
     if (!*process->s3_credentials) return "SigreqDocuments s3:// needs SigreqS3Credentials";
     if (!*process->documents_cache) return "SigreqDocuments s3:// needs SigreqDocumentsCache, a local folder";
@@ -201,11 +206,11 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry, co
     if (*process->smtp && !*conf->base_url)
         return "Sigreq On needs SigreqBaseURL where SigreqSMTP is given: the links in mail begin with it";
     if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
-    const bool is_bucket = sr_s3_is_url(conf->documents);
-    const char *fault = is_bucket ? fault_of_storage(pool, process) : NULL;
+    const char *fault = fault_of_storage(pool, "SigreqDocuments", conf->documents, process);
+    if (!fault && *conf->documents_also)
+        fault = fault_of_storage(pool, "SigreqDocumentsAlso", conf->documents_also, process);
     if (fault) return fault;
-    if (!is_bucket && (apr_stat(&info, conf->documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
-        return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
+    if (!strcmp(conf->documents, conf->documents_also)) return "SigreqDocumentsAlso is the same as SigreqDocuments";
     if (*conf->theme && (apr_stat(&info, conf->theme, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
         return apr_psprintf(pool, "SigreqTheme %s is not a folder", conf->theme);
     /* httpd's user creates a missing folder */
@@ -252,13 +257,12 @@ int sr_conf_sections(void)
     return enabled_sections->nelts;
 }
 
-const char *sr_conf_documents(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server)
+const sr_conf_t *sr_conf_section(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server)
 {
     const enabled_t *entry = &APR_ARRAY_IDX(enabled_sections, section, enabled_t);
     if (entry->server != server && entry->server != main_server) return NULL;
     sr_conf_t *defaults = ap_get_module_config(server->lookup_defaults, &sigreq_module);
-    const sr_conf_t *conf = sr_conf_merge_location(pool, defaults, (void *)entry->section);
-    return conf->documents;
+    return sr_conf_merge_location(pool, defaults, (void *)entry->section);
 }
 
 int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)

@@ -94,13 +94,14 @@ const char *sr_conf_read_retention(apr_pool_t *pool, sr_retention_t *retention, 
  * hosts, and the main server, whose database is used by all other servers. For child_init. */
 const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_server);
 
-/* Returns the number of sections with "Sigreq On", and the documents folder that one of them has in a server; NULL if
- * that section does not apply to the server. */
+/* Returns the number of sections with "Sigreq On", and the configuration that one of them has in a server; NULL if that
+ * section does not apply to the server. */
 int sr_conf_sections(void);
-const char *sr_conf_documents(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server);
+const sr_conf_t *sr_conf_section(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server);
 /* sharing.c: a documents folder that a server uses with a database. */
 typedef struct sr_conf_use_t {
     const char *documents;
+    const char *also;            /* SigreqDocumentsAlso, or "" */
     const char *driver, *params; /* of mod_dbd; "" if they are not given */
     const char *database;        /* a text that is equal for equal databases */
     const char *shown;           /* the database for the log, without a password */

@@ -77,8 +77,10 @@ const apr_array_header_t *sr_conf_uses(apr_pool_t *pool, server_rec *main_server
         sr_conf_use_t use = {.where = name_of(pool, server, main_server)};
         set_database(pool, &use, server == main_server ? NULL : section_of(server));
         for (int i = 0; i < sr_conf_sections(); i++) {
-            use.documents = sr_conf_documents(pool, i, server, main_server);
-            if (use.documents && *use.documents) *(sr_conf_use_t *)apr_array_push(uses) = use;
+            const sr_conf_t *conf = sr_conf_section(pool, i, server, main_server);
+            use.documents = conf ? conf->documents : "";
+            use.also = conf ? conf->documents_also : "";
+            if (*use.documents) *(sr_conf_use_t *)apr_array_push(uses) = use;
         }
     }
     return uses;

@@ -50,7 +50,8 @@ void sr_conf_warn_of_documents(apr_pool_t *ptemp, server_rec *main_server)
     apr_hash_t *seen = apr_hash_make(ptemp);
     for (server_rec *server = main_server; server; server = server->next)
         for (int i = 0; i < sr_conf_sections(); i++) {
-            const char *documents = sr_conf_documents(ptemp, i, server, main_server);
+            const sr_conf_t *conf = sr_conf_section(ptemp, i, server, main_server);
+            const char *documents = conf ? conf->documents : NULL;
             if (!documents || apr_hash_get(seen, documents, APR_HASH_KEY_STRING)) continue;
             apr_hash_set(seen, documents, APR_HASH_KEY_STRING, "");
             const bool is_bucket = sr_s3_is_url(documents);

@@ -90,6 +90,11 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_S3_REGION] = {"s3-region", "NAME", "its region, instead of SigreqS3Region", NULL},
     [OPTION_S3_CREDENTIALS] = {"s3-credentials", "file:FILE", "its keys, instead of SigreqS3Credentials", NULL},
     [OPTION_DOCUMENTS_CACHE] = {"documents-cache", "FOLDER", "the local folder, instead of SigreqDocumentsCache", NULL},
+    [OPTION_DOCUMENTS_ALSO] = {"documents-also", "PLACE",
+                               "where documents are also read, instead of SigreqDocumentsAlso", NULL},
+    [OPTION_FROM] = {"from", "PLACE", "the folder or s3://bucket/prefix that has the documents", ctl_check_text},
+    [OPTION_TO] = {"to", "PLACE", "the folder or s3://bucket/prefix that shall have them", ctl_check_text},
+    [OPTION_VERIFY] = {"verify", NULL, "read what is there already, and compare its SHA-256", NULL},
     [OPTION_QUICK] = {"quick", NULL, "compare sizes alone, without reading the documents", NULL},
 };
 
@@ -278,6 +283,15 @@ const ctl_command_t ctl_commands[] = {
      {OPTION_COUNT},
      "Says that the folder of documents belongs to this database, after one of them was moved or restored. Until then "
      "httpd stores nothing there, and gc deletes nothing."},
+    {"documents",
+     "copy",
+     ctl_documents_copy,
+     2,
+     {OPTION_FROM, OPTION_TO, OPTION_VERIFY, OPTION_COUNT},
+     "Copies the documents that the database names from one place to another, and compares each with its SHA-256. "
+     "httpd "
+     "may run. What is there already is not copied again, so the command may be repeated after an interruption, and to "
+     "copy the rest. Deletes nothing. Exits with 1 if a document cannot be copied."},
     {"archive",
      "",
      ctl_archive,

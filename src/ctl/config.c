@@ -44,6 +44,7 @@ static const struct {
     {"SigreqS3Region", OPTION_S3_REGION},
     {"SigreqS3Credentials", OPTION_S3_CREDENTIALS},
     {"SigreqDocumentsCache", OPTION_DOCUMENTS_CACHE},
+    {"SigreqDocumentsAlso", OPTION_DOCUMENTS_ALSO},
 };
 
 /* Returns the next word of a line by httpd's rules: bare, or in quotes with backslashes. NULL at the end. */
@@ -171,8 +172,9 @@ static apr_status_t disconnect(void *data)
 sr_error_t *ctl_connect(ctl_t *ctl, bool create)
 {
     static const ctl_option_id_t wanted[] = {
-        OPTION_DRIVER,      OPTION_PARAMS,    OPTION_DOCUMENTS,      OPTION_CACHE,           OPTION_QUARANTINE_DAYS,
-        OPTION_S3_ENDPOINT, OPTION_S3_REGION, OPTION_S3_CREDENTIALS, OPTION_DOCUMENTS_CACHE, OPTION_COUNT};
+        OPTION_DRIVER,          OPTION_PARAMS,         OPTION_DOCUMENTS, OPTION_CACHE,
+        OPTION_QUARANTINE_DAYS, OPTION_S3_ENDPOINT,    OPTION_S3_REGION, OPTION_S3_CREDENTIALS,
+        OPTION_DOCUMENTS_CACHE, OPTION_DOCUMENTS_ALSO, OPTION_COUNT};
     const char *driver, *params, *why = NULL;
 
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));

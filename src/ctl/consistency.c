@@ -163,7 +163,7 @@ sr_error_t *ctl_check(ctl_t *ctl)
         .ctl = ctl, .problems = sr_json_own(json_array(), ctl->pool), .listed = sr_json_own(json_array(), ctl->pool)};
 
     SR_TRY(ctl_open_documents(ctl, &check.documents));
-    SR_TRY(ctl_same_database(ctl, &check.folder, check.documents));
+    SR_TRY(ctl_same_database(ctl, &check.folder, check.documents, ctl->values[OPTION_DOCUMENTS]));
     SR_TRY(check_all(&check));
     json_t *report =
         json_pack("{s:I,s:I,s:I,s:I,s:I,s:O}", "documents", (json_int_t)check.documents_checked, "bytes",

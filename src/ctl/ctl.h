@@ -4,8 +4,8 @@
  * Sections: main.c (parses the command line, returns the exit code) · commands.c (the tables of commands and options)
  * · check.c (checks values of options) · config.c (finds the database) · documents.c (opens the documents folder) ·
  * owner.c (changes the user) · new_folder.c (writes a folder that appears only when it is complete) · database.c,
- * people.c, accounts.c, requests.c, gc.c, erase.c, archive.c, export.c, exported.c, seal.c, rotation.c, own.c, verify.c
- * (the commands) · print.c (prints results as text and as JSON) */
+ * people.c, accounts.c, requests.c, gc.c, copy.c, erase.c, archive.c, export.c, exported.c, seal.c, rotation.c, own.c,
+ * verify.c (the commands) · print.c (prints results as text and as JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -87,6 +87,10 @@ typedef enum ctl_option_id_t {
     OPTION_S3_REGION,
     OPTION_S3_CREDENTIALS,
     OPTION_DOCUMENTS_CACHE,
+    OPTION_DOCUMENTS_ALSO,
+    OPTION_FROM,
+    OPTION_TO,
+    OPTION_VERIFY,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -126,6 +130,7 @@ struct ctl_t {
     const char *config;         /* the configuration file that was read, or NULL */
     const char *documents_root; /* the local folder of the documents, after ctl_open_documents */
     sr_bucket_t *bucket;        /* their bucket, or NULL */
+    sr_place_t also;            /* SigreqDocumentsAlso */
     ctl_exit_t status;          /* the exit code of a command that returns no error */
 };
 
@@ -159,9 +164,14 @@ sr_error_t *ctl_open_store(ctl_t *ctl);
 /* -------------------------------------------------------------------------------------------- documents.c */
 /* Opens the database and the documents, with the rights of the owner of the (local) folder. */
 sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents);
-/* Errors: SR_ECONFLICT if the folder belongs to another database. */
+/* Finds a folder or (s3://) makes the client of a bucket, with the rights of its owner. `name` is the option or
+ * directive that has the text. */
+sr_error_t *ctl_find_place(ctl_t *ctl, sr_place_t *place, const char *name, const char *text);
 sr_error_t *ctl_find_cache(ctl_t *ctl, const char **folder);
-sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents);
+/* Sets *folder to the uuid of the folder, CTL_NOBODY if nothing has been stored there yet. `root` is its name in the
+ * message. Errors: SR_ECONFLICT if the folder belongs to another database. */
+#define CTL_NOBODY "00000000-0000-0000-0000-000000000000"
+sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents, const char *root);
 
 /* ------------------------------------------------------------------------------------------------ owner.c */
 /* If the caller is root, continues with the rights of the owner of the path. Does nothing otherwise, or if the path
@@ -233,8 +243,8 @@ sr_error_t *ctl_seal_print(ctl_t *ctl, const char *certificate, const char *key)
 /* Has a request for a certificate made, of the key in a token that --key names (signer.c). */
 sr_error_t *ctl_signer_request(ctl_t *ctl, const char **request);
 
-/* ------------------------------- database.c people.c accounts.c requests.c gc.c erase.c export.c seal.c rotation.c
- * own.c verify.c */
+/* ------------------------------- database.c people.c accounts.c requests.c gc.c copy.c erase.c export.c seal.c
+ * rotation.c own.c verify.c */
 sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);
 sr_error_t *ctl_org_create(ctl_t *ctl);
@@ -265,6 +275,7 @@ sr_error_t *ctl_submission_delete(ctl_t *ctl);
 sr_error_t *ctl_export(ctl_t *ctl);
 sr_error_t *ctl_check(ctl_t *ctl);
 sr_error_t *ctl_documents_adopt(ctl_t *ctl);
+sr_error_t *ctl_documents_copy(ctl_t *ctl);
 sr_error_t *ctl_seal_create(ctl_t *ctl);
 sr_error_t *ctl_seal_show(ctl_t *ctl);
 sr_error_t *ctl_seal_request(ctl_t *ctl);

@@ -6,8 +6,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Stands for a folder in which nothing has been stored yet. */
-#define NOBODY "00000000-0000-0000-0000-000000000000"
 /* What httpd limits, this command does not. */
 #define CACHE_MOST (APR_INT64_MAX / 4)
 
@@ -20,8 +18,8 @@ static sr_error_t *database_uuid(ctl_t *ctl, const char **uuid)
     return NULL;
 }
 
-/* Returns the fault of an option of the bucket, or NULL. */
-static const char *read_options(sr_s3_options_t *options, const ctl_t *ctl)
+/* Returns the fault of an option of the bucket, or NULL. `name` is what names the URL. */
+static const char *read_options(sr_s3_options_t *options, const ctl_t *ctl, const char *name, const char *place)
 {
     static const ctl_option_id_t needed[] = {OPTION_S3_ENDPOINT, OPTION_S3_CREDENTIALS, OPTION_DOCUMENTS_CACHE};
     static const char *const names[] = {"SigreqS3Endpoint", "SigreqS3Credentials", "SigreqDocumentsCache"};
@@ -38,8 +36,8 @@ static const char *read_options(sr_s3_options_t *options, const ctl_t *ctl)
         if (!strcasecmp(word, "virtual-host")) options->virtual_host = true;
         else if (strcasecmp(word, "path") != 0) url = word;
     }
-    const char *fault = sr_s3_read_url(options, ctl->values[OPTION_DOCUMENTS], ctl->pool);
-    if (fault) return apr_pstrcat(ctl->pool, "SigreqDocuments ", fault, NULL);
+    const char *fault = sr_s3_read_url(options, place, ctl->pool);
+    if (fault) return apr_pstrcat(ctl->pool, name, " ", fault, NULL);
     fault = url ? sr_s3_read_endpoint(options, url, ctl->pool) : "must be a URL";
     if (fault) return apr_pstrcat(ctl->pool, "SigreqS3Endpoint ", fault, NULL);
     if (strncmp(path, scheme, sizeof scheme - 1) == 0) path += sizeof scheme - 1;
@@ -47,42 +45,53 @@ static const char *read_options(sr_s3_options_t *options, const ctl_t *ctl)
 }
 
 /* Reads the credentials first, with the rights of the caller. */
-static sr_error_t *open_bucket(ctl_t *ctl, sr_blobs_t **documents)
+static sr_error_t *open_bucket(ctl_t *ctl, sr_place_t *place, const char *name, const char *text)
 {
     sr_s3_options_t options = {.region = ctl->given[OPTION_S3_REGION] ? ctl->values[OPTION_S3_REGION] : "us-east-1"};
     ctl_rights_t before;
 
     SR_TRY(ctl_be_caller(ctl, &before));
-    const char *fault = read_options(&options, ctl);
+    const char *fault = read_options(&options, ctl, name, text);
     SR_TRY(ctl_be_owner_again(ctl, &before));
     if (fault) return sr_error(ctl->pool, SR_EBADREQUEST, "%s", fault);
     SR_TRY(ctl_become_owner(ctl, ctl->values[OPTION_DOCUMENTS_CACHE]));
-    ctl->documents_root = sr_s3_folder(&options, ctl->values[OPTION_DOCUMENTS_CACHE], ctl->pool);
-    SR_TRY(sr_bucket_create(&ctl->bucket, &options, ctl->documents_root, CACHE_MOST, ctl->pool));
-    return sr_blobs_bucket(documents, ctl->bucket, ctl->given[OPTION_REMOTE], ctl->pool);
+    place->root = sr_s3_folder(&options, ctl->values[OPTION_DOCUMENTS_CACHE], ctl->pool);
+    return sr_bucket_create(&place->bucket, &options, place->root, CACHE_MOST, ctl->pool);
+}
+
+sr_error_t *ctl_find_place(ctl_t *ctl, sr_place_t *place, const char *name, const char *text)
+{
+    *place = (sr_place_t){.root = text};
+    return sr_s3_is_url(text) ? open_bucket(ctl, place, name, text) : ctl_become_owner(ctl, text);
 }
 
 sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents)
 {
+    sr_place_t place;
+
     SR_TRY(ctl_open_store(ctl));
     if (!ctl->given[OPTION_DOCUMENTS])
         return sr_error(ctl->pool, SR_EBADREQUEST,
                         "no folder of documents is named: give --documents, or --config with SigreqDocuments");
-    if (sr_s3_is_url(ctl->values[OPTION_DOCUMENTS])) return open_bucket(ctl, documents);
-    SR_TRY(ctl_become_owner(ctl, ctl->values[OPTION_DOCUMENTS]));
-    ctl->documents_root = ctl->values[OPTION_DOCUMENTS];
-    return sr_blobs_folder(documents, ctl->documents_root, ctl->pool);
+    SR_TRY(ctl_find_place(ctl, &place, "SigreqDocuments", ctl->values[OPTION_DOCUMENTS]));
+    ctl->documents_root = place.root;
+    ctl->bucket = place.bucket;
+    SR_TRY(place.bucket ? sr_blobs_bucket(documents, place.bucket, ctl->given[OPTION_REMOTE], ctl->pool)
+                        : sr_blobs_folder(documents, place.root, ctl->pool));
+    if (!ctl->given[OPTION_DOCUMENTS_ALSO]) return NULL;
+    SR_TRY(ctl_find_place(ctl, &ctl->also, "SigreqDocumentsAlso", ctl->values[OPTION_DOCUMENTS_ALSO]));
+    return sr_blobs_read_also(*documents, &ctl->also, ctl->pool);
 }
 
-sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents)
+sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents, const char *root)
 {
-    const char *root = ctl->values[OPTION_DOCUMENTS], *bound, *uuid;
+    const char *bound, *uuid;
 
     SR_TRY(database_uuid(ctl, &uuid));
     SR_TRY(sr_blobs_binding_refresh(documents, ctl->pool));
     SR_TRY(sr_blobs_binding(&bound, folder, documents, ctl->pool));
     if (!bound) {
-        *folder = NOBODY;
+        *folder = CTL_NOBODY;
         return NULL;
     }
     if (strcasecmp(bound, uuid) == 0) return NULL;

@@ -248,7 +248,7 @@ sr_error_t *ctl_export(ctl_t *ctl)
     const char *binding;
     export.missing = sr_json_own(json_array(), ctl->pool);
     SR_TRY(ctl_open_documents(ctl, &export.documents));
-    SR_TRY(ctl_same_database(ctl, &binding, export.documents));
+    SR_TRY(ctl_same_database(ctl, &binding, export.documents, ctl->values[OPTION_DOCUMENTS]));
     SR_TRY(read_accounts(&export));
     SR_TRY(find(&export, &first, 0, ctl->pool));
     if (!json_array_size(export.accounts) && !first->nelts)

@@ -139,8 +139,11 @@ static sr_error_t *bury(collection_t *c, const char **after, apr_pool_t *pool)
 static sr_error_t *finish_erasures(const collection_t *c, const char *cache)
 {
     const ctl_t *ctl = c->ctl;
-    const sr_service_t service = {
-        .database = ctl->database, .documents_root = ctl->documents_root, .bucket = ctl->bucket, .cache_root = cache};
+    const sr_service_t service = {.database = ctl->database,
+                                  .documents_root = ctl->documents_root,
+                                  .bucket = ctl->bucket,
+                                  .also = ctl->also,
+                                  .cache_root = cache};
     return c->dry_run ? NULL : sr_service_erase_rest(&service, ctl->pool);
 }
 
@@ -258,7 +261,7 @@ sr_error_t *ctl_gc(ctl_t *ctl)
 
     SR_TRY(ctl_open_documents(ctl, &c.documents));
     SR_TRY(ctl_find_cache(ctl, &cache));
-    SR_TRY(ctl_same_database(ctl, &c.folder, c.documents));
+    SR_TRY(ctl_same_database(ctl, &c.folder, c.documents, ctl->values[OPTION_DOCUMENTS]));
     SR_TRY(finish_erasures(&c, cache));
     SR_TRY(collect_documents(&c));
     SR_TRY(collect_cached(&c));

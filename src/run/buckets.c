@@ -18,12 +18,15 @@ static struct {
 } loaded;
 
 static apr_hash_t *buckets; /* of this child: SigreqDocuments → sr_bucket_t */
+static apr_hash_t *others;  /* SigreqDocuments → SigreqDocumentsAlso */
 
 static bool is_used(apr_pool_t *pool, server_rec *main_server)
 {
     const apr_array_header_t *uses = sr_conf_uses(pool, main_server);
-    for (int i = 0; i < uses->nelts; i++)
-        if (sr_s3_is_url(APR_ARRAY_IDX(uses, i, sr_conf_use_t).documents)) return true;
+    for (int i = 0; i < uses->nelts; i++) {
+        const sr_conf_use_t *use = &APR_ARRAY_IDX(uses, i, sr_conf_use_t);
+        if (sr_s3_is_url(use->documents) || sr_s3_is_url(use->also)) return true;
+    }
     return false;
 }
 
@@ -64,19 +67,27 @@ static sr_error_t *make(sr_bucket_t **bucket, const char *documents, server_rec 
                             conf->documents_cache_size, pool);
 }
 
+static void add_bucket(const char *documents, server_rec *main_server, apr_pool_t *pchild)
+{
+    sr_bucket_t *bucket;
+    if (!sr_s3_is_url(documents) || apr_hash_get(buckets, documents, APR_HASH_KEY_STRING)) return;
+    const sr_error_t *error = make(&bucket, documents, main_server, pchild);
+    if (!error) apr_hash_set(buckets, documents, APR_HASH_KEY_STRING, bucket);
+    else
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, main_server, "SR0732: documents cannot be stored in %s: %s", documents,
+                     sr_error_text(error, false, pchild));
+}
+
 void sr_run_buckets_child_init(apr_pool_t *pchild, server_rec *main_server)
 {
     const apr_array_header_t *uses = sr_conf_uses(pchild, main_server);
     buckets = apr_hash_make(pchild);
+    others = apr_hash_make(pchild);
     for (int i = 0; i < uses->nelts; i++) {
-        const char *documents = APR_ARRAY_IDX(uses, i, sr_conf_use_t).documents;
-        sr_bucket_t *bucket;
-        if (!sr_s3_is_url(documents) || apr_hash_get(buckets, documents, APR_HASH_KEY_STRING)) continue;
-        const sr_error_t *error = make(&bucket, documents, main_server, pchild);
-        if (!error) apr_hash_set(buckets, documents, APR_HASH_KEY_STRING, bucket);
-        else
-            ap_log_error(APLOG_MARK, APLOG_ERR, 0, main_server, "SR0732: documents cannot be stored in %s: %s",
-                         documents, sr_error_text(error, false, pchild));
+        const sr_conf_use_t *use = &APR_ARRAY_IDX(uses, i, sr_conf_use_t);
+        add_bucket(use->documents, main_server, pchild);
+        add_bucket(use->also, main_server, pchild);
+        if (*use->also) apr_hash_set(others, use->documents, APR_HASH_KEY_STRING, use->also);
     }
 }
 
@@ -89,6 +100,13 @@ const char *sr_run_documents_folder(const char *documents)
 {
     const sr_bucket_t *bucket = sr_run_bucket(documents);
     return bucket ? sr_bucket_folder(bucket) : documents;
+}
+
+sr_place_t sr_run_documents_also(const char *documents)
+{
+    const char *also = others ? apr_hash_get(others, documents, APR_HASH_KEY_STRING) : NULL;
+    if (!also) return (sr_place_t){0};
+    return (sr_place_t){.root = sr_run_documents_folder(also), .bucket = sr_run_bucket(also)};
 }
 
 sr_error_t *sr_run_documents(sr_blobs_t **blobs, const char *documents, server_rec *main_server, apr_pool_t *pool)

@@ -177,6 +177,13 @@ static char *result_of(const ask_t *ask, apr_time_t until, apr_pool_t *pool)
                         UNKNOWN, ask->use->where, ask->use->shown, PATIENCE_SECONDS);
 }
 
+static void add_folder(apr_array_header_t *folders, const char *folder)
+{
+    for (int i = 0; i < folders->nelts; i++)
+        if (!strcmp(APR_ARRAY_IDX(folders, i, const char *), folder)) return;
+    if (*folder) APR_ARRAY_PUSH(folders, const char *) = folder;
+}
+
 /* Returns one ask_t for each database, with its folders. */
 static apr_array_header_t *asks_of(apr_pool_t *pool, server_rec *main_server)
 {
@@ -184,14 +191,12 @@ static apr_array_header_t *asks_of(apr_pool_t *pool, server_rec *main_server)
     apr_array_header_t *asks = apr_array_make(pool, 2, sizeof(ask_t));
     for (int i = 0; i < uses->nelts; i++) {
         const sr_conf_use_t *use = &APR_ARRAY_IDX(uses, i, sr_conf_use_t);
-        int at = 0, folder = 0;
+        int at = 0;
         while (at < asks->nelts && strcmp(APR_ARRAY_IDX(asks, at, ask_t).use->database, use->database) != 0) at++;
         if (at == asks->nelts)
             *(ask_t *)apr_array_push(asks) = (ask_t){main_server, use, apr_array_make(pool, 2, sizeof(char *)), -1, -1};
-        apr_array_header_t *folders = APR_ARRAY_IDX(asks, at, ask_t).folders;
-        while (folder < folders->nelts && strcmp(APR_ARRAY_IDX(folders, folder, const char *), use->documents) != 0)
-            folder++;
-        if (folder == folders->nelts) APR_ARRAY_PUSH(folders, const char *) = use->documents;
+        add_folder(APR_ARRAY_IDX(asks, at, ask_t).folders, use->documents);
+        add_folder(APR_ARRAY_IDX(asks, at, ask_t).folders, use->also);
     }
     return asks;
 }

@@ -12,6 +12,7 @@
 
 #include <httpd.h>
 
+#include "blobs/blobs.h"
 #include "conf/conf.h"
 #include "jobs/jobs.h"
 #include "pdf/pdf.h"
@@ -165,19 +166,18 @@ void sr_run_thread_join(apr_thread_t *thread, bool in_handler);
 bool sr_run_in_handler(void);
 
 /* ------------------------------------------------------------------------------------------------ buckets.c */
-struct sr_blobs_t;
-struct sr_bucket_t;
 /* check_config and post_config: reads the credentials of SigreqDocuments s3://. */
 int sr_run_buckets_load(apr_pool_t *pool, server_rec *main_server);
 /* child_init: makes the clients of all buckets. */
 void sr_run_buckets_child_init(apr_pool_t *pchild, server_rec *main_server);
 /* Returns the bucket of a SigreqDocuments; NULL if that is a folder. */
-struct sr_bucket_t *sr_run_bucket(const char *documents);
+sr_bucket_t *sr_run_bucket(const char *documents);
 /* Returns the local folder of a SigreqDocuments. */
 const char *sr_run_documents_folder(const char *documents);
+/* Returns SigreqDocumentsAlso for a SigreqDocuments. */
+sr_place_t sr_run_documents_also(const char *documents);
 /* Opens the storage of a SigreqDocuments, also in a process that is no child. */
-sr_error_t *sr_run_documents(struct sr_blobs_t **blobs, const char *documents, server_rec *main_server,
-                             apr_pool_t *pool);
+sr_error_t *sr_run_documents(sr_blobs_t **blobs, const char *documents, server_rec *main_server, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ archive.c */
 /* child_init, before that of the jobs: prepares the child for archiving (SigreqLongTerm lta). Returns the timestamp

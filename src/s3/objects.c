@@ -25,8 +25,8 @@ static sr_error_t *is_stored(const char **fault, sr_s3_t *s3, const char *key, a
     return NULL;
 }
 
-sr_error_t *sr_s3_put(sr_s3_t *s3, const char *key, int descriptor, apr_off_t size, const char *sha256,
-                      apr_pool_t *pool)
+sr_error_t *sr_s3_send(sr_s3_t *s3, const char *key, int descriptor, apr_off_t size, const char *sha256,
+                       apr_pool_t *pool)
 {
     const sr_s3_pair_t headers[] = {{"x-amz-meta-sha256", sha256}, {"content-type", "application/octet-stream"}};
     const sr_s3_call_t call = {.method = "PUT",
@@ -37,12 +37,20 @@ sr_error_t *sr_s3_put(sr_s3_t *s3, const char *key, int descriptor, apr_off_t si
                                .size = size,
                                .payload = sha256,
                                .sink = -1};
+    sr_s3_answer_t answer;
+
+    SR_TRY(sr_s3_call(&answer, s3, &call, pool));
+    return answer.status == 404 ? sr_s3_trouble(s3, &call, "404", pool) : NULL;
+}
+
+sr_error_t *sr_s3_put(sr_s3_t *s3, const char *key, int descriptor, apr_off_t size, const char *sha256,
+                      apr_pool_t *pool)
+{
+    const sr_s3_call_t call = {.method = "PUT", .key = key};
     const char *fault = NULL;
 
     for (int i = 0; i < STORES; i++) {
-        sr_s3_answer_t answer;
-        SR_TRY(sr_s3_call(&answer, s3, &call, pool));
-        if (answer.status == 404) return sr_s3_trouble(s3, &call, "404", pool);
+        SR_TRY(sr_s3_send(s3, key, descriptor, size, sha256, pool));
         SR_TRY(is_stored(&fault, s3, key, size, sha256, pool));
         if (!fault) return NULL;
     }

@@ -102,6 +102,9 @@ const char *sr_s3_folder(const sr_s3_options_t *options, const char *below, apr_
 /* Stores the first `size` bytes of a file under a key, and asks the server whether it has them. */
 sr_error_t *sr_s3_put(sr_s3_t *s3, const char *key, int descriptor, apr_off_t size, const char *sha256,
                       apr_pool_t *pool);
+/* The same, but does not ask. For an object that nothing needs. */
+sr_error_t *sr_s3_send(sr_s3_t *s3, const char *key, int descriptor, apr_off_t size, const char *sha256,
+                       apr_pool_t *pool);
 /* Writes an object to a file from its beginning. Nothing in the file may be used if there is an error. A content with
  * another SHA-256 (NULL: any), and an object that is missing, are errors. *size is -1 if the file cannot be written. */
 sr_error_t *sr_s3_get(apr_off_t *size, sr_s3_t *s3, const char *key, const char *sha256, int descriptor,

@@ -37,13 +37,18 @@ sr_error_t *sr_contents_folder(const char **folder, sr_blobs_t *blobs, apr_pool_
 }
 
 /* Chooses the key of a content. A content that was stored, but whose file is missing, is stored under the new key.
- * The disk is queried in any case, so that the time of the response does not tell that others have the content. */
+ * The disk is queried in any case, so that the time of the response does not tell that others have the content. A
+ * bucket is asked once in any case: here, or after the new object was sent (sr_blobs_spare). */
 static sr_error_t *take_key(sr_content_t *content, const sr_reserved_row_t *row, sr_blobs_t *blobs, apr_pool_t *pool)
 {
-    bool there;
-    SR_TRY(sr_blobs_exists(&there, blobs, row->stored ? row->stored : row->key, pool));
+    const bool bucket = sr_blobs_is_bucket(blobs);
+    apr_off_t size;
+    bool there = false;
+    if (bucket && row->stored) SR_TRY(sr_blobs_measure(&there, &size, blobs, row->stored, pool));
+    if (!bucket) SR_TRY(sr_blobs_exists(&there, blobs, row->stored ? row->stored : row->key, pool));
     content->key = row->key;
     content->replaces = there ? NULL : row->stored;
+    content->found = there && bucket ? row->stored : NULL;
     return NULL;
 }
 

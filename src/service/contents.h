@@ -10,7 +10,7 @@ typedef struct sr_content_t {
     apr_off_t size;
     const char *bytes;    /* the content, for sr_contents_store, or NULL */
     bool stored;          /* it is stored already, so no key is reserved */
-    const char *found;    /* the key under which it is stored; NULL: under any key */
+    const char *found;    /* the key under which it is stored, also if it gets a key; NULL: under any key */
     const char *key;      /* reserved for this request, or NULL */
     const char *replaces; /* the key under which it was stored, if its file is missing; or NULL */
 } sr_content_t;

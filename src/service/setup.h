@@ -57,7 +57,8 @@ struct sr_service_t {
     void (*wake)(void *baton);
     void *wake_baton;
     const char *documents_root, *cache_root;           /* local folders */
-    struct sr_bucket_t *bucket;                        /* the documents are in this bucket; NULL: in documents_root */
+    sr_bucket_t *bucket;                               /* the documents are in this bucket; NULL: in documents_root */
+    sr_place_t also;                                   /* where they are also read from; root NULL: nowhere */
     apr_off_t cache_size;                              /* the limit in bytes */
     sr_pdf_pool_t *pdf;                                /* that of the child, or one for the documents of one owner */
     const void *database_key;                          /* differs for each database of the process */

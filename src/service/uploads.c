@@ -152,7 +152,11 @@ static sr_error_t *keep(const sr_file_t *file, const apr_array_header_t *content
 {
     if (!file->sha256 || (file->stored && !file->changed)) return NULL;
     const char *report = sr_pages_write(file->pages, pool);
-    if (!file->stored) return sr_blobs_commit(file->spool, sr_contents_get(contents, file->sha256)->key, report);
+    if (!file->stored) {
+        const sr_content_t *content = sr_contents_get(contents, file->sha256);
+        sr_blobs_spare(file->spool, content->found != NULL);
+        return sr_blobs_commit(file->spool, content->key, report);
+    }
     (void)sr_reports_write(request->uploads->documents, file->sha256, report, pool);
     return NULL;
 }

@@ -93,6 +93,31 @@ static void test_storing(void)
     liar_arm("", 0);
 }
 
+/* An object is sent, and the bucket is asked whether it has kept it, unless nobody will read it. */
+static void test_round_trips(void)
+{
+    sr_blobs_t *blobs = blobs_of(bucket, false);
+    const char *key = key_of("trips"), *other = apr_psprintf(pool, "%s.00000000ffffffff", key), *sha256;
+    sr_blob_writer_t *writer;
+    apr_off_t size;
+
+    if (sr_blobs_begin(&writer, blobs, pool) || sr_blobs_write(writer, "trips", 5)) abort();
+    if (sr_blobs_end(writer, &sha256, &size)) abort();
+    liar_arm("", 0);
+    ok(!sr_blobs_commit(writer, key, NULL), "an upload is stored");
+    is_int(liar.requests, 2, "by two requests");
+    liar_arm("", 0);
+    sr_blobs_spare(writer, true);
+    ok(!sr_blobs_commit(writer, apr_pstrcat(pool, key, ".0123456789abcdef", NULL), NULL), "the same under a spare key");
+    is_int(liar.requests, 1, "by one");
+    liar_arm("lie", 1);
+    sr_blobs_spare(writer, false);
+    ok(!sr_blobs_commit(writer, other, NULL), "a server that has not kept it");
+    is_int(liar.requests, 4, "is asked, and gets it again");
+    ok(liar_find(object_path(other)) != NULL, "then it has it");
+    liar_arm("", 0);
+}
+
 static void test_reading(void)
 {
     sr_bucket_t *other = make_bucket("other", APR_INT64_C(1) << 30);
@@ -253,6 +278,7 @@ int main(void)
     liar_start();
     bucket = make_bucket("main", APR_INT64_C(1) << 30);
     test_storing();
+    test_round_trips();
     test_reading();
     test_full();
     test_removing();

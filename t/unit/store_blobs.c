@@ -155,6 +155,26 @@ static void check_found(link_t *l)
     is_str(create(l, 19, 15, NULL), "ok", "and no key stands for any");
 }
 
+/* The same of a creation that has also reserved a key, under which a bucket was not asked for the object. */
+static void check_spare(link_t *l)
+{
+    apr_pool_t *p = l->pool;
+    const char *first = reserve(l, 92);
+
+    is_str(create(l, 92, 92, first), "ok", "a document");
+    const char *next = reserve(l, 92);
+    is_str(create_in(l, FOLDER, 93, 92, next, first), "ok", "is stored again under another key");
+    const char *spare = reserve(l, 92);
+    is_str(create_found(l, FOLDER, 94, 92, spare, NULL, first), "stale", "its old key is stale");
+    ok(!is_tombstone(l, FOLDER, spare) && !is_stranger(l, spare), "and the spare one stays reserved");
+    is_str(create_found(l, FOLDER, 94, 92, spare, NULL, next), "ok", "with its new key");
+    is_str(key_of(l, 94), quoted(next, p), "the submission has this one");
+    ok(is_tombstone(l, FOLDER, spare), "and the spare one is given up");
+    spare = reserve(l, 95);
+    is_str(create_found(l, FOLDER, 95, 95, spare, NULL, first), "stale", "a content that is gone");
+    ok(!find(l, FOLDER, 95), "is not stored under a spare key");
+}
+
 static void check_folders(link_t *l)
 {
     apr_pool_t *p = l->pool;
@@ -327,6 +347,7 @@ static void checks(base_t *base)
     check_found(&l);
     check_folders(&l);
     check_collection(&l);
+    check_spare(&l);
     if (strcmp(base->driver_name, "pgsql") == 0) {
         check_under_way(&l);
         check_plans(&l);

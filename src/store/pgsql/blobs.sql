@@ -73,6 +73,15 @@ BEGIN
         RETURN true;
     END IF;
     IF v_keys IS NOT NULL THEN
+        -- First, because the new key of a content that was found must not be inserted if the found one is gone.
+        FOR i IN 1 .. cardinality(v_contents) LOOP
+            CONTINUE WHEN v_found[i] IS NULL;
+            PERFORM 1 FROM sigreq.blob b
+            WHERE b.folder = p_folder AND b.sha256 = v_contents[i] AND b.key = v_found[i] FOR KEY SHARE;
+            IF NOT FOUND THEN
+                RETURN false;
+            END IF;
+        END LOOP;
         WITH own AS (DELETE FROM sigreq.blob_reservation r WHERE r.key = ANY (v_keys) RETURNING r.key)
         SELECT coalesce(array_agg(key), '{}') INTO v_own FROM own;
         IF cardinality(v_own) < cardinality(v_keys) THEN

@@ -59,11 +59,12 @@ verdict AS (
                 WHEN i.key IS NOT NULL THEN 'conflict'
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota'
                 WHEN EXISTS (SELECT 1 FROM json_each(a.blobs) c
-                             WHERE iif(c.value->>'$.key' IS NULL,
-                                       NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = a.folder
+                             WHERE (c.value->>'$.key' IS NULL OR c.value->>'$.found' IS NOT NULL)
+                                   AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = a.folder
                                                               AND b.sha256 = c.value->>'$.sha256'
-                                                              AND b.key = coalesce(c.value->>'$.found', b.key)),
-                                       NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = c.value->>'$.key')))
+                                                              AND b.key = coalesce(c.value->>'$.found', b.key))
+                                OR c.value->>'$.key' IS NOT NULL
+                                   AND NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = c.value->>'$.key'))
                 THEN 'stale' END AS outcome,
            i.answer
     FROM a

@@ -7,8 +7,10 @@ use warnings;
 # The calls that change files: the type of the result, the parameters, and their names.
 my %CALLS = (
     fchmod => ['int',     'int fd, mode_t mode',                     'fd, mode'],
+    fdatasync => ['int',  'int fd',                                  'fd'],
     fsync  => ['int',     'int fd',                                  'fd'],
     link   => ['int',     'const char *from, const char *to',        'from, to'],
+    linkat => ['int',     'int a, const char *from, int b, const char *to, int flags', 'a, from, b, to, flags'],
     mkdir  => ['int',     'const char *path, mode_t mode',           'path, mode'],
     rename => ['int',     'const char *from, const char *to',        'from, to'],
     rmdir  => ['int',     'const char *path',                        'path'],
@@ -31,6 +33,7 @@ sub new {
     print {$file} <<"C";
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>

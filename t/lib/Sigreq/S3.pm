@@ -102,7 +102,7 @@ sub objects {    # the names of all objects that begin with a text
     my ($self, $begin) = @_;
     my ($status, $body) = $self->native(GET => '?prefix=' . ($begin // ''));
     die "Swift: $status\n" unless $status =~ /^2/;
-    return split /\n/, $body;
+    return split /\n/, $body // '';
 }
 
 sub objects_of {    # of blobs, whose keys begin with a text

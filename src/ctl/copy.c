@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copy.c: sigreqctl documents copy: copies the blobs that the database names from one place to another, while httpd
+ * stores, reads and removes blobs (docs/administration.md has the steps). A blob has the same key in both places, and
+ * both have the same .database, so nothing changes in the database. A blob gets its name in the other place when it is
+ * complete. So a command that was killed is repeated, and copies what is missing. */
+#include "ctl/ctl.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define ROWS 1000
+#define PIECE ((apr_size_t)64 << 10)
+#define PROGRESS apr_time_from_sec(5)
+
+typedef struct copying_t {
+    ctl_t *ctl;
+    sr_blobs_t *from, *to;
+    const char *folder; /* the uuid of both places */
+    apr_int64_t total, copied, present, missing, damaged;
+    apr_off_t total_bytes, copied_bytes, present_bytes;
+    apr_time_t said; /* when the progress was printed */
+    json_t *problems;
+} copying_t;
+
+static void note(copying_t *copying, apr_int64_t *count, const char *problem, const char *key, const char *detail)
+{
+    (*count)++;
+    json_array_append_new(copying->problems,
+                          json_pack("{s:s,s:s,s:s}", "problem", problem, "key", key, "detail", detail));
+}
+
+/* The progress is for people, so it is not on the standard output. */
+static void say(copying_t *copying)
+{
+    const apr_time_t now = sr_time_steady();
+    const apr_int64_t done = copying->copied + copying->present + copying->missing + copying->damaged;
+
+    if (copying->said && now - copying->said < PROGRESS) return;
+    copying->said = now;
+    fprintf(stderr,
+            "sigreqctl: %" APR_INT64_T_FMT " of %" APR_INT64_T_FMT " documents, %" APR_OFF_T_FMT " of %" APR_OFF_T_FMT
+            " bytes\n",
+            done, copying->total, copying->copied_bytes + copying->present_bytes, copying->total_bytes);
+}
+
+/* --- one blob */
+
+static sr_error_t *is_named(bool *named, const copying_t *copying, const sr_blob_row_t *row, apr_pool_t *pool)
+{
+    const char *wanted = apr_psprintf(pool, "[\"%s\"]", row->sha256);
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    SR_TRY(sr_store_blob_find(copying->ctl->database, &outcome, &rows, copying->folder, wanted, pool));
+    *named = rows->nelts && !strcmp(APR_ARRAY_IDX(rows, 0, sr_key_row_t).key, row->key);
+    return NULL;
+}
+
+/* Reads a blob, and writes it to `writer` (NULL: nowhere). Returns its fault, or NULL. An error is one of `writer`. */
+static sr_error_t *read_blob(const char **fault, sr_blobs_t *blobs, const sr_blob_row_t *row, sr_blob_writer_t *writer,
+                             apr_pool_t *pool)
+{
+    sr_sha256_t *digest = sr_sha256_begin(pool);
+    char *piece = apr_palloc(pool, PIECE);
+    apr_size_t length = PIECE;
+    apr_status_t status = APR_SUCCESS;
+    sr_blob_t blob;
+
+    sr_error_t *unread = sr_blobs_open(&blob, blobs, row->key, pool);
+    *fault = unread ? (unread->cause ? unread->cause : unread->message) : NULL;
+    if (unread) return NULL;
+    while ((status = apr_file_read(blob.file, piece, &length)) == APR_SUCCESS) {
+        sr_sha256_update(digest, piece, length);
+        if (writer) SR_TRY(sr_blobs_write(writer, piece, length));
+        length = PIECE;
+    }
+    if (status != APR_EOF) *fault = "it cannot be read";
+    const char *found = sr_sha256_end_hex(digest, pool);
+    if (!*fault && strcmp(found, row->sha256) != 0) *fault = apr_pstrcat(pool, "its SHA-256 is ", found, NULL);
+    return NULL;
+}
+
+/* *right is true if the other place has the blob. *wrong is true if it has another content under its key. */
+static sr_error_t *look(bool *right, bool *wrong, const copying_t *copying, const sr_blob_row_t *row, apr_pool_t *pool)
+{
+    const char *fault = NULL;
+    apr_off_t size;
+    bool there;
+
+    SR_TRY(sr_blobs_measure(&there, &size, copying->to, row->key, pool));
+    *right = there && size == row->size;
+    if (*right && copying->ctl->given[OPTION_VERIFY]) SR_TRY(read_blob(&fault, copying->to, row, NULL, pool));
+    *right = *right && !fault;
+    *wrong = there && !*right;
+    return NULL;
+}
+
+/* A collection may have removed the blob from both places after its row was read. What was copied later is removed, so
+ * that a document that was deleted does not come back. */
+static sr_error_t *remove_unnamed(bool *named, const copying_t *copying, const sr_blob_row_t *row, apr_pool_t *pool)
+{
+    apr_off_t size;
+    bool removed;
+
+    SR_TRY(is_named(named, copying, row, pool));
+    return *named ? NULL : sr_blobs_remove(&removed, &size, copying->to, row->key, pool);
+}
+
+/* `wrong`: a wrong content is in the way, and is moved to the quarantine. */
+static sr_error_t *transfer(copying_t *copying, const sr_blob_row_t *row, bool wrong, apr_pool_t *pool)
+{
+    const char *fault, *sha256;
+    sr_blob_writer_t *writer;
+    apr_off_t size;
+    bool named, removed;
+
+    SR_TRY(sr_blobs_begin(&writer, copying->to, pool));
+    SR_TRY(read_blob(&fault, copying->from, row, writer, pool));
+    if (fault) {
+        note(copying, &copying->damaged, "damaged", row->key, fault);
+        return NULL;
+    }
+    SR_TRY(sr_blobs_end(writer, &sha256, &size));
+    if (wrong) SR_TRY(sr_blobs_remove(&removed, &size, copying->to, row->key, pool));
+    SR_TRY(sr_blobs_commit(writer, row->key, NULL));
+    SR_TRY(remove_unnamed(&named, copying, row, pool));
+    copying->copied += named;
+    copying->copied_bytes += named ? row->size : 0;
+    return NULL;
+}
+
+static sr_error_t *copy_one(copying_t *copying, const sr_blob_row_t *row, apr_pool_t *pool)
+{
+    bool right, wrong, there, named;
+    apr_off_t size;
+
+    SR_TRY(look(&right, &wrong, copying, row, pool));
+    if (right) {
+        copying->present++;
+        copying->present_bytes += row->size;
+        return NULL;
+    }
+    SR_TRY(sr_blobs_measure(&there, &size, copying->from, row->key, pool));
+    if (there) return transfer(copying, row, wrong, pool);
+    SR_TRY(is_named(&named, copying, row, pool));
+    if (named)
+        note(copying, &copying->missing, "missing", row->key, wrong ? "the other place has a wrong content" : "");
+    return NULL;
+}
+
+/* --- all blobs */
+
+static sr_error_t *count_one(copying_t *copying, const sr_blob_row_t *row, apr_pool_t *pool)
+{
+    copying->total++;
+    copying->total_bytes += row->size;
+    return NULL;
+}
+
+typedef sr_error_t *(*each_t)(copying_t *copying, const sr_blob_row_t *row, apr_pool_t *pool);
+
+/* Calls `each` for a page of rows. *after is NULL at the end. */
+static sr_error_t *walk_page(copying_t *copying, const char **after, each_t each, apr_pool_t *pool)
+{
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+    apr_pool_t *one; /* cleared for each blob, which closes its file */
+
+    SR_TRY(sr_store_admin_blob_list(copying->ctl->database, &outcome, &rows, copying->folder, *after, ROWS, pool));
+    apr_pool_create(&one, pool);
+    *after = NULL;
+    for (int i = 0; i < rows->nelts; i++) {
+        const sr_blob_row_t *row = &APR_ARRAY_IDX(rows, i, sr_blob_row_t);
+
+        *after = apr_pstrdup(copying->ctl->pool, row->sha256);
+        SR_TRY(each(copying, row, one));
+        if (each == copy_one) say(copying);
+        apr_pool_clear(one);
+    }
+    return NULL;
+}
+
+static sr_error_t *walk(copying_t *copying, each_t each)
+{
+    const char *after = "";
+    apr_pool_t *page;
+
+    apr_pool_create(&page, copying->ctl->pool);
+    while (after) {
+        SR_TRY(walk_page(copying, &after, each, page));
+        apr_pool_clear(page);
+    }
+    apr_pool_destroy(page);
+    return NULL;
+}
+
+/* --- both places */
+
+static sr_error_t *open_place(ctl_t *ctl, sr_blobs_t **blobs, sr_place_t *place, const char *name, const char *text)
+{
+    struct stat status;
+
+    SR_TRY(ctl_find_place(ctl, place, name, text));
+    if (place->bucket) return sr_blobs_bucket(blobs, place->bucket, true, ctl->pool);
+    if (stat(text, &status) != 0 || !S_ISDIR(status.st_mode))
+        return sr_error(ctl->pool, SR_EBADREQUEST, "%s %s is not a folder", name, text);
+    return sr_blobs_folder(blobs, text, ctl->pool);
+}
+
+/* Each bucket has a local folder of its own. */
+static bool is_same(const sr_place_t *one, const sr_place_t *other)
+{
+    struct stat first, second;
+
+    return stat(one->root, &first) == 0 && stat(other->root, &second) == 0 && first.st_dev == second.st_dev
+           && first.st_ino == second.st_ino;
+}
+
+static sr_error_t *open_both(copying_t *copying)
+{
+    ctl_t *ctl = copying->ctl;
+    sr_place_t from, to;
+    const char *database, *folder;
+
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(open_place(ctl, &copying->from, &from, "--from", ctl->values[OPTION_FROM]));
+    SR_TRY(open_place(ctl, &copying->to, &to, "--to", ctl->values[OPTION_TO]));
+    if (is_same(&from, &to)) return sr_error(ctl->pool, SR_EBADREQUEST, "--from and --to are the same place");
+    SR_TRY(ctl_same_database(ctl, &copying->folder, copying->from, ctl->values[OPTION_FROM]));
+    if (!strcmp(copying->folder, CTL_NOBODY))
+        return sr_error(ctl->pool, SR_ECONFLICT, "--from %s has no documents: nothing was stored there yet",
+                        ctl->values[OPTION_FROM]);
+    SR_TRY(ctl_same_database(ctl, &folder, copying->to, ctl->values[OPTION_TO]));
+    if (strcmp(folder, CTL_NOBODY) != 0 && strcmp(folder, copying->folder) != 0)
+        return sr_error(ctl->pool, SR_ECONFLICT,
+                        "--to %s has documents of its own: its .database is not that of %s. Name an empty place",
+                        ctl->values[OPTION_TO], ctl->values[OPTION_FROM]);
+    SR_TRY(sr_blobs_binding(&database, &folder, copying->from, ctl->pool));
+    return sr_blobs_bind_as(copying->to, database, folder, ctl->pool);
+}
+
+sr_error_t *ctl_documents_copy(ctl_t *ctl)
+{
+    static const char *const columns[] = {"documents",     "copied",  "copied_bytes", "present",
+                                          "present_bytes", "missing", "damaged",      NULL};
+    static const char *const rows[] = {"problem", "key", "detail", NULL};
+    copying_t c = {.ctl = ctl, .problems = sr_json_own(json_array(), ctl->pool)};
+
+    SR_TRY(open_both(&c));
+    SR_TRY(walk(&c, count_one));
+    say(&c);
+    SR_TRY(walk(&c, copy_one));
+    json_t *report = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:O}", "documents", (json_int_t)c.total, "copied",
+                               (json_int_t)c.copied, "copied_bytes", (json_int_t)c.copied_bytes, "present",
+                               (json_int_t)c.present, "present_bytes", (json_int_t)c.present_bytes, "missing",
+                               (json_int_t)c.missing, "damaged", (json_int_t)c.damaged, "problems", c.problems);
+    ctl_print(ctl, report, columns);
+    if (!json_array_size(c.problems)) return NULL;
+    ctl->status = CTL_FAILED;
+    if (!ctl->given[OPTION_JSON]) ctl_print(ctl, json_incref(c.problems), rows);
+    return NULL;
+}
