@@ -44,13 +44,14 @@ sub placed {
 sub begin_use {
     my ($apart, $httpd) = @_;
     my $used = { file => "$apart->{dir}/used", stop => "$apart->{dir}/stop" };
+    unlink @{$used}{qw(file stop)};
     my $pid = fork // die "fork: $!\n";
     return { %$used, pid => $pid } if $pid;
     open my $out, '>>', $used->{file} or die "$used->{file}: $!\n";
     $out->autoflush;
     my ($client, $count, @made) = ($apart->client($httpd), 0);
     while (!-e $used->{stop}) {
-        my $done = eval { $count++ % 4 ? again($client, \@made) : one($client, $count, \@made) } // { failed => "$@" };
+        my $done = eval { $count++ % 2 ? again($client, \@made) : one($client, $count, \@made) } // { failed => "$@" };
         print {$out} encode_json($done), "\n";
         sleep 0.2;
     }
@@ -95,7 +96,7 @@ sub moved {
     my ($apart, $httpd, $from, $to, %o) = @_;
     my $used = begin_use($apart, $httpd);
     my $lines = sub { return -e $used->{file} ? scalar(() = Mojo::File::path($used->{file})->slurp =~ /\n/g) : 0 };
-    my $more  = sub { my $before = $lines->(); return wait_for(sub { $lines->() > $before + 8 }) };
+    my $more  = sub { my $before = $lines->(); return wait_for(sub { $lines->() > $before + 3 }) };
     my $copied = sub {
         my ($code, $said, $error) = copy($apart, $from, $to, config => $o{config});
         is($code, 0, "$_[0] is copied") or diag $said, $error;
