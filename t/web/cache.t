@@ -109,7 +109,7 @@ subtest 'SigreqCacheSize' => sub {
     my $there = at($other, $small);
     my ($all, $most) = (0, 0);
     for my $page (0 .. 19) {
-        my $res = $there->get(page_url($row, $page, 'png', width => 400));
+        my $res = $there->get(page_url($row, $page, 'png', width => 500));
         is($res->code, 200, "page $page is shown") if $res->code != 200;
         $all += length $res->body;
         my $sum = 0;

@@ -41,10 +41,11 @@ sub png_ink {
     my $rows  = rows(uncompress($packed), $height, int(($width * $depth * $bits + 7) / 8), $depth);
     my ($left, $top, $w, $h) = map { int } $area[0] * $width / 100, $area[1] * $height / 100, $area[2] * $width / 100,
         $area[3] * $height / 100;
-    my $ink = 0;
+    my $scale = $type == 3 ? 1 : 17;    # of four bits: an index of the palette, or a gray
+    my $ink   = 0;
     for my $y ($top .. $top + $h - 1) {
         my $row = $rows->[$y];
-        $row   = join '', map { chr 17 * hex } split //, unpack 'H*', $row if $bits == 4;
+        $row   = join '', map { chr($scale * hex) } split //, unpack 'H*', $row if $bits == 4;
         $row   = substr $row, $left * $depth, $w * $depth;
         $row   = join '', map { substr $palette, 3 * ord, 3 } split //, $row if $type == 3;
         $ink += () = $row =~ /[^\xff]/g;
