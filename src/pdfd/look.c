@@ -52,7 +52,7 @@ static void count_areas(long *levels, const uint32_t *pixel, const uint32_t *abo
         const uint32_t gray = (pixel[x] & 0xff) * 0x10101, *left = pixel + x - 3;
         const uint32_t different =
             (pixel[x] ^ gray) | (above[x] ^ gray) | (left[0] ^ gray) | (left[1] ^ gray) | (left[2] ^ gray);
-        if (!(different & COLOR)) levels[gray & 0xff] += EVERY * GRID;
+        if (!(different & COLOR)) levels[gray & 0xff] += (long)EVERY * GRID;
     }
 }
 
