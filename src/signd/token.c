@@ -259,6 +259,11 @@ static bool mend_all(apr_pool_t *pool)
     return all;
 }
 
+void sr_signd_token_hold(void)
+{
+    pthread_rwlock_wrlock(&lock);
+}
+
 static void make_condition(void)
 {
     pthread_condattr_t monotonic;

@@ -239,5 +239,6 @@ int main(void)
     make_free(next);
     make_free(beta);
     make_end();
+    apr_pool_destroy(root);
     return done();
 }

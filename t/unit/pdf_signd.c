@@ -374,9 +374,9 @@ static sr_error_t *sign_by(const char *pem, sr_signd_t *client)
 static void two_certificates(const made_t *present)
 {
     enum { HOUR = 3600 };
-    const made_t *later = make_certificate(&(make_t){.name = "later", .from = HOUR, .until = 2 * HOUR}, root);
-    const made_t *now = make_certificate(&(make_t){.name = "now", .rsa = 2048}, root);
-    const made_t *ended = make_certificate(&(make_t){.name = "ended", .from = -2 * HOUR, .until = -HOUR}, root);
+    made_t *later = make_certificate(&(make_t){.name = "later", .from = HOUR, .until = 2 * HOUR}, root);
+    made_t *now = make_certificate(&(make_t){.name = "now", .rsa = 2048}, root);
+    made_t *ended = make_certificate(&(make_t){.name = "ended", .from = -2 * HOUR, .until = -HOUR}, root);
     const char *pem;
     apr_pool_t *pool;
     signd_run_t other;
@@ -427,6 +427,9 @@ static void two_certificates(const made_t *present)
     start_with(&other, present, now);
     ok(!next_fault(&other) && !signd_pem(&other, SR_SIGND_NEXT), "no file of a next certificate: no fault");
     end_with(&other);
+    make_free(later);
+    make_free(now);
+    make_free(ended);
 }
 
 /* When a next certificate takes over: seconds. */
@@ -456,7 +459,7 @@ int main(void)
     apr_initialize();
     apr_pool_create(&root, NULL);
     make_begin();
-    const made_t *made = make_certificate(&(make_t){.name = "seal", .rsa = 4096}, root);
+    made_t *made = make_certificate(&(make_t){.name = "seal", .rsa = 4096}, root);
     setup = apr_psprintf(root, "{\"seals\":[{},{\"certificate\":\"%s\",\"key\":\"%s\"}],\"user\":%d,\"group\":%d}",
                          made->certificate_path, made->key_path, (int)getuid(), (int)getgid());
     faults(made);
@@ -478,6 +481,8 @@ int main(void)
     the_client();
     a_process_that_hangs();
     ends();
+    make_free(made);
     make_end();
+    apr_pool_destroy(root);
     return done();
 }
