@@ -289,9 +289,8 @@ const ctl_command_t ctl_commands[] = {
      2,
      {OPTION_FROM, OPTION_TO, OPTION_VERIFY, OPTION_COUNT},
      "Copies the documents that the database names from one place to another, and compares each with its SHA-256. "
-     "httpd "
-     "may run. What is there already is not copied again, so the command may be repeated after an interruption, and to "
-     "copy the rest. Deletes nothing. Exits with 1 if a document cannot be copied."},
+     "httpd may run. What is there already is not copied again, so the command may be repeated after an interruption, "
+     "and to copy the rest. Deletes nothing. Exits with 1 if a document cannot be copied."},
     {"archive",
      "",
      ctl_archive,

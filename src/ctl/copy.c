@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ROWS 1000
-#define PIECE ((apr_size_t)64 << 10)
 #define PROGRESS apr_time_from_sec(5)
 
 typedef struct copying_t {
@@ -21,13 +19,6 @@ typedef struct copying_t {
     apr_time_t said; /* when the progress was printed */
     json_t *problems;
 } copying_t;
-
-static void note(copying_t *copying, apr_int64_t *count, const char *problem, const char *key, const char *detail)
-{
-    (*count)++;
-    json_array_append_new(copying->problems,
-                          json_pack("{s:s,s:s,s:s}", "problem", problem, "key", key, "detail", detail));
-}
 
 /* The progress is for people, so it is not on the standard output. */
 static void say(copying_t *copying)
@@ -45,38 +36,16 @@ static void say(copying_t *copying)
 
 /* --- one blob */
 
-static sr_error_t *is_named(bool *named, const copying_t *copying, const sr_blob_row_t *row, apr_pool_t *pool)
-{
-    const char *wanted = apr_psprintf(pool, "[\"%s\"]", row->sha256);
-    apr_array_header_t *rows;
-    sr_outcome_t outcome;
-
-    SR_TRY(sr_store_blob_find(copying->ctl->database, &outcome, &rows, copying->folder, wanted, pool));
-    *named = rows->nelts && !strcmp(APR_ARRAY_IDX(rows, 0, sr_key_row_t).key, row->key);
-    return NULL;
-}
-
-/* Reads a blob, and writes it to `writer` (NULL: nowhere). Returns its fault, or NULL. An error is one of `writer`. */
+/* Reads a blob of one of the places, and writes it to `writer` (NULL: nowhere). Returns its fault, or NULL. An error is
+ * one of `writer`. */
 static sr_error_t *read_blob(const char **fault, sr_blobs_t *blobs, const sr_blob_row_t *row, sr_blob_writer_t *writer,
                              apr_pool_t *pool)
 {
-    sr_sha256_t *digest = sr_sha256_begin(pool);
-    char *piece = apr_palloc(pool, PIECE);
-    apr_size_t length = PIECE;
-    apr_status_t status = APR_SUCCESS;
     sr_blob_t blob;
 
     sr_error_t *unread = sr_blobs_open(&blob, blobs, row->key, pool);
-    *fault = unread ? (unread->cause ? unread->cause : unread->message) : NULL;
-    if (unread) return NULL;
-    while ((status = apr_file_read(blob.file, piece, &length)) == APR_SUCCESS) {
-        sr_sha256_update(digest, piece, length);
-        if (writer) SR_TRY(sr_blobs_write(writer, piece, length));
-        length = PIECE;
-    }
-    if (status != APR_EOF) *fault = "it cannot be read";
-    const char *found = sr_sha256_end_hex(digest, pool);
-    if (!*fault && strcmp(found, row->sha256) != 0) *fault = apr_pstrcat(pool, "its SHA-256 is ", found, NULL);
+    if (!unread) return ctl_blob_read(fault, &blob, row, writer, pool);
+    *fault = unread->cause ? unread->cause : unread->message;
     return NULL;
 }
 
@@ -102,7 +71,7 @@ static sr_error_t *remove_unnamed(bool *named, const copying_t *copying, const s
     apr_off_t size;
     bool removed;
 
-    SR_TRY(is_named(named, copying, row, pool));
+    SR_TRY(ctl_blob_is_named(named, copying->ctl, copying->folder, row, pool));
     return *named ? NULL : sr_blobs_remove(&removed, &size, copying->to, row->key, pool);
 }
 
@@ -117,7 +86,7 @@ static sr_error_t *transfer(copying_t *copying, const sr_blob_row_t *row, bool w
     SR_TRY(sr_blobs_begin(&writer, copying->to, pool));
     SR_TRY(read_blob(&fault, copying->from, row, writer, pool));
     if (fault) {
-        note(copying, &copying->damaged, "damaged", row->key, fault);
+        ctl_note_problem(copying->problems, &copying->damaged, "damaged", row->key, fault);
         return NULL;
     }
     SR_TRY(sr_blobs_end(writer, &sha256, &size));
@@ -142,55 +111,28 @@ static sr_error_t *copy_one(copying_t *copying, const sr_blob_row_t *row, apr_po
     }
     SR_TRY(sr_blobs_measure(&there, &size, copying->from, row->key, pool));
     if (there) return transfer(copying, row, wrong, pool);
-    SR_TRY(is_named(&named, copying, row, pool));
+    SR_TRY(ctl_blob_is_named(&named, copying->ctl, copying->folder, row, pool));
     if (named)
-        note(copying, &copying->missing, "missing", row->key, wrong ? "the other place has a wrong content" : "");
+        ctl_note_problem(copying->problems, &copying->missing, "missing", row->key,
+                         wrong ? "the other place has a wrong content" : "");
     return NULL;
 }
 
 /* --- all blobs */
 
-static sr_error_t *count_one(copying_t *copying, const sr_blob_row_t *row, apr_pool_t *pool)
+static sr_error_t *count_one(void *baton, const sr_blob_row_t *row, apr_pool_t *pool)
 {
+    copying_t *copying = baton;
+
     copying->total++;
     copying->total_bytes += row->size;
     return NULL;
 }
 
-typedef sr_error_t *(*each_t)(copying_t *copying, const sr_blob_row_t *row, apr_pool_t *pool);
-
-/* Calls `each` for a page of rows. *after is NULL at the end. */
-static sr_error_t *walk_page(copying_t *copying, const char **after, each_t each, apr_pool_t *pool)
+static sr_error_t *copy_next(void *baton, const sr_blob_row_t *row, apr_pool_t *pool)
 {
-    apr_array_header_t *rows;
-    sr_outcome_t outcome;
-    apr_pool_t *one; /* cleared for each blob, which closes its file */
-
-    SR_TRY(sr_store_admin_blob_list(copying->ctl->database, &outcome, &rows, copying->folder, *after, ROWS, pool));
-    apr_pool_create(&one, pool);
-    *after = NULL;
-    for (int i = 0; i < rows->nelts; i++) {
-        const sr_blob_row_t *row = &APR_ARRAY_IDX(rows, i, sr_blob_row_t);
-
-        *after = apr_pstrdup(copying->ctl->pool, row->sha256);
-        SR_TRY(each(copying, row, one));
-        if (each == copy_one) say(copying);
-        apr_pool_clear(one);
-    }
-    return NULL;
-}
-
-static sr_error_t *walk(copying_t *copying, each_t each)
-{
-    const char *after = "";
-    apr_pool_t *page;
-
-    apr_pool_create(&page, copying->ctl->pool);
-    while (after) {
-        SR_TRY(walk_page(copying, &after, each, page));
-        apr_pool_clear(page);
-    }
-    apr_pool_destroy(page);
+    SR_TRY(copy_one(baton, row, pool));
+    say(baton);
     return NULL;
 }
 
@@ -247,9 +189,9 @@ sr_error_t *ctl_documents_copy(ctl_t *ctl)
     copying_t c = {.ctl = ctl, .problems = sr_json_own(json_array(), ctl->pool)};
 
     SR_TRY(open_both(&c));
-    SR_TRY(walk(&c, count_one));
+    SR_TRY(ctl_each_blob(ctl, c.folder, count_one, &c));
     say(&c);
-    SR_TRY(walk(&c, copy_one));
+    SR_TRY(ctl_each_blob(ctl, c.folder, copy_next, &c));
     json_t *report = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:O}", "documents", (json_int_t)c.total, "copied",
                                (json_int_t)c.copied, "copied_bytes", (json_int_t)c.copied_bytes, "present",
                                (json_int_t)c.present, "present_bytes", (json_int_t)c.present_bytes, "missing",

@@ -3,9 +3,10 @@
  *
  * Sections: main.c (parses the command line, returns the exit code) · commands.c (the tables of commands and options)
  * · check.c (checks values of options) · config.c (finds the database) · documents.c (opens the documents folder) ·
- * owner.c (changes the user) · new_folder.c (writes a folder that appears only when it is complete) · database.c,
- * people.c, accounts.c, requests.c, gc.c, copy.c, erase.c, archive.c, export.c, exported.c, seal.c, rotation.c, own.c,
- * verify.c (the commands) · print.c (prints results as text and as JSON) */
+ * each_blob.c (the blobs that the database names) · owner.c (changes the user) · new_folder.c (writes a folder that
+ * appears only when it is complete) · database.c, people.c, accounts.c, requests.c, gc.c, copy.c, erase.c, archive.c,
+ * export.c, exported.c, seal.c, rotation.c, own.c, verify.c (the commands) · print.c (prints results as text and as
+ * JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -172,6 +173,21 @@ sr_error_t *ctl_find_cache(ctl_t *ctl, const char **folder);
  * message. Errors: SR_ECONFLICT if the folder belongs to another database. */
 #define CTL_NOBODY "00000000-0000-0000-0000-000000000000"
 sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents, const char *root);
+
+/* -------------------------------------------------------------------------------------------- each_blob.c */
+/* Adds a problem to a list, and one to a counter. */
+void ctl_note_problem(json_t *problems, apr_int64_t *count, const char *problem, const char *key, const char *detail);
+/* Sets *named to true if the database still has a blob with this key. A collection may have removed it meanwhile.
+ * `folder` is the uuid of the folder. */
+sr_error_t *ctl_blob_is_named(bool *named, const ctl_t *ctl, const char *folder, const sr_blob_row_t *row,
+                              apr_pool_t *pool);
+/* Reads an open blob, and writes it to `writer` (NULL: nowhere). *fault is why it is not the content of the row, or
+ * NULL. An error is one of `writer`. */
+sr_error_t *ctl_blob_read(const char **fault, const sr_blob_t *blob, const sr_blob_row_t *row, sr_blob_writer_t *writer,
+                          apr_pool_t *pool);
+/* Calls a function for each blob that the database names. The pool is cleared after each call. */
+typedef sr_error_t *(*ctl_blob_each_t)(void *baton, const sr_blob_row_t *row, apr_pool_t *pool);
+sr_error_t *ctl_each_blob(ctl_t *ctl, const char *folder, ctl_blob_each_t each, void *baton);
 
 /* ------------------------------------------------------------------------------------------------ owner.c */
 /* If the caller is root, continues with the rights of the owner of the path. Does nothing otherwise, or if the path

@@ -94,8 +94,8 @@ sr_cms_sign_t sr_signd_sign;
 /* Asks for the certificates of a seal. `organization` is the uuid for SR_SIGND_OWN and SR_SIGND_OWN_NEXT, else NULL. */
 sr_error_t *sr_signd_certificates(const char **pem, sr_signd_t *signd, int number, const char *organization,
                                   apr_pool_t *pool);
-/* Asks for the certificate of a seal, and replaces *used if it is another one. A new identity signs by `seal`, and is
- * never freed. The arguments are those of sr_signd_certificates. */
+/* Asks for the certificate of a seal, and replaces *used if it is another one. A new identity signs by `seal`, and
+ * lives as long as `seal->signd`. The arguments are those of sr_signd_certificates. */
 void sr_signd_replace(const sr_cms_identity_t **used, sr_signd_seal_t *seal, int number, const char *organization);
 
 #endif

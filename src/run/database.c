@@ -142,6 +142,7 @@ typedef struct dbd_source_t {
     server_rec *server;
     apr_pool_t *pool;
     ap_dbd_t *connection; /* set while the connection is lent */
+    int number;           /* of the database, or -1 */
     bool writes;          /* this thread has the lock of SQLite's writers */
     sigset_t signals;     /* the signal mask before the operation */
     sr_watch_t watch;
@@ -178,10 +179,10 @@ static void give_back(sr_store_source_t *source, sr_store_t *store)
 
 static const char *begin(dbd_source_t *dbd)
 {
-    const int number = sr_run_database_number(dbd->server);
     const sr_use_t use = dbd->source.reads ? SR_USE_READ : SR_USE_WRITE;
     const char *why = NULL;
-    sr_gate_t *gate = number >= 0 && child.watchdog ? child.gates[number] : NULL;
+    dbd->number = sr_run_database_number(dbd->server);
+    sr_gate_t *gate = dbd->number >= 0 && child.watchdog ? child.gates[dbd->number] : NULL;
     hold_signals(&dbd->signals);
     sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL);
     dbd->visit = (sr_visit_t){0};
@@ -195,7 +196,7 @@ static const char *begin(dbd_source_t *dbd)
 /* Only an open connection tells which driver a database has. */
 static void note_driver(const dbd_source_t *dbd)
 {
-    const int number = sr_run_database_number(dbd->server);
+    const int number = dbd->number;
     if (number < 0 || child.are_files[number] || strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3") != 0) return;
     child.gates[number] = NULL;
     child.are_files[number] = true;
@@ -219,8 +220,7 @@ static ap_dbd_t *open_connection(dbd_source_t *dbd)
  * no thread waits for the lock with a connection for which its owner waits. */
 static bool needs_lock(const dbd_source_t *dbd)
 {
-    const int number = sr_run_database_number(dbd->server);
-    return number >= 0 && child.are_files[number] && !dbd->source.reads && !dbd->writes;
+    return dbd->number >= 0 && child.are_files[dbd->number] && !dbd->source.reads && !dbd->writes;
 }
 
 static sr_error_t *no_connection(apr_pool_t *pool, const char *why)

@@ -259,10 +259,12 @@ static bool mend_all(apr_pool_t *pool)
     return all;
 }
 
+#ifdef SR_SANITIZE
 void sr_signd_token_hold(void)
 {
     pthread_rwlock_wrlock(&lock);
 }
+#endif
 
 static void make_condition(void)
 {

@@ -27,7 +27,9 @@ sr_error_t *sr_signd_token_start(int *seal, const char **next_fault, bool again,
 sr_error_t *sr_signd_token_check(int *seal, apr_pool_t *pool);
 /* Makes a request for a certificate of a key in a token, for `sigreqctl seal request`. It logs in. */
 sr_error_t *sr_signd_token_request(const char **request, const char *uri, const char *name, apr_pool_t *pool);
-/* No thread uses a token any more. An instrumented process calls it before exit(), which ends the modules. */
+#ifdef SR_SANITIZE
+/* No thread uses a token any more. For an instrumented process, before exit(), which ends the modules. */
 void sr_signd_token_hold(void);
+#endif
 
 #endif

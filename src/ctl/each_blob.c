@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* each_blob.c: the blobs that the database names, and what is wrong with them; for sigreqctl check and documents copy.
+ */
+#include "ctl/ctl.h"
+
+#include <string.h>
+
+#define ROWS 1000
+#define PIECE ((apr_size_t)64 << 10)
+
+void ctl_note_problem(json_t *problems, apr_int64_t *count, const char *problem, const char *key, const char *detail)
+{
+    (*count)++;
+    json_array_append_new(problems, json_pack("{s:s,s:s,s:s}", "problem", problem, "key", key, "detail", detail));
+}
+
+sr_error_t *ctl_blob_is_named(bool *named, const ctl_t *ctl, const char *folder, const sr_blob_row_t *row,
+                              apr_pool_t *pool)
+{
+    const char *wanted = apr_psprintf(pool, "[\"%s\"]", row->sha256);
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    SR_TRY(sr_store_blob_find(ctl->database, &outcome, &rows, folder, wanted, pool));
+    *named = rows->nelts && !strcmp(APR_ARRAY_IDX(rows, 0, sr_key_row_t).key, row->key);
+    return NULL;
+}
+
+sr_error_t *ctl_blob_read(const char **fault, const sr_blob_t *blob, const sr_blob_row_t *row, sr_blob_writer_t *writer,
+                          apr_pool_t *pool)
+{
+    sr_sha256_t *digest = sr_sha256_begin(pool);
+    char *piece = apr_palloc(pool, PIECE);
+    apr_size_t length = PIECE;
+    apr_status_t status = APR_SUCCESS;
+
+    *fault = NULL;
+    while ((status = apr_file_read(blob->file, piece, &length)) == APR_SUCCESS) {
+        sr_sha256_update(digest, piece, length);
+        if (writer) SR_TRY(sr_blobs_write(writer, piece, length));
+        length = PIECE;
+    }
+    const char *found = sr_sha256_end_hex(digest, pool);
+    if (status != APR_EOF) *fault = "it cannot be read";
+    else if (strcmp(found, row->sha256) != 0) *fault = apr_pstrcat(pool, "its SHA-256 is ", found, NULL);
+    return NULL;
+}
+
+/* Calls `each` for a page of rows. *after is NULL at the end. */
+static sr_error_t *walk_page(ctl_t *ctl, const char *folder, const char **after, ctl_blob_each_t each, void *baton,
+                             apr_pool_t *pool)
+{
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+    apr_pool_t *one; /* cleared for each blob, which closes its file */
+
+    SR_TRY(sr_store_admin_blob_list(ctl->database, &outcome, &rows, folder, *after, ROWS, pool));
+    apr_pool_create(&one, pool);
+    *after = NULL;
+    for (int i = 0; i < rows->nelts; i++) {
+        const sr_blob_row_t *row = &APR_ARRAY_IDX(rows, i, sr_blob_row_t);
+
+        *after = apr_pstrdup(ctl->pool, row->sha256);
+        SR_TRY(each(baton, row, one));
+        apr_pool_clear(one);
+    }
+    return NULL;
+}
+
+sr_error_t *ctl_each_blob(ctl_t *ctl, const char *folder, ctl_blob_each_t each, void *baton)
+{
+    const char *after = "";
+    apr_pool_t *page;
+
+    apr_pool_create(&page, ctl->pool);
+    while (after) {
+        SR_TRY(walk_page(ctl, folder, &after, each, baton, page));
+        apr_pool_clear(page);
+    }
+    apr_pool_destroy(page);
+    return NULL;
+}
