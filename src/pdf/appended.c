@@ -38,7 +38,7 @@ bool sr_pdf_span_ends(const sr_pdf_span_t *span, const char *text)
 
 bool sr_pdf_take_text(sr_pdf_span_t *left, const char *text)
 {
-    if (!sr_pdf_span_begins(left, text)) return false;
+    if (left->at == left->end || *left->at != *text || !sr_pdf_span_begins(left, text)) return false;
     left->at += strlen(text);
     return true;
 }

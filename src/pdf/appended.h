@@ -60,8 +60,8 @@ bool sr_pdf_span_begins(const sr_pdf_span_t *span, const char *text);
 bool sr_pdf_span_ends(const sr_pdf_span_t *span, const char *text);
 /* Returns true if both spans have the same tokens. The white space between the tokens may differ. */
 bool sr_pdf_span_same(const sr_pdf_span_t *a, const sr_pdf_span_t *b);
-/* Remove a text, or an integer of at most 15 digits, from the beginning of *left. They return false if something else
- * is there. */
+/* Remove a text that is not empty, or an integer of at most 15 digits, from the beginning of *left. They return false
+ * if something else is there. */
 bool sr_pdf_take_text(sr_pdf_span_t *left, const char *text);
 bool sr_pdf_take_number(sr_pdf_span_t *left, apr_int64_t *number);
 /* Reads one value: a number, name, string, reference, array or dictionary. Only spaces may precede it. */
