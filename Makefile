@@ -67,8 +67,8 @@ UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC)) $(O)/t/tool/faulty_token.so
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 
-.PHONY: all units help deps run demo-receiver check test test-cluster torture coverage bench corpus corpus-sign install uninstall dist clean \
-        format lint
+.PHONY: all units help deps run demo-receiver pictures check test test-cluster torture coverage bench corpus corpus-sign install \
+        uninstall dist clean format lint
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -284,6 +284,12 @@ run:
 #: make demo-receiver [STATE=]         print the webhooks of `make run`
 demo-receiver:
 	@exec tools/demo-receiver --state '$(STATE)' --port '$(RECEIVER)'
+#: make pictures [STATE=]              draw the pictures of docs/signing-page with the server of `make run`
+pictures:
+	@tools/deps test
+	@$(MAKE) --no-print-directory $(NPM)/browser/installed
+	@[ -r '$(STATE)/env' ] || { echo 'pictures: make run does not run in $(STATE)' >&2; exit 1; }
+	@set -a; . '$(abspath $(STATE))/env'; exec node tools/pictures.mjs
 #: make check                          the guards and the unit tests
 check:
 	@tools/deps test
