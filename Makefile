@@ -200,12 +200,16 @@ $(O)/page/bundled: dist/page/bundled
 	@mkdir -p $(@D)
 	$(call say,COPY)cp -R dist/page/. $(@D)/ && touch $@
 else
-$(O)/page/bundled: tools/bundle.mjs $(NPM)/page/installed $(wildcard $(PAGE)/js/*.js $(PAGE)/css/*.css)
+$(O)/page/bundled: tools/bundle.mjs tools/api_page.mjs tools/api_examples.mjs $(NPM)/page/installed src/api/openapi.json \
+                   $(wildcard $(PAGE)/js/*.js $(PAGE)/css/*.css)
 	$(call say,BUNDLE)tools/bundle.mjs $(NPM)/page $(@D)/assets && touch $@
 endif
 $(O)/embed/page_assets.h: $(O)/page/bundled
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed --files embedded_assets $(O)/page/assets >$@
+$(O)/embed/api_page.h: $(O)/page/bundled
+	@mkdir -p $(@D)
+	$(call say,EMBED)tools/embed --files embedded_api $(O)/page/api >$@
 $(O)/embed/page_html.h: $(wildcard $(PAGE)/html/*.html)
 $(O)/embed/page_texts.h: $(wildcard $(PAGE)/texts/*.json)
 $(O)/embed/plurals.h: tools/plurals.mjs src/model/languages.def
@@ -217,6 +221,7 @@ $(O)/embed/dates.h: tools/dates.mjs src/model/languages.def
 $(O)/embed/page_%.h: tools/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed --files embedded_$* $(PAGE)/$* >$@
+$(call obj,src/api/page.c): $(O)/embed/api_page.h
 $(call obj,src/web/files.c): $(O)/embed/page_assets.h $(O)/embed/page_html.h
 $(call obj,src/model/language.c): $(O)/embed/page_texts.h $(O)/embed/plurals.h
 $(call obj,src/model/caption.c): $(O)/embed/dates.h

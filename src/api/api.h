@@ -45,6 +45,9 @@ sr_error_t *sr_api_verify(sr_http_t *http);
 sr_error_t *sr_api_history_list(sr_http_t *http);
 sr_error_t *sr_api_history_redeliver(sr_http_t *http);
 sr_error_t *sr_api_openapi(sr_http_t *http);
+/* page.c */
+sr_error_t *sr_api_page(sr_http_t *http);
+sr_error_t *sr_api_page_moved(sr_http_t *http);
 sr_error_t *sr_api_health(sr_http_t *http);
 
 /* Shared by the lists (list.c): sr_api_list_query reads the limit and the cursor of the query, and sr_api_list_reply

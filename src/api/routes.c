@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routes.c: the routes of the API. t/guard/ compares them with openapi.json. */
+/* routes.c: the routes of the API. t/guard/ compares them with openapi.json, which does not have the page for people.
+ */
 #include "api/api.h"
 
 const sr_route_t sr_api_routes[] = {
@@ -35,6 +36,8 @@ const sr_route_t sr_api_routes[] = {
     {M_DELETE, "/tokens/{uuid}/webhooks/signed-webhook-url", sr_api_token_webhook_remove, false},
     {M_POST, "/tokens/{uuid}/webhooks/completed-webhook-url", sr_api_token_webhook_set, false},
     {M_DELETE, "/tokens/{uuid}/webhooks/completed-webhook-url", sr_api_token_webhook_remove, false},
+    {M_GET, "", sr_api_page_moved, false},
+    {M_GET, "/", sr_api_page, false},
     {M_GET, "/openapi.json", sr_api_openapi, false},
     {M_GET, "/health", sr_api_health, false},
     {0, NULL, NULL, false},

@@ -52,7 +52,7 @@ for my $path (sort keys %allow) {
 is_error($client->request(BREW => '/signatures'), 405, 'Method not allowed', 'an unknown method');
 
 for my $path (
-    '', '/', '/nothing', '/signatures/', "/signatures/$uuid/", '/signatures/not-a-uuid', "/signatures/$uuid/documents",
+    '/nothing', '/signatures/', "/signatures/$uuid/", '/signatures/not-a-uuid', "/signatures/$uuid/documents",
     "/signatures/$uuid/documents/x", '/webhooks', '/webhooks/other-webhook-url', '/tokens/', '/tokens/x',
     '/Signatures',                   '/health/x'
 ) {
