@@ -66,6 +66,7 @@ SPEED_BIN := $(patsubst t/speed/%.c,$(O)/speed/%,$(SPEED_SRC))
 UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC)) $(O)/t/tool/faulty_token.so
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
+MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqctl
 
 .PHONY: all units help deps run demo-receiver pictures check test test-cluster torture coverage bench corpus corpus-sign install \
         uninstall dist clean format lint
@@ -76,7 +77,7 @@ ifeq ($(HTTPD_LIBEXECDIR),)
 all:
 	@echo "make: apxs is not here. 'make deps' installs what the build needs." >&2; exit 1
 else
-all: $(PROGRAMS)
+all: $(PROGRAMS) $(MANUALS)
 endif
 units: $(UNIT_BIN) $(TOOL_BIN) $(O)/symbols
 # what each object defines and uses, for t/guard/arrows.t
@@ -150,6 +151,15 @@ $(O)/speed/%: $(O)/obj/t/speed/%.o $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 $(call obj,$(SPEED_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
+
+# man pages, and the completion of bash, from the tables of the programs
+MANUAL_SOURCES := tools/manual tools/completion.bash include/mod_sigreq.h src/conf/directives.def
+$(O)/manual/sigreqctl.8 $(O)/manual/sigreqctl: $(O)/sigreqctl $(MANUAL_SOURCES)
+	@mkdir -p $(@D)
+	$(call say,MANUAL)tools/manual $(if $(suffix $@),sigreqctl,completion) >$@
+$(O)/manual/mod_sigreq.8: $(MANUAL_SOURCES) $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,MANUAL)PREFIX='$(PREFIX)' tools/manual mod_sigreq >$@
 
 include t/fuzz/fuzz.mk
 
@@ -245,10 +255,13 @@ $(O)/obj/%.o: $(O)/%.c $(O)/flags
 AVAILABLE = $(HTTPD_SYSCONFDIR)/mods-available
 DOC       = $(PREFIX)/share/doc/mod_sigreq
 MAIL      = $(PREFIX)/share/sigreq/mail
+MAN8      = $(PREFIX)/share/man/man8
+COMPLETION = $(PREFIX)/share/bash-completion/completions
 # MODE:FILE:FOLDER
 INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PREFIX)/lib/sigreq \
             755:$(O)/sigreq-signd:$(PREFIX)/lib/sigreq \
             755:$(O)/sigreqctl:$(PREFIX)/sbin 644:include/mod_sigreq.h:$(PREFIX)/include/apache2 \
+            644:$(O)/manual/sigreqctl.8:$(MAN8) 644:$(O)/manual/mod_sigreq.8:$(MAN8) 644:$(O)/manual/sigreqctl:$(COMPLETION) \
             $(patsubst %,644:src/jobs/%:$(MAIL),$(MAIL_TEMPLATES)) \
             $(patsubst %,644:%:$(DOC),README CHANGES LICENSE $(wildcard docs/*.md)) \
             $(patsubst %,644:%:$(DOC)/decisions,$(wildcard docs/decisions/*.md)) \
@@ -348,7 +361,7 @@ corpus-sign:
 # O may be a folder that has other files, too.
 #: make clean                          remove what was built
 clean:
-	rm -rf $(addprefix $(O)/,$(notdir $(PROGRAMS) $(SQL_TABLES)) flags symbols libsigreq.a libpdfd.a obj embed page npm t speed fuzz \
+	rm -rf $(addprefix $(O)/,$(notdir $(PROGRAMS) $(SQL_TABLES)) flags symbols libsigreq.a libpdfd.a obj embed manual page npm t speed fuzz \
 	    coverage screenshots $(DIST).tar $(DIST).tar.gz)
 	[ ! -d $(O) ] || rmdir --ignore-fail-on-non-empty $(O)
 

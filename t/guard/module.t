@@ -27,7 +27,9 @@ ok(-e "$root$_", "it installs $_")
     for "$modules/mod_sigreq.so", "$sysconf/mods-available/sigreq.load", '/usr/lib/sigreq/sigreq-pdfd',
     '/usr/lib/sigreq/sigreq-signd', '/usr/sbin/sigreqctl', '/usr/share/doc/mod_sigreq/api.md',
     '/usr/share/doc/mod_sigreq/decisions/README.md',
-    '/usr/share/doc/mod_sigreq/signing-page/done.png', '/usr/share/sigreq/mail/invitation.txt';
+    '/usr/share/doc/mod_sigreq/signing-page/done.png', '/usr/share/sigreq/mail/invitation.txt',
+    '/usr/share/man/man8/sigreqctl.8', '/usr/share/man/man8/mod_sigreq.8',
+    '/usr/share/bash-completion/completions/sigreqctl';
 is((stat $conf)[2] & 0777, 0600, 'only its owner can read sigreq.conf');
 make_ok('make uninstall', @make, 'uninstall');
 is(files_below($root), '', 'it removes everything');
