@@ -53,8 +53,8 @@ SIGND_SRC := $(wildcard src/signd/*.c)
 CTL_SRC  := $(wildcard src/ctl/*.c)
 UNIT_SRC := $(wildcard t/unit/*.c)
 SPEED_SRC := $(wildcard t/speed/*.c)
-# a PKCS#11 module, and no program
-TOOL_MODULE := t/tool/faulty_token.c
+# libraries, and no programs: a PKCS#11 module, and another date
+TOOL_MODULE := t/tool/faulty_token.c t/tool/clock.c
 TOOL_SRC := $(filter-out $(TOOL_MODULE),$(wildcard t/tool/*.c))
 
 # one line per file; `make V=1` shows the commands
@@ -64,7 +64,7 @@ objects = $(filter %.o %.a,$^)
 obj = $(patsubst %.cc,$(O)/obj/%.o,$(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%,%,$(1))))
 SPEED_BIN := $(patsubst t/speed/%.c,$(O)/speed/%,$(SPEED_SRC))
 UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
-TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC)) $(O)/t/tool/faulty_token.so
+TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC)) $(TOOL_MODULE:t/tool/%.c=$(O)/t/tool/%.so)
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqctl
 
@@ -141,10 +141,10 @@ $(O)/t/tool/%: $(O)/obj/t/tool/%.o $(O)/libsigreq.a $(O)/flags
 
 $(O)/t/tool/collect: private BASE_LIBS += $(CURL_LIBS)
 
-$(O)/t/tool/faulty_token.so: $(call obj,$(TOOL_MODULE)) $(O)/flags
+$(O)/t/tool/%.so: $(O)/obj/t/tool/%.o $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -o $@ $(objects)
-$(call obj,$(TOOL_MODULE)): private OWN_CPPFLAGS += $(SIGND_CPPFLAGS)
+$(call obj,t/tool/faulty_token.c): private OWN_CPPFLAGS += $(SIGND_CPPFLAGS)
 
 # figures of the PDF helper: timed, so no tests; `make bench` runs them
 $(O)/speed/%: $(O)/obj/t/speed/%.o $(O)/libsigreq.a $(O)/flags

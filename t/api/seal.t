@@ -6,7 +6,7 @@ use strict;
 use warnings;
 use File::Temp 'tempdir';
 use Mojo::File 'path';
-use Sigreq::Clock qw(clock_missing clocked);
+use Sigreq::Clock qw(clock_missing clock_set clocked);
 use Sigreq::Here qw(suite place children wait_for organisation signed);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
@@ -165,14 +165,13 @@ subtest 'restarts' => sub {
 };
 subtest 'a certificate that expires soon, while httpd runs' => sub {
     plan skip_all => clock_missing() if clock_missing();
-    write_file("$folder/clock", "+0\n");
     my $new   = Sigreq::Httpd->new(seal => pair(create('weeks', '--days', 32)));
-    my $httpd = clocked(sub { $new->start }, FAKETIME_TIMESTAMP_FILE => "$folder/clock", FAKETIME_NO_CACHE => 1);
+    my $httpd = clocked(sub { $new->start }, clock_set("$folder/clock", 0));
     my $warnings = sub { scalar(() = $httpd->log =~ /:warn\].* SR0402: .* expires at/g) };
     is($warnings->(), 0, 'it expires in 32 days: no warning');
-    write_file("$folder/clock", "+3d\n");
+    clock_set("$folder/clock", 3 * 86_400);
     ok(wait_for(sub { $warnings->() == 1 }), 'in 29 days: a warning');
-    write_file("$folder/clock", "+4d\n");
+    clock_set("$folder/clock", 4 * 86_400);
     ok(wait_for(sub { $warnings->() == 2 }), 'a day later: another one');
 };
 done_testing;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A document over the years: signed and archived today, and renewed by httpd (SigreqLongTerm lta, SigreqRenew) in the
 # years to come, by one timestamp authority after the other. httpd, the authorities and the OCSP responder run with the
-# clock of libfaketime. Other programs judge the document long after all certificates of today have ended.
+# date of Sigreq::Clock. Other programs judge the document long after all certificates of today have ended.
 # t/torture/renewals.t renews more often, and t/api/later.t compares what the proofs are worth.
 use strict;
 use warnings;
@@ -32,7 +32,7 @@ our $ahead = 0;                    # seconds
 
 sub faked {                        # runs code whose programs start with a clock that is `ahead`
     my ($code) = @_;
-    return clocked($code, FAKETIME => sprintf '+%d', $ahead);
+    return clocked($code, int $ahead);
 }
 sub later { my $ahead_of = shift; return time + $ahead_of * $YEAR }
 

@@ -10,6 +10,7 @@ use JSON::PP      'decode_json';
 use Sigreq::Clock qw(clock_missing clocked);
 use Sigreq::Judge qw(java_judge);
 use Test::More;
+use Time::Local 'timegm';
 
 my $samples = $ENV{SIGREQ_SAMPLES} // '/work/shared/trials/ltv/samples';
 plan skip_all => "the sample documents are not in $samples (\$SIGREQ_SAMPLES)" unless -e "$samples/roots.crt";
@@ -30,11 +31,12 @@ my @cases = (
 sub verified {    # by sigreqctl on that day
     my ($day, $file) = @_;
     my @words = ('verify', $file, '--helper', 'build/sigreq-pdfd', '--trust', "$samples/roots.crt", '--json');
-    my $said  = clocked(sub {
+    my ($year, $month, $of_month) = split /-/, $day;
+    my $said = clocked(sub {
         open my $pipe, '-|', 'build/sigreqctl', @words or die "sigreqctl: $!\n";
         local $/ = undef;
         return <$pipe>;
-    }, FAKETIME => "\@$day 00:00:00");
+    }, timegm(0, 0, 0, $of_month, $month - 1, $year) - time);
     return decode_json($said);
 }
 

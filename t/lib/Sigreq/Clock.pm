@@ -1,47 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Clock: programs with a clock that is ahead or behind, by libfaketime. The library has a semaphore and shared
-# memory, which the first program makes under its process id and removes at its end. httpd and its helpers outlive the
-# program that started them, and would then leave a pair for each process in /dev/shm; a later program with the process
-# id of such a pair exits. So a test file has one pair for all its programs.
+# Sigreq::Clock: programs with a date that is ahead or behind, by t/tool/clock.c.
 package Sigreq::Clock;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT_OK = qw(clock_missing clocked);
+use File::Spec ();
+use File::Temp 'tempdir';
+our @EXPORT_OK = qw(clock_missing clock_set clocked);
 
-my ($shared, $maker, @files);
+my $folder;
 
-sub library { my ($file) = glob '/usr/lib/*/faketime/libfaketimeMT.so.1'; return $file }
+sub library { return ($ENV{SIGREQ_BUILD} // $ENV{O} // 'build') . '/t/tool/clock.so' }
 
 sub clock_missing {    # why there is no such clock here; undef if there is one
-    return 'libfaketime is not installed' if !library();
     return 'a sanitizer must be loaded first' if $ENV{SIGREQ_SANITIZE} || defined $ENV{ASAN_OPTIONS};
     return;
 }
 
-sub share {    # the names of the pair. _exit does not run the code of the library that removes it.
-    local @ENV{qw(LD_PRELOAD FAKETIME)} = (library(), '+0');
-    open my $out, '-|', $^X, '-MPOSIX', '-e', 'syswrite STDOUT, $ENV{FAKETIME_SHARED}; POSIX::_exit(0)'
-        or die "perl: $!\n";
-    my $names = <$out> // '';
-    $names =~ m{^/(\S+) /(\S+)$} or die "libfaketime names no semaphore: $names\n";
-    $maker = $$;
-    @files = ("/dev/shm/sem.$1", "/dev/shm/$2");
-    chmod 0666, @files;    # for httpd's user, too
-    return $names;
+# clock_set(file, seconds): makes a clock that is so far ahead, or sets it. Programs that have it notice at once.
+sub clock_set {
+    my ($file, $seconds) = @_;
+    open my $clock, -e $file ? '+<' : '>', $file or die "$file: $!\n";    # truncated, it would end these programs
+    syswrite($clock, pack 'q', $seconds) or die "$file: $!\n";
+    close $clock or die "$file: $!\n";
+    return $file;
 }
 
-END { unlink @files if @files && $maker == $$ }
-
-# clocked(code, FAKETIME => '+3600', …): runs code whose programs start with that clock. It changes neither how long
-# they wait nor the times of files.
+# clocked(code, seconds or the file of a clock): runs code whose programs start with that date. It changes neither how
+# long they wait nor the times of files.
 sub clocked {
-    my ($code, %of) = @_;
-    $shared //= share();
-    my %all = (
-        LD_PRELOAD => library(), FAKETIME_SHARED => $shared, FAKETIME_DONT_FAKE_MONOTONIC => 1, NO_FAKE_STAT => 1, %of
-    );
-    local @ENV{ keys %all } = values %all;
+    my ($code, $clock) = @_;
+    $folder //= tempdir('sigreq-clock.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    $clock = clock_set("$folder/$clock", $clock) if $clock =~ /^[+-]?\d+\z/;
+    local @ENV{qw(LD_PRELOAD SIGREQ_CLOCK)} = (File::Spec->rel2abs(library()), $clock);
     return $code->();
 }
 

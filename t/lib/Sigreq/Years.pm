@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sigreq::Years: documents that are signed today by httpd, and archived and renewed in the years to come by sigreqctl
-# archive with the clock of libfaketime, by one timestamp authority after the other. Proofs are collected by
+# archive with the date of Sigreq::Clock, by one timestamp authority after the other. Proofs are collected by
 # t/tool/collect. Other programs judge the documents at a time of the future.
 package Sigreq::Years;
 use strict;
@@ -40,7 +40,7 @@ sub later     { return time + $_[1] * YEAR }
 # Runs code whose programs start with the clock of this object.
 sub clocked_at {
     my ($self, $code) = @_;
-    return $self->{years} ? clocked($code, FAKETIME => sprintf '+%d', $self->{years} * YEAR) : $code->();
+    return $self->{years} ? clocked($code, int($self->{years} * YEAR)) : $code->();
 }
 
 # Issues the certificate of a timestamp authority, of those years: see `issue` of Sigreq::PKI. `issuer`: tsaroot2 by
