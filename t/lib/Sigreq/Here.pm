@@ -176,7 +176,7 @@ sub wait_for {
     return 0;
 }
 
-sub pause { my $waited = shift; return $waited < 0.8 ? 0.02 + $waited / 10 : 0.1 }
+sub pause { my $waited = shift; return $waited < 4.8 ? 0.02 + $waited / 10 : 0.5 }
 
 # A PDF, as bytes, signed by each of NAMES with the pair in a folder, as the service does it: t/tool/sign.c
 sub signed {
