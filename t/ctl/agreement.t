@@ -134,7 +134,7 @@ my $pyhanko = pyhanko_judge($roots, @made, @foreign) // plan skip_all => 'pyHank
 my $java    = java_judge({ roots => $roots }, @made);
 cmp_ok(scalar @made, '>', 45, 'documents that pyHanko has signed');
 
-my $levels = 0;
+my @levels;    # file, what pyHanko must say of its long-term validation, name of the check
 for my $file (@made) {
     my $name  = basename($file, '.pdf');
     my $said  = verified($file);
@@ -158,10 +158,11 @@ for my $file (@made) {
     my $level = $ours[0]{level};
     my ($lt, $lta) = map { $_ ? 'ok' : 'NO' } scalar $level =~ /^B-L/, $level eq 'B-LTA';
     my $expected = $level{$name} // "PADES_LT $lt, PADES_LTA $lta";
-    is(pyhanko_lta($roots, $pki->file(''), $file), $expected, "$name: $level");
-    $levels++;
+    push @levels, [$file, $expected, "$name: $level"];
 }
-cmp_ok($levels, '>=', 10, 'levels were compared');
+my @said = pyhanko_lta($roots, $pki->file(''), map { $_->[0] } @levels);
+is($said[$_], $levels[$_][1], $levels[$_][2]) for 0 .. $#levels;
+cmp_ok(scalar @levels, '>=', 10, 'levels were compared');
 
 SKIP: {
     skip 'there is no corpus ($SIGREQ_CORPUS)', 1 if !@foreign;

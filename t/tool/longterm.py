@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""longterm.py PYHANKO ROOTS.pem CRLS FILE [ades]: what pyHanko's long-term validation (PADES_LT, PADES_LTA) says of the
-first signature of a PDF, as "PADES_LT ok, PADES_LTA NO". With "ades" it adds that of EN 319 102-1 (5.6.3), such as
-", AdES OK" or ", AdES NO_POE". PYHANKO is the folder of its source. Nothing is fetched: it knows what is in the file,
+"""longterm.py PYHANKO ROOTS.pem CRLS [--ades] FILE...: what pyHanko's long-term validation (PADES_LT, PADES_LTA) says of
+the first signature of each PDF, as a line "PADES_LT ok, PADES_LTA NO". With --ades it adds that of EN 319 102-1
+(5.6.3), such as ", AdES OK" or ", AdES NO_POE". PYHANKO is the folder of its source. Nothing is fetched: it knows what is in the file,
 and the CRLs (*.crl) in a folder, for the newest document timestamp, whose proofs cannot be in the file. The time is
 that of the process's clock. Exit status 77 if a package is missing."""
 import asyncio, datetime, glob, logging, os, sys, warnings
 
 sys.path.insert(0, sys.argv[1])
-sys.dont_write_bytecode = True
 warnings.simplefilter('ignore')
 logging.disable(logging.CRITICAL)
 try:
@@ -34,15 +33,15 @@ roots = [x509.Certificate.load(der) for _, _, der in pem.unarmor(open(sys.argv[2
 crls = [crl.CertificateList.load(open(name, 'rb').read()) for name in sorted(glob.glob(sys.argv[3] + '/*.crl'))]
 
 
-def first_signature():
-    return PdfFileReader(open(sys.argv[4], 'rb')).embedded_regular_signatures[0]
+def first_signature(file):
+    return PdfFileReader(open(file, 'rb')).embedded_regular_signatures[0]
 
 
-async def judge(kind):
+async def judge(file, kind):
     context = ValidationContext(trust_roots=roots, allow_fetching=False, crls=crls)
     strict = {'trust_roots': roots, 'allow_fetching': False, 'revocation_mode': 'require'}
     try:
-        said = await async_validate_pdf_ltv_signature(first_signature(), kind, strict,
+        said = await async_validate_pdf_ltv_signature(first_signature(file), kind, strict,
                                                       bootstrap_validation_context=context)
         return 'ok' if said.bottom_line else 'NO'
     except Exception as error:
@@ -50,7 +49,7 @@ async def judge(kind):
         return 'NO'
 
 
-async def judge_ades():
+async def judge_ades(file):
     always = RevocationCheckingRule.CRL_OR_OCSP_REQUIRED
     policy = CertValidationPolicySpec(trust_manager=SimpleTrustManager.build(trust_roots=roots),
                                       revinfo_policy=CertRevTrustPolicy(RevocationCheckingPolicy(always, always)),
@@ -59,14 +58,16 @@ async def judge_ades():
     known = LocalKnowledge(known_crls=[CRLContainer(one) for one in crls])
     spec = SignatureValidationSpec(cert_validation_policy=policy, revinfo_gathering_policy=local, local_knowledge=known)
     try:
-        said = await ades_lta_validation(first_signature(), PdfSignatureValidationSpec(spec))
+        said = await ades_lta_validation(first_signature(file), PdfSignatureValidationSpec(spec))
         return said.ades_subindic.name
     except Exception as error:
         print('AdES: %s' % error, file=sys.stderr)
         return type(error).__name__
 
 
-said = ['%s %s' % (kind.name, asyncio.run(judge(kind))) for kind in (Kind.PADES_LT, Kind.PADES_LTA)]
-if sys.argv[5:] == ['ades']:
-    said.append('AdES ' + asyncio.run(judge_ades()))
-print(', '.join(said))
+ades = sys.argv[4] == '--ades'
+for file in sys.argv[5 if ades else 4:]:
+    said = ['%s %s' % (kind.name, asyncio.run(judge(file, kind))) for kind in (Kind.PADES_LT, Kind.PADES_LTA)]
+    if ades:
+        said.append('AdES ' + asyncio.run(judge_ades(file)))
+    print(', '.join(said))

@@ -68,17 +68,19 @@ sub pyhanko_judge {
     return $? >> 8 == 77 ? undef : { map { $_->{file} => $_ } map { decode_json($_) } @lines };
 }
 
-# pyhanko_lta(ROOTS, CRLS, FILE): what pyHanko's long-term validation says of the first signature, at the time of this
-# process's clock: "PADES_LT ok, PADES_LTA NO". It knows what is in the file and the CRLs in a folder. undef where
-# pyHanko is missing. A fourth argument, 'ades', adds another judgement. t/tool/longterm.py says more.
+# pyhanko_lta(ROOTS, CRLS, FILE, …): what pyHanko's long-term validation says of the first signature of each file, at the
+# time of this process's clock: "PADES_LT ok, PADES_LTA NO"; as a scalar, of the first file. It knows what is in the
+# file and the CRLs in a folder. undef where pyHanko is missing. --ades before the files adds another judgement.
+# t/tool/longterm.py says more.
 sub pyhanko_lta {
-    my ($roots, $crls, $file, @more) = @_;
+    my ($roots, $crls, @files) = @_;
     my $there = dirname($ENV{SIGREQ_JUDGE} // return undef) . '/pyhanko';
-    open my $pipe, '-|', '/usr/bin/python3', 't/tool/longterm.py', $there, $roots, $crls, $file, @more
+    open my $pipe, '-|', '/usr/bin/python3', 't/tool/longterm.py', $there, $roots, $crls, @files
         or return undef;
-    chomp(my $said = <$pipe> // 'nothing');
+    chomp(my @said = <$pipe>);
     close $pipe;
-    return $? >> 8 == 77 ? undef : $said;
+    return undef if $? >> 8 == 77;
+    return wantarray ? @said : $said[0] // 'nothing';
 }
 
 1;

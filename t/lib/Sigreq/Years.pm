@@ -197,7 +197,9 @@ sub pyhanko {
         $self->clocked_at(sub { $self->{pki}->crl($issuer) });
         copy($self->{pki}->file("$issuer.crl"), "$crls/$issuer.crl") or die "$issuer.crl: $!\n";
     }
-    return $self->clocked_at(sub { pyhanko_lta($self->roots, $crls, "$file", $o{ades} ? 'ades' : ()) });
+    return scalar $self->clocked_at(sub {
+        return scalar pyhanko_lta($self->roots, $crls, $o{ades} ? '--ades' : (), "$file");
+    });
 }
 
 1;
