@@ -108,7 +108,7 @@ const launch = {
 let launched = null
 after(async () => (await launched)?.close())
 
-/** A condition is asked for 20 times a second: by default Playwright asks in each frame, and makes the browser draw them. */
+/** A condition is asked for 20 times a second: Playwright asks in each frame otherwise, and makes the browser draw. */
 function asksSeldom(page) {
     const waitForFunction = page.waitForFunction.bind(page)
     page.waitForFunction = (condition, value, options) => waitForFunction(condition, value, { polling: 50, ...options })

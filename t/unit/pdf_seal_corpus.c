@@ -73,15 +73,16 @@ static const char *sign_two(pdf_t *pdf, const sr_pages_t *pages, const char **re
     return reason;
 }
 
-/* An archived document with `had` valid signatures when it was uploaded, and `length` bytes when it was signed, which is
- * where the last signature must end. qpdf reads all revisions, and reads the upload too if it complains. */
+/* An archived document with `had` valid signatures when it was uploaded, and `length` bytes when it was signed, which
+ * is where the last signature must end. qpdf reads all revisions, and reads the upload too if it complains. */
 static const char *check(const pdf_t *pdf, int had, size_t length, apr_pool_t *pool)
 {
     int before = 0, after = 0, status;
     seal_write(&bench, "after.pdf", pdf->data, pdf->size);
     const char *has = seal_run(&status, &bench, pool, "pdfsig -nocert after.pdf");
     if (count_valid(has) != had + 4) return apr_pstrcat(pool, "pdfsig: ", has, NULL);
-    if (!strstr(has, apr_psprintf(pool, " - %" APR_SIZE_T_FMT "]\n", length))) return apr_pstrcat(pool, "not whole: ", has, NULL);
+    if (!strstr(has, apr_psprintf(pool, " - %" APR_SIZE_T_FMT "]\n", length)))
+        return apr_pstrcat(pool, "not whole: ", has, NULL);
     const char *complains = seal_run(&after, &bench, pool, "qpdf --check after.pdf");
     if (after) seal_run(&before, &bench, pool, "qpdf --check before.pdf");
     return after <= before ? NULL : apr_pstrcat(pool, "qpdf: ", complains, NULL);

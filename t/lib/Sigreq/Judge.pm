@@ -68,9 +68,9 @@ sub pyhanko_judge {
     return $? >> 8 == 77 ? undef : { map { $_->{file} => $_ } map { decode_json($_) } @lines };
 }
 
-# pyhanko_lta(ROOTS, CRLS, FILE, …): what pyHanko's long-term validation says of the first signature of each file, at the
-# time of this process's clock: "PADES_LT ok, PADES_LTA NO"; as a scalar, of the first file. It knows what is in the
-# file and the CRLs in a folder. undef where pyHanko is missing. --ades before the files adds another judgement.
+# pyhanko_lta(ROOTS, CRLS, FILE, …): what pyHanko's long-term validation says of the first signature of each file, at
+# the time of this process's clock: "PADES_LT ok, PADES_LTA NO"; as a scalar, of the first file. It knows what is in
+# the file and the CRLs in a folder. undef where pyHanko is missing. --ades before the files adds another judgement.
 # t/tool/longterm.py says more.
 sub pyhanko_lta {
     my ($roots, $crls, @files) = @_;

@@ -73,7 +73,8 @@ sub forked {
         run_here($file);
     }
     my @signals = qw(TERM KILL);
-    local $SIG{ALRM} = sub { kill shift(@signals) // 'KILL', -$pid; alarm 5 };    ## no critic (RequireLocalizedPunctuationVars)
+    ## no critic (RequireLocalizedPunctuationVars)
+    local $SIG{ALRM} = sub { kill shift(@signals) // 'KILL', -$pid; alarm 5 };
     alarm $seconds;
     1 while waitpid($pid, 0) < 0 && $!{EINTR};
     my $status = $?;
