@@ -6,6 +6,7 @@ package Sigreq::Preloaded;
 use strict;
 use warnings;
 use IO::Socket::UNIX;
+use Module::Load ();
 use POSIX ();
 use Socket;
 
@@ -50,7 +51,7 @@ sub serve {
     require Test2::API;
     Test2::API::test2_start_preload();    # what comes next gives the process no test of its own
     require Test::More;
-    require "Sigreq/$_.pm" for qw(Here Client Signer PDF Multipart Httpd Apart Receiver Raw Pages Validator);
+    Module::Load::load("Sigreq::$_") for qw(Here Client Signer PDF Multipart Httpd Apart Receiver Raw Pages Validator);
     Test2::API::test2_stop_preload();
     while (defined(my $line = <STDIN>)) {
         chomp $line;
