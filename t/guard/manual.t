@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The man pages and the completion for bash have every command, option and directive, and conf/sigreq.conf is inert as
-# it is installed: a2enmod changes nothing that httpd serves.
+# The man pages, docs/directives.md and the completion for bash have every command, option and directive, and
+# conf/sigreq.conf is inert as it is installed: a2enmod changes nothing that httpd serves.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -30,6 +30,9 @@ my @names      = $directives =~ /^SR_DIRECTIVE\(\s*\w+,\s*\w+,\s*(\w+)/mg;
 my @listed     = manual('mod_sigreq') =~ /^\.B (Sigreq\w*)$/mg;
 is("@listed", "@names", 'mod_sigreq(8) has every directive, in the order of the table');
 like(manual('mod_sigreq'), qr{^Default: \\fB\Q/usr/lib/sigreq/sigreq\E\\-pdfd\\fR$}m, '… with its default');
+
+is(slurp('docs/directives.md'), `PREFIX=/usr tools/manual directives`,
+    'docs/directives.md is up to date (tools/manual directives >docs/directives.md)');
 
 SKIP: {
     skip 'mandoc is not installed', 2 if system('command -v mandoc >/dev/null') != 0;
