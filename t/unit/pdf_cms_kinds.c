@@ -55,10 +55,12 @@ static int sign_plain(unsigned char **der, const made_t *made, X509 *shown, EVP_
     CMS_ContentInfo *cms = CMS_sign(NULL, NULL, NULL, NULL, flags | CMS_PARTIAL);
     CMS_SignerInfo *signer =
         CMS_add1_signer(cms, made->certificate, made->key, EVP_sha512(), flags | CMS_PARTIAL | CMS_CADES);
+    const int old = CMS_signed_get_attr_by_NID(signer, NID_id_smime_aa_signingCertificateV2, -1);
+    X509_ATTRIBUTE *deleted = CMS_signed_delete_attr(signer, old);
     EVP_Digest(text, sizeof text - 1, digest, NULL, hash ? hash : EVP_sha512(), NULL);
-    if (!CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_contentType, V_ASN1_OBJECT, OBJ_nid2obj(NID_pkcs7_data), -1)
+    if (!deleted
+        || !CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_contentType, V_ASN1_OBJECT, OBJ_nid2obj(NID_pkcs7_data), -1)
         || !CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_messageDigest, V_ASN1_OCTET_STRING, digest, sizeof digest)
-        || !CMS_signed_delete_attr(signer, CMS_signed_get_attr_by_NID(signer, NID_id_smime_aa_signingCertificateV2, -1))
         || !CMS_add1_cert(cms, shown))
         abort();
     CMS_SignerInfo_get0_algs(signer, NULL, NULL, NULL, &algorithm);
@@ -70,6 +72,7 @@ static int sign_plain(unsigned char **der, const made_t *made, X509 *shown, EVP_
         || !ASN1_STRING_set(CMS_SignerInfo_get0_signature(signer), value, (int)size))
         abort();
     const int made_bytes = i2d_CMS_ContentInfo(cms, der);
+    X509_ATTRIBUTE_free(deleted);
     EVP_MD_CTX_free(context);
     OPENSSL_free(attributes);
     CMS_ContentInfo_free(cms);
