@@ -108,12 +108,6 @@ const launch = {
 let launched = null
 after(async () => (await launched)?.close())
 
-/** A condition is asked for 20 times a second: Playwright asks in each frame otherwise, and makes the browser draw. */
-function asksSeldom(page) {
-    const waitForFunction = page.waitForFunction.bind(page)
-    page.waitForFunction = (condition, value, options) => waitForFunction(condition, value, { polling: 50, ...options })
-}
-
 /** What the console may say in a test that provokes it. */
 const isExpected = (problem, expected) => expected.some(pattern => pattern.test(problem))
 
@@ -141,7 +135,6 @@ export async function visit(link, options, work) {
     })
     own.on('console', message => ['error', 'warning'].includes(message.type()) && note(`console: ${message.text()}`))
     own.on('weberror', error => note(`script: ${error.error().stack}`))
-    own.on('page', asksSeldom)
     const page = await own.newPage()
     page.setDefaultTimeout(120_000)
     try {

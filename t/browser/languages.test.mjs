@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // languages.test.mjs: each language of the page, in its states, on the smallest phone: nothing is wider than the
 // screen, no text is cut in a button, and axe finds nothing. All languages share the requests that the states need. axe
-// checks each state in four languages, and those of signing in three of the other 18.
+// checks each state in four languages, and in six of the other 18.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
