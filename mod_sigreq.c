@@ -119,7 +119,7 @@ static int pre_translate_name(request_rec *r)
     const area_t *area;
     const char *path = own_path(r, sr_conf_of_request(r), &area);
     if (path) name_request(r, area, path);
-    return path && strcasestr(path, "%2f") ? DONE : DECLINED;
+    return path && strchr(path, '%') && strcasestr(path, "%2f") ? DONE : DECLINED;
 }
 
 /* Requests of this module have no file, so httpd need not look for one, and <Directory> sections do not apply. The
@@ -345,6 +345,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     static sr_run_tasks_t tasks = {.timer = timer, .retain = retain};
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     sr_json_watch_memory();
+    sr_sha256_prepare();
     sr_run_database_child_init(pchild, main_server, conf);
     sr_run_buckets_child_init(pchild, main_server);
     child = (sr_child_t){.helpers = sr_run_helper_child_init(pchild, main_server, conf),

@@ -135,6 +135,9 @@ json_t *sr_json_string_or_null(const char *text);
 void sr_random_fill(void *data, apr_size_t length);
 /* Returns a new random UUID (RFC 9562, version 4) in lower case. It aborts the process if getrandom fails. */
 const char *sr_uuid_make(apr_pool_t *pool);
+/* The same for ids that are no secrets. It takes random bytes from a stock of this thread, so that not each id costs a
+ * system call. */
+const char *sr_uuid_make_public(apr_pool_t *pool);
 /* Returns true for the form 8-4-4-4-12 in hexadecimal digits of either case. */
 bool sr_uuid_valid(const char *text);
 
@@ -150,6 +153,9 @@ const char *sr_secret_hide_after(const char *text, const char *prefix, apr_pool_
 
 /* ----------------------------------------------------------------------------------------------- digest.c */
 #define SR_SHA256_HEX_LENGTH 64
+/* Makes libcrypto look for SHA-256 once, and not for each digest. Call it once in a process, before threads start.
+ * httpd's parent must not call it, because the parent unloads this code while libcrypto stays loaded. */
+void sr_sha256_prepare(void);
 /* Returns the SHA-256 of some bytes as lower-case hexadecimal digits. */
 const char *sr_sha256_hex(const void *data, apr_size_t length, apr_pool_t *pool);
 

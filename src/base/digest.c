@@ -9,6 +9,9 @@
 
 #define DIGEST_LENGTH (SR_SHA256_HEX_LENGTH / 2)
 
+/* NULL: libcrypto looks for the implementation each time, which takes longer than hashing a token. */
+static const EVP_MD *fetched;
+
 struct sr_sha256_t {
     EVP_MD_CTX *context;
 };
@@ -17,6 +20,16 @@ struct sr_sha256_t {
 static void require(int success)
 {
     if (success != 1) abort();
+}
+
+void sr_sha256_prepare(void)
+{
+    if (!fetched) fetched = EVP_MD_fetch(NULL, "SHA256", NULL);
+}
+
+static const EVP_MD *sha256(void)
+{
+    return fetched ? fetched : EVP_sha256();
 }
 
 static apr_status_t release(void *context)
@@ -29,7 +42,7 @@ const char *sr_sha256_hex(const void *data, apr_size_t length, apr_pool_t *pool)
 {
     unsigned char digest[DIGEST_LENGTH];
 
-    require(EVP_Digest(data, length, digest, NULL, EVP_sha256(), NULL));
+    require(EVP_Digest(data, length, digest, NULL, sha256(), NULL));
     return sr_text_hex(digest, sizeof digest, pool);
 }
 
@@ -47,7 +60,7 @@ sr_sha256_t *sr_sha256_begin(apr_pool_t *pool)
 {
     sr_sha256_t *state = make(pool);
 
-    require(EVP_DigestInit_ex(state->context, EVP_sha256(), NULL));
+    require(EVP_DigestInit_ex(state->context, sha256(), NULL));
     return state;
 }
 
@@ -81,6 +94,6 @@ void sr_hmac_sha256(unsigned char *digest, const void *key, apr_size_t key_lengt
 {
     unsigned char result[DIGEST_LENGTH];
 
-    require(HMAC(EVP_sha256(), key, (int)key_length, data, length, result, NULL) != NULL);
+    require(HMAC(sha256(), key, (int)key_length, data, length, result, NULL) != NULL);
     memcpy(digest, result, sizeof result);
 }

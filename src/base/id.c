@@ -3,10 +3,14 @@
  * kernel. */
 #include "base/base.h"
 
+#include <apr_lib.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+
+#define UUID_BYTES 16
+#define STOCK 16 /* ids */
 
 /* Without randomness the process cannot continue safely. On Linux getrandom fails only if a seccomp filter denies it
  * or the kernel is very old. */
@@ -26,15 +30,37 @@ void sr_random_fill(void *data, apr_size_t length)
     }
 }
 
-const char *sr_uuid_make(apr_pool_t *pool)
+static const char *uuid_of(unsigned char *b, apr_pool_t *pool)
 {
-    unsigned char b[16];
+    static const char digits[] = "0123456789abcdef";
+    char *text = apr_palloc(pool, SR_UUID_LENGTH + 1), *at = text;
 
-    sr_random_fill(b, sizeof b);
     b[6] = (unsigned char)((b[6] & 0x0F) | 0x40); /* version 4 */
     b[8] = (unsigned char)((b[8] & 0x3F) | 0x80); /* variant 10 */
-    return apr_psprintf(pool, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
-                        b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    for (int i = 0; i < UUID_BYTES; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) *at++ = '-';
+        *at++ = digits[b[i] >> 4];
+        *at++ = digits[b[i] & 15];
+    }
+    *at = '\0';
+    return text;
+}
+
+const char *sr_uuid_make(apr_pool_t *pool)
+{
+    unsigned char bytes[UUID_BYTES];
+
+    sr_random_fill(bytes, sizeof bytes);
+    return uuid_of(bytes, pool);
+}
+
+const char *sr_uuid_make_public(apr_pool_t *pool)
+{
+    static _Thread_local unsigned char stock[STOCK][UUID_BYTES];
+    static _Thread_local unsigned used;
+
+    if (used % STOCK == 0) sr_random_fill(stock, sizeof stock);
+    return uuid_of(stock[used++ % STOCK], pool);
 }
 
 bool sr_uuid_valid(const char *text)
@@ -43,8 +69,7 @@ bool sr_uuid_valid(const char *text)
     int i;
 
     for (i = 0; form[i]; i++) {
-        const char *const allowed = form[i] == 'x' ? "0123456789abcdefABCDEF" : "-";
-        if (!text[i] || !strchr(allowed, text[i])) return false;
+        if (form[i] == 'x' ? !apr_isxdigit(text[i]) : text[i] != '-') return false;
     }
     return text[i] == '\0';
 }

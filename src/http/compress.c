@@ -23,7 +23,7 @@ static bool is_text(const char *type)
 void sr_http_vary(request_rec *r)
 {
     const char *vary = apr_table_get(r->err_headers_out, "Vary");
-    if (vary && strcasestr(vary, "Accept-Encoding")) return;
+    if (vary && (!strcmp(vary, "Accept-Encoding") || strcasestr(vary, "Accept-Encoding"))) return;
     apr_table_setn(r->err_headers_out, "Vary",
                    vary ? apr_pstrcat(r->pool, vary, ", Accept-Encoding", NULL) : "Accept-Encoding");
 }

@@ -7,11 +7,24 @@
 #include <string.h>
 
 #define BASE_DIGITS 8 /* of the digest of the base URL, which links in the text begin with */
+#define BASE_KEPT 512 /* the digest of a longer URL is not kept */
+
+/* Returns the first digits of the digest of the base URL. Nearly all requests of a thread have the same one, so those of
+ * the last request are kept. */
+static const char *base_digits(const sr_http_t *http)
+{
+    static _Thread_local char url[BASE_KEPT], digits[BASE_DIGITS + 1];
+    const apr_size_t length = strlen(http->base_url);
+    if (*digits && !strcmp(url, http->base_url)) return digits;
+    const char *made = apr_pstrmemdup(http->pool, sr_sha256_hex(http->base_url, length, http->pool), BASE_DIGITS);
+    if (length >= sizeof url) return made;
+    memcpy(url, http->base_url, length + 1);
+    return memcpy(digits, made, sizeof digits);
+}
 
 static const char *etag_of(const sr_http_t *http, const char *tag)
 {
-    const char *base = sr_sha256_hex(http->base_url, strlen(http->base_url), http->pool);
-    return apr_psprintf(http->pool, "W/\"%s-%.*s\"", tag, BASE_DIGITS, base);
+    return apr_pstrcat(http->pool, "W/\"", tag, "-", base_digits(http), "\"", NULL);
 }
 
 bool sr_http_unchanged(sr_http_t *http, const char *tag)

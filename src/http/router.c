@@ -29,36 +29,36 @@ static bool matches(sr_http_t *http, const char *pattern)
     return !*p;
 }
 
-/* Returns the Allow header of a path, or NULL if no route has this path. *route is the route for the method, or NULL.
- */
-static const char *find(sr_http_t *http, const sr_route_t *routes, const sr_route_t **route)
+static const sr_route_t *find(sr_http_t *http, const sr_route_t *routes)
+{
+    for (const sr_route_t *row = routes; row->path; row++)
+        if (row->method == http->r->method_number && matches(http, row->path)) return row;
+    return NULL;
+}
+
+/* Returns the Allow header of a path, or NULL if no route has this path. */
+static const char *allowed(sr_http_t *http, const sr_route_t *routes)
 {
     const char *allow = NULL;
-    *route = NULL;
     for (const sr_route_t *row = routes; row->path; row++) {
         if (!matches(http, row->path)) continue;
-        if (row->method == http->r->method_number && !*route) *route = row;
         const char *methods = row->method == M_GET ? "GET, HEAD" : ap_method_name_of(http->pool, row->method);
         if (allow && strstr(allow, methods)) continue; /* a path that matches "{n}.png" also matches "{n}" */
         allow = allow ? apr_pstrcat(http->pool, allow, ", ", methods, NULL) : methods;
     }
-    if (*route) matches(http, (*route)->path);
     return allow ? apr_pstrcat(http->pool, allow, ", OPTIONS", NULL) : NULL;
 }
 
 static sr_error_t *answer(sr_http_t *http, const sr_route_t *routes)
 {
-    const sr_route_t *route;
-    const char *allow = find(http, routes, &route);
-    http->route = route;
+    http->route = find(http, routes);
     SR_TRY(sr_http_rate_begin(http));
+    if (http->route) return http->route->handler(http);
+    const char *allow = allowed(http, routes);
     if (!allow) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
-    if (!route) {
-        apr_table_setn(http->r->err_headers_out, "Allow", allow);
-        if (http->r->method_number == M_OPTIONS) return sr_http_empty(http);
-        return sr_error(http->pool, SR_EMETHOD, "Method not allowed");
-    }
-    return route->handler(http);
+    apr_table_setn(http->r->err_headers_out, "Allow", allow);
+    if (http->r->method_number == M_OPTIONS) return sr_http_empty(http);
+    return sr_error(http->pool, SR_EMETHOD, "Method not allowed");
 }
 
 /* compress.c decides which responses are compressed. mod_deflate and mod_brotli would also compress new tokens,

@@ -30,7 +30,7 @@ static const char *choose(const request_rec *r, const char *secret)
 {
     const char *id = apr_table_get(r->headers_in, HEADER);
     if (!usable(id, secret)) id = apr_table_get(r->subprocess_env, "UNIQUE_ID");
-    return usable(id, NULL) ? id : sr_uuid_make(r->pool);
+    return usable(id, NULL) ? id : sr_uuid_make_public(r->pool);
 }
 
 void sr_run_request_id(request_rec *r, const char *secret)
