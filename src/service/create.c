@@ -302,7 +302,8 @@ static sr_error_t *try_once(const sr_service_t *service, const char **representa
     sr_error_t *error = sr_store_submission_create(
         service->database, outcome, &row, request->token_hash, submission->created_at, submission->uuid,
         creation_text(service, request, submission, pool), rendered, metadata, request->idempotency_key, folder,
-        sr_contents_text(contents, pool), webhooks, sr_json_list_text(json_incref(timers), pool), pool);
+        sr_contents_text(contents, pool), sr_contents_new_text(contents, pool), webhooks,
+        sr_json_list_text(json_incref(timers), pool), pool);
     if (!error && *outcome == SR_OK) sr_service_wake_for(service, webhooks, timers);
     if (!error) error = sr_service_refusal(*outcome, pool);
     *representation = row ? row->representation : rendered;

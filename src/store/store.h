@@ -89,7 +89,7 @@ typedef enum sr_op_t {
     /* $T → OK + token | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
     /* $T, uuid, submission, representation, metadata (JSON text)|NULL, idempotency key|NULL, folder, blobs:[blob],
-     * webhooks:[webhook]|NULL, timers:[timer]|NULL. submission:
+     * new_blobs (those of them that have a key)|NULL, webhooks:[webhook]|NULL, timers:[timer]|NULL. submission:
      * {"name","template_uuid","skip_intro","send_email","search","base_url","warnings":[text]|null,
      *  "representation_version","expires_at"|null,"external_id"|null,"redirect_url"|null,
      *  "reminders" (JSON text)|null,"event_hash","event","event_personal" (JSON text)|null,

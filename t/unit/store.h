@@ -226,6 +226,17 @@ static inline const char *member(const char *body, const char *name, apr_pool_t 
     return kept;
 }
 
+/* Adds the member "new_blobs": the blobs that have a key, if there are any. */
+static inline void add_new_blobs(json_t *object)
+{
+    json_t *found = json_array(), *blob;
+    size_t i;
+    json_array_foreach (json_object_get(object, "blobs"), i, blob)
+        if (json_is_string(json_object_get(blob, "key"))) json_array_append(found, blob);
+    if (json_array_size(found)) json_object_set(object, "new_blobs", found);
+    json_decref(found);
+}
+
 /* Runs an operation whose arguments are members of an object; "" is what is left of it. A member that is missing is
  * NULL. */
 static inline const char *link_split(link_t *link, sr_op_t op, const char *const *names, const char *text)
@@ -233,6 +244,7 @@ static inline const char *link_split(link_t *link, sr_op_t op, const char *const
     const char *arguments[16] = {NULL};
     json_t *object = json_loads(text, 0, NULL);
     int count = 0;
+    add_new_blobs(object);
     for (; names[count]; count++) {
         if (!*names[count]) continue;
         const json_t *value = json_object_get(object, names[count]);
@@ -247,8 +259,8 @@ static inline const char *link_split(link_t *link, sr_op_t op, const char *const
 }
 
 static const char *const creation_arguments[] = {
-    "token_hash",      "now",    "uuid",  "",         "representation", "metadata",
-    "idempotency_key", "folder", "blobs", "webhooks", "timers",         NULL};
+    "token_hash", "now",   "uuid",      "",         "representation", "metadata", "idempotency_key",
+    "folder",     "blobs", "new_blobs", "webhooks", "timers",         NULL};
 static const char *const change_arguments[] = {
     "submission", "now", "", "representation", "folder", "blobs", "replaced", "revisions", "webhooks", "timers", NULL};
 #define CREATE(link, text) link_split((link), SR_OP_SUBMISSION_CREATE, creation_arguments, (text))

@@ -251,6 +251,22 @@ static void turn(link_t *l, int seen, const char *wanted)
     is_str(link_outcome(l), "ok", "a transition");
 }
 
+/* One statement finds a representation. Another one finds the reason if there is none. */
+static void check_statements(link_t *l)
+{
+    int count = 0;
+    if (!is_sqlite(l)) return;
+    count_statements(l, &count);
+    RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 3, l->pool), "1", NULL);
+    is_int(count, 1, "a representation is read by one statement");
+    RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 3, l->pool), "1", "\"other\"");
+    is_int(count, 2, "… also with If-None-Match");
+    RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 99, l->pool), "1", NULL);
+    is_str(link_outcome(l), "missing", "an unknown submission is missing");
+    is_int(count, 2 + 2, "… which a second statement says");
+    count_statements(l, NULL);
+}
+
 static void check_timers(link_t *l)
 {
     json_t *json =
@@ -263,7 +279,7 @@ static void check_timers(link_t *l)
     if (is_sqlite(l)) count_statements(l, &count);
     CREATE(l, sr_json_text(json, l->pool));
     json_decref(json);
-    if (is_sqlite(l)) is_int(count, 11 + 1, "a creation inserts them by one statement");
+    if (is_sqlite(l)) is_int(count, 7 + 1, "a creation inserts them by one statement, and needs none for blobs");
     is_str(timers(l), "expiry 5000, remind 4000", "a creation inserts them");
     count = 0;
     turn(l, 1, NULL);
@@ -355,6 +371,7 @@ static void checks(base_t *base)
     check_reading(&l);
     check_steps(&l);
     check_timers(&l);
+    check_statements(&l);
     check_erasure(&l);
     link_close(&l);
 }

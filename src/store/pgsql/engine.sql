@@ -31,7 +31,7 @@
 -- @macro VALID(t, hash, now) @CURRENT(t, hash, now)
 --     AND NOT EXISTS (SELECT 1 FROM sigreq.user_account x WHERE x.id = t.user_id AND x.disabled_at IS NOT NULL)
 -- @macro CALLER(t) @VALID(t, p_token_hash, p_now)
--- @macro LATE(s) (s.state = 'open' AND s.expires_at <= sigreq.job_clock())
+-- @macro LATE(s) (s.state = 'open' AND s.expires_at IS NOT NULL AND s.expires_at <= sigreq.job_clock())
 -- @macro TAG(s) (s.events_hash || '-' || s.representation_version)
 -- @macro KEY(place, content) (SELECT b.key FROM sigreq.blob b WHERE b.folder = place AND b.sha256 = content)
 -- @macro SCOPE(s, t) (s.user_id, s.organization_id, s.environment) = (t.user_id, t.organization_id, t.environment)

@@ -2,7 +2,8 @@
 -- The operations of store.h on SQLite. Each subject has a file, and this file has the SQL that the engine itself sends.
 -- ../pgsql/engine.sql describes the form of the files. In addition, an operation may be a sequence of statements:
 --
---   -- @op … write       runs in one BEGIN IMMEDIATE … COMMIT; without "write" it is one statement that only reads
+--   -- @op … write       runs in one BEGIN IMMEDIATE … COMMIT; without "write" its statements only read, and not
+--                         in one transaction: each gives rows that are right without those before it, or none
 --   -- @op … write unsynced   the COMMIT does not wait for the disk: a crash of the machine may undo it
 --   -- @answer            if the statement gives rows, they are the result and end the operation. Otherwise the next
 --                         statement runs. An outcome that is not 'ok' ends it by ROLLBACK.
@@ -21,7 +22,7 @@
 --     AND (t.expires_at IS NULL OR t.expires_at > a.now)
 --     AND NOT EXISTS (SELECT 1 FROM user_account x WHERE x.id = t.user_id AND x.disabled_at IS NOT NULL)
 -- @macro CLOCK() (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000)
--- @macro LATE(s) (s.state = 'open' AND coalesce(s.expires_at <= @CLOCK(), 0))
+-- @macro LATE(s) (s.state = 'open' AND s.expires_at IS NOT NULL AND s.expires_at <= @CLOCK())
 -- @macro FOUND() CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing'
 --     WHEN s.state = 'deleted' THEN 'deleted' ELSE 'ok' END
 -- @macro TAG(s) (s.events_hash || '-' || s.representation_version)

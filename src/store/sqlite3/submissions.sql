@@ -48,7 +48,7 @@ CREATE VIEW submission_row AS
 -- The first statement gives the outcome if the creation is refused or repeated. What it has checked stays true, because
 -- this transaction is the only writer.
 -- @op submission_create(token_hash hash, now time, uuid uuid, submission json, representation text, metadata text?,
---     idempotency_key text?, folder uuid, blobs json, webhooks json?, timers json?)
+--     idempotency_key text?, folder uuid, blobs json, new_blobs json?, webhooks json?, timers json?)
 --     → ok | replay representation | unauthorized | quota | conflict | stale write
 -- @answer
 WITH @ARGUMENTS,
@@ -102,26 +102,30 @@ FROM a CROSS JOIN submission s
 WHERE s.uuid = a.uuid
 
 -- Ends the reservations and inserts their keys, as sigreq.blob_settle on PostgreSQL.
+-- @if new_blobs
 WITH @ARGUMENTS
 INSERT INTO blob_tombstone (folder, key)
-SELECT b.folder, b.key FROM a CROSS JOIN json_each(a.blobs) c CROSS JOIN blob b
+SELECT b.folder, b.key FROM a CROSS JOIN json_each(a.new_blobs) c CROSS JOIN blob b
 WHERE b.folder = a.folder AND b.key = c.value->>'$.replaces'
 
+-- @if new_blobs
 WITH @ARGUMENTS
 INSERT INTO blob (folder, sha256, key, size)
 SELECT a.folder, c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size'
-FROM a CROSS JOIN json_each(a.blobs) c
-WHERE c.value->>'$.key' IS NOT NULL
+FROM a CROSS JOIN json_each(a.new_blobs) c
+WHERE true
 ON CONFLICT (folder, sha256) DO UPDATE SET key = excluded.key, size = excluded.size
     WHERE blob.key IN (SELECT t.key FROM blob_tombstone t)
 
+-- @if new_blobs
 WITH @ARGUMENTS
 INSERT INTO blob_tombstone (folder, key)
-SELECT a.folder, c.value->>'$.key' FROM a CROSS JOIN json_each(a.blobs) c
-WHERE c.value->>'$.key' IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = c.value->>'$.key')
+SELECT a.folder, c.value->>'$.key' FROM a CROSS JOIN json_each(a.new_blobs) c
+WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = c.value->>'$.key')
 
+-- @if new_blobs
 WITH @ARGUMENTS
-DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM a CROSS JOIN json_each(a.blobs) c)
+DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM a CROSS JOIN json_each(a.new_blobs) c)
 
 WITH @ARGUMENTS
 INSERT INTO document (submission_id, position, uuid, sha256, key, size, rewritten_sha256, rewritten_key, rewritten_size,
@@ -163,14 +167,20 @@ ON CONFLICT (token_id, key) DO UPDATE
 -- @answer
 SELECT 'ok', NULL
 
+-- The most frequent operation. The first statement finds a representation that is as it should be. If there is none, the
+-- second one finds the reason. One statement that does both takes half as long again.
 -- @op submission_get(token_hash hash, now time, uuid uuid, version int, known text?)
 --     → ok shown | missing | deleted | unauthorized
 -- @answer
 WITH @ARGUMENTS
-SELECT @FOUND(),
-       CASE WHEN s.representation_version >= a.version AND NOT @LATE(s) THEN @TAG(s) END,
-       CASE WHEN s.representation_version >= a.version AND NOT @LATE(s)
-                 AND coalesce(instr(a.known, '"' || @TAG(s) || '-'), 0) = 0 THEN s.representation END
+SELECT 'ok', @TAG(s), CASE WHEN a.known IS NULL OR instr(a.known, '"' || @TAG(s) || '-') = 0 THEN s.representation END
+FROM a CROSS JOIN token t CROSS JOIN submission s
+WHERE @CALLER(t) AND s.uuid = a.uuid AND @SCOPE(s, t) AND s.state <> 'deleted'
+  AND s.representation_version >= a.version AND NOT @LATE(s)
+
+-- @answer
+WITH @ARGUMENTS
+SELECT @FOUND(), NULL, NULL
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
