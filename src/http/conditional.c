@@ -9,8 +9,8 @@
 #define BASE_DIGITS 8 /* of the digest of the base URL, which links in the text begin with */
 #define BASE_KEPT 512 /* the digest of a longer URL is not kept */
 
-/* Returns the first digits of the digest of the base URL. Nearly all requests of a thread have the same one, so those of
- * the last request are kept. */
+/* Returns the first digits of the digest of the base URL. Nearly all requests of a thread have the same one, so
+ * those of the last request are kept. */
 static const char *base_digits(const sr_http_t *http)
 {
     static _Thread_local char url[BASE_KEPT], digits[BASE_DIGITS + 1];

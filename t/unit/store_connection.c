@@ -154,8 +154,8 @@ static long long growth(link_t *l, int rounds)
 {
     const char *arguments[] = {"hash", NOW, uuid(1, 1, l->pool), "1", NULL};
     const wish_t w = {"nohash", 1790000000000000, 3, "Refused", NULL, NULL, 0};
-    const char *refused[] = {w.token, NOW, uuid(1, 9, l->pool), wish(&w, l->pool), "", NULL, NULL, FOLDER, "[]",
-                             NULL,    NULL, NULL};
+    const char *refused[] = {w.token, NOW, uuid(1, 9, l->pool), wish(&w, l->pool), "", NULL, NULL, FOLDER, "[]", NULL,
+                             NULL,    NULL};
     apr_array_header_t *rows;
     sr_outcome_t outcome;
     struct mallinfo2 before, after;
