@@ -19,7 +19,7 @@ static const char *base_digits(const sr_http_t *http)
     const char *made = apr_pstrmemdup(http->pool, sr_sha256_hex(http->base_url, length, http->pool), BASE_DIGITS);
     if (length >= sizeof url) return made;
     memcpy(url, http->base_url, length + 1);
-    return memcpy(digits, made, sizeof digits);
+    return memcpy(digits, made, BASE_DIGITS); /* the zero after them is never written */
 }
 
 static const char *etag_of(const sr_http_t *http, const char *tag)
