@@ -238,7 +238,8 @@ static int handler(request_rec *r)
                       .is_public = area->is_public};
     if (area->begin) area->begin(&http);
     sr_run_request_begin(r);
-    sr_http_dispatch(&http, area->routes);
+    if (sr_run_disabled()) sr_api_refuse(&http, sr_run_disabled());
+    else sr_http_dispatch(&http, area->routes);
     sr_run_request_end();
     sr_run_metrics_answered(r, number_of(area, http.route));
     return OK;
@@ -262,15 +263,29 @@ static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     return sr_run_lock_register(pconf);
 }
 
+/* Tries everything that a start needs besides the text of the configuration, and logs what does not work. None of it
+ * stops httpd. */
+static void rehearse(apr_pool_t *ptemp, server_rec *main_server)
+{
+    sr_conf_check_files(ptemp, main_server);
+    sr_run_helper_check(ptemp, main_server);
+    sr_run_seal_check(ptemp, main_server);
+    sr_run_authorities_check(ptemp, main_server);
+    sr_run_timestamps_check(ptemp, main_server);
+    sr_run_proofs_check(ptemp, main_server);
+    sr_run_buckets_load(ptemp, main_server);
+    if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) sr_run_owned_check(ptemp, main_server);
+}
+
+/* What the text of the configuration lacks stops httpd, as a misspelt directive does. */
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
     int result = sr_conf_check(ptemp, main_server); /* each check logs the faults that it finds */
-    if (sr_run_seal_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
-    if (sr_run_authorities_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
-    if (sr_run_timestamps_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
-    if (sr_run_buckets_load(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
-    if (sr_run_proofs_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
-    return result == OK ? sr_run_owned_test(ptemp, main_server) : result;
+    if (sr_run_seal_require(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    if (sr_run_timestamps_require(main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    if (sr_run_proofs_require(main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    if (result == OK && sr_conf_is_rehearsal()) rehearse(ptemp, main_server);
+    return result;
 }
 
 static int share(server_rec *main_server, const char *name, apr_size_t size, void (*use)(void *block))
@@ -281,10 +296,21 @@ static int share(server_rec *main_server, const char *name, apr_size_t size, voi
     return OK;
 }
 
+/* Reads the files of the configuration. One that cannot be used stops this service, or a part of it, and not httpd. */
+static int load(apr_pool_t *pconf, apr_pool_t *ptemp, server_rec *main_server)
+{
+    sr_run_enable();
+    sr_conf_check_files(ptemp, main_server);
+    sr_run_buckets_load(pconf, main_server);
+    sr_run_owned_check(ptemp, main_server);
+    sr_run_seal_load(pconf, main_server);
+    sr_run_authorities_load(pconf, main_server);
+    sr_run_proofs_load(pconf, main_server);
+    return sr_run_timestamps_load(pconf, main_server);
+}
+
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
-    if (sr_run_buckets_load(pconf, main_server) != OK) return HTTP_INTERNAL_SERVER_ERROR;
-    if (sr_run_owned_start(ptemp, main_server) != OK) return HTTP_INTERNAL_SERVER_ERROR;
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
         return OK; /* httpd reads the configuration twice at its start; this is the first time */
     ap_add_version_component(pconf, "mod_sigreq/" MOD_SIGREQ_VERSION);
@@ -296,10 +322,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     if (result == OK) result = share(main_server, "sigreq-readers", sr_http_readers_size(), sr_http_readers_use);
     if (result == OK) result = share(main_server, "sigreq-standing", sr_standing_size(), sr_standing_use);
     if (result == OK) result = sr_run_helper_create(main_server);
-    if (result == OK) result = sr_run_seal_load(pconf, main_server);
-    if (result == OK) result = sr_run_authorities_load(pconf, main_server);
-    if (result == OK) result = sr_run_proofs_load(pconf, main_server);
-    return result == OK ? sr_run_timestamps_load(pconf, main_server) : result;
+    return result == OK ? load(pconf, ptemp, main_server) : result;
 }
 
 /* The job thread expires submissions and reminds signers. */
@@ -347,6 +370,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     sr_json_watch_memory();
     sr_sha256_prepare();
     sr_run_database_child_init(pchild, main_server, conf);
+    if (sr_run_disabled()) return;
     sr_run_buckets_child_init(pchild, main_server);
     child = (sr_child_t){.helpers = sr_run_helper_child_init(pchild, main_server, conf),
                          .timestamps = sr_run_timestamps_child_init(pchild, main_server, conf),
@@ -361,6 +385,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     child.former = sr_run_seal_former();
     child.proofs = sr_run_proofs_child_init(pchild, main_server, conf, child.seal, child.own);
     sr_http_readers_child_init();
+    if (sr_run_disabled()) return; /* this child alone, without timestamps */
     child_retention = &conf->retention;
     patient = sr_run_archive_child_init(pchild, main_server, conf);
     archive_options.renew = conf->renew;

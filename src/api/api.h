@@ -50,6 +50,10 @@ sr_error_t *sr_api_page(sr_http_t *http);
 sr_error_t *sr_api_page_moved(sr_http_t *http);
 sr_error_t *sr_api_health(sr_http_t *http);
 
+/* Answers each request, also one to a page, with 503 while a file of the configuration cannot be used. `tag` is that of
+ * the message in the error log. */
+void sr_api_refuse(sr_http_t *http, const char *tag);
+
 /* Shared by the lists (list.c): sr_api_list_query reads the limit and the cursor of the query, and sr_api_list_reply
  * sends the page in its envelope. */
 sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char *limit, const char *after);

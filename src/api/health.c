@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* health.c: GET /health, for load balancers and people: whether the database and the PDF helper respond and documents
- * can be stored. It needs no token, because the response contains nothing else. */
+/* health.c: GET /health, for load balancers and people: whether the database and the PDF helper respond, documents
+ * can be stored and the seal can be used. It needs no token, because the response contains nothing else. */
 #include "api/api.h"
 
 #include <http_log.h>
@@ -73,7 +73,7 @@ sr_error_t *sr_api_health(sr_http_t *http)
 {
     sr_health_t health;
     sr_service_health(sr_api_of(http)->service, &health, http->pool);
-    bool well = !health.database && !health.helper && !health.documents;
+    bool well = !health.database && !health.helper && !health.documents && !health.seal;
     json_t *answer = json_object();
     json_object_set_new(answer, "status", json_string(well ? "ok" : "unavailable"));
     json_object_set_new(answer, "database", json_string(part(http, "database", health.database)));
@@ -81,6 +81,7 @@ sr_error_t *sr_api_health(sr_http_t *http)
     /* present only if something is wrong, so that the response 200 stays the same */
     if (health.documents)
         json_object_set_new(answer, "documents", json_string(part(http, "documents", health.documents)));
+    if (health.seal) json_object_set_new(answer, "sealing", json_string(part(http, "sealing", health.seal)));
     if (is_verbose(http)) {
         json_object_set_new(answer, "durability", json_string(durability(&health)));
         json_object_set_new(answer, "seal", seal_json(http));
@@ -88,4 +89,15 @@ sr_error_t *sr_api_health(sr_http_t *http)
     }
     if (!well) apr_table_setn(http->r->err_headers_out, "Retry-After", "2");
     return sr_http_json(http, well ? HTTP_OK : HTTP_SERVICE_UNAVAILABLE, answer);
+}
+
+void sr_api_refuse(sr_http_t *http, const char *tag)
+{
+    if (!http->secret_paths && !strcmp(http->path, "/health")) {
+        apr_table_setn(http->r->err_headers_out, "Retry-After", "2");
+        (void)sr_http_json(http, HTTP_SERVICE_UNAVAILABLE,
+                           json_pack("{s:s,s:s}", "status", "unavailable", "disabled", tag));
+        return;
+    }
+    sr_http_error(http, sr_error(http->pool, SR_EUNAVAILABLE, "This service is not available at present (%s)", tag));
 }

@@ -181,70 +181,43 @@ const sr_conf_process_t *sr_conf_of_process(server_rec *server)
     return ap_get_module_config(server->module_config, &sigreq_module);
 }
 
-/* A bucket is asked later (run/owned.c). */
-static const char *fault_of_storage(apr_pool_t *pool, const char *name, const char *documents,
-                                    const sr_conf_process_t *process)
+static const char *fault_of_storage(const char *documents, const sr_conf_process_t *process)
 {
-    apr_finfo_t info;
-    if (!sr_s3_is_url(documents))
-        return apr_stat(&info, documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR
-                   ? apr_psprintf(pool, "%s %s is not a folder", name, documents)
-                   : NULL;
+    if (!sr_s3_is_url(documents)) return NULL;
     if (!*process->s3_endpoint.url) return "SigreqDocuments s3:// needs SigreqS3Endpoint";
     if (!*process->s3_credentials) return "SigreqDocuments s3:// needs SigreqS3Credentials";
-    if (!*process->documents_cache) return "SigreqDocuments s3:// needs SigreqDocumentsCache, a local folder";
-    if (apr_stat(&info, process->documents_cache, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR)
-        return apr_psprintf(pool, "SigreqDocumentsCache %s is not a folder", process->documents_cache);
-    return NULL;
+    return *process->documents_cache ? NULL : "SigreqDocuments s3:// needs SigreqDocumentsCache, a local folder";
 }
 
-static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry, const sr_conf_process_t *process)
+const sr_conf_t *sr_conf_section_place(const char **where, apr_pool_t *pool, int section)
 {
+    const enabled_t *entry = &APR_ARRAY_IDX(enabled_sections, section, enabled_t);
     sr_conf_t *server = ap_get_module_config(entry->server->lookup_defaults, &sigreq_module);
-    const sr_conf_t *conf = sr_conf_merge_location(pool, server, (void *)entry->section);
-    apr_finfo_t info;
+    *where = entry->where;
+    return sr_conf_merge_location(pool, server, (void *)entry->section);
+}
+
+static const char *fault_of_section(const sr_conf_t *conf, const sr_conf_process_t *process)
+{
     if (*process->smtp && !*conf->base_url)
         return "Sigreq On needs SigreqBaseURL where SigreqSMTP is given: the links in mail begin with it";
     if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
-    const char *fault = fault_of_storage(pool, "SigreqDocuments", conf->documents, process);
-    if (!fault && *conf->documents_also)
-        fault = fault_of_storage(pool, "SigreqDocumentsAlso", conf->documents_also, process);
+    const char *fault = fault_of_storage(conf->documents, process);
+    if (!fault) fault = fault_of_storage(conf->documents_also, process);
     if (fault) return fault;
     if (!strcmp(conf->documents, conf->documents_also)) return "SigreqDocumentsAlso is the same as SigreqDocuments";
-    if (*conf->theme && (apr_stat(&info, conf->theme, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
-        return apr_psprintf(pool, "SigreqTheme %s is not a folder", conf->theme);
-    /* httpd's user creates a missing folder */
-    if (*conf->cache && !apr_stat(&info, conf->cache, APR_FINFO_TYPE, pool) && info.filetype != APR_DIR)
-        return apr_psprintf(pool, "SigreqCache %s is not a folder", conf->cache);
     /* if only SigreqMaxRequestSize is set, the smaller of both limits applies */
     if (conf->set >> ROW_SigreqMaxFileSize & 1 && conf->max_file_size > conf->max_request_size)
         return "SigreqMaxFileSize is larger than SigreqMaxRequestSize";
     return NULL;
 }
 
-static const char *fault_of_process(apr_pool_t *pool, server_rec *main_server)
+static const char *fault_of_process(const sr_conf_process_t *conf)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
-    apr_finfo_t info;
     if (!ap_find_linked_module("mod_dbd.c")) return "Sigreq needs mod_dbd: LoadModule dbd_module ...";
-    if (apr_stat(&info, conf->helper, APR_FINFO_TYPE | APR_FINFO_PROT, pool) || info.filetype != APR_REG
-        || !(info.protection & APR_FPROT_WEXECUTE))
-        return apr_psprintf(pool, "SigreqHelper %s is not a program that httpd's user can run", conf->helper);
-    if (apr_stat(&info, conf->seal_program, APR_FINFO_TYPE | APR_FINFO_PROT, pool) || info.filetype != APR_REG
-        || !(info.protection & APR_FPROT_WEXECUTE))
-        return apr_psprintf(pool, "SigreqSealProgram %s is not a program that httpd's user can run",
-                            conf->seal_program);
     if (conf->long_term == SR_LONG_TERM_LTA && (!conf->timestamps->nelts || !*conf->seal_authorities))
         return "SigreqLongTerm lta needs SigreqTimestamp and SigreqSealAuthorities";
-    if (*conf->smtp && !*conf->mail_from) return "SigreqSMTP needs SigreqMailFrom";
-    const char *maildir = sr_conf_maildir(conf->smtp);
-    if (maildir
-        && (apr_stat(&info, maildir, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR || !sr_conf_can_write(maildir)))
-        return apr_psprintf(pool, "SigreqSMTP %s is not a folder that httpd's user can write to", conf->smtp);
-    if (*conf->mail_templates
-        && (apr_stat(&info, conf->mail_templates, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
-        return apr_psprintf(pool, "SigreqMailTemplates %s is not a folder", conf->mail_templates);
-    return NULL;
+    return *conf->smtp && !*conf->mail_from ? "SigreqSMTP needs SigreqMailFrom" : NULL;
 }
 
 bool sr_conf_is_used(void)
@@ -269,18 +242,17 @@ int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     int result = OK;
     if (!sr_conf_is_used()) return OK;
-    const char *fault = fault_of_process(ptemp, main_server);
+    const char *fault = fault_of_process(sr_conf_of_process(main_server));
     if (fault) {
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0001: %s", fault);
         result = HTTP_INTERNAL_SERVER_ERROR;
     }
     for (int i = 0; i < enabled_sections->nelts; i++) {
-        const enabled_t *entry = &APR_ARRAY_IDX(enabled_sections, i, enabled_t);
-        if (!(fault = fault_of_section(ptemp, entry, sr_conf_of_process(main_server)))) continue;
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0002: %s: %s", entry->where, fault);
+        const char *where;
+        const sr_conf_t *conf = sr_conf_section_place(&where, ptemp, i);
+        if (!(fault = fault_of_section(conf, sr_conf_of_process(main_server)))) continue;
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0002: %s: %s", where, fault);
         result = HTTP_INTERNAL_SERVER_ERROR;
     }
-    if (sr_conf_check_sharing(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
-    if (result == OK) sr_conf_warn_of_documents(ptemp, main_server);
-    return result;
+    return sr_conf_check_sharing(ptemp, main_server) == OK ? result : HTTP_INTERNAL_SERVER_ERROR;
 }

@@ -98,6 +98,8 @@ const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_s
  * section does not apply to the server. */
 int sr_conf_sections(void);
 const sr_conf_t *sr_conf_section(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server);
+/* Returns the configuration of a section in its own server, and its file:line. */
+const sr_conf_t *sr_conf_section_place(const char **where, apr_pool_t *pool, int section);
 /* sharing.c: a documents folder that a server uses with a database. */
 typedef struct sr_conf_use_t {
     const char *documents;
@@ -109,6 +111,9 @@ typedef struct sr_conf_use_t {
 } sr_conf_use_t;
 /* Returns all uses (sr_conf_use_t). A folder and a database may be in several. */
 const apr_array_header_t *sr_conf_uses(apr_pool_t *pool, server_rec *main_server);
+/* Returns the argument of a directive of mod_dbd in a server, "" if it is not given. */
+const char *sr_conf_setting(apr_pool_t *pool, const server_rec *server, const server_rec *main_server,
+                            const char *name);
 /* Returns the documents folders (const char *) that are used with the database of a server. */
 const apr_array_header_t *sr_conf_folders(apr_pool_t *pool, server_rec *server, server_rec *main_server);
 /* The part of sr_conf_check about folders that servers share. */
@@ -118,15 +123,21 @@ bool sr_conf_can_write(const char *folder);
 /* Gives the calling process the rights of httpd's user, if it is root's. For a process that was forked for this.
  * Returns false if that is not possible. */
 bool sr_conf_become_user(void);
-/* Logs a warning for each documents folder that httpd's user cannot write to. */
-void sr_conf_warn_of_documents(apr_pool_t *ptemp, server_rec *main_server);
+/* usable.c: logs which folders and programs of the configuration cannot be used at present, and what is probably a
+ * mistake. */
+void sr_conf_check_files(apr_pool_t *ptemp, server_rec *main_server);
 
+/* Returns true for `httpd -t`, and when httpd reads its configuration for the first time: messages reach the terminal.
+ */
+bool sr_conf_is_rehearsal(void);
+/* Returns a level for ap_log_error: on a terminal the message has no time and no level. */
+int sr_conf_level(int level);
 /* pre_config: forgets what was found when the configuration was read before. */
 void sr_conf_reset(apr_pool_t *pconf);
 /* Returns true if there is a "Sigreq On" anywhere. */
 bool sr_conf_is_used(void);
-/* check_config, which `httpd -t` also runs. Returns OK, or HTTP_INTERNAL_SERVER_ERROR after one message in the log
- * per fault. */
+/* check_config, which `httpd -t` also runs: checks what the text of the configuration alone shows. Returns OK, or
+ * HTTP_INTERNAL_SERVER_ERROR after one message in the log per fault. */
 int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server);
 
 #endif

@@ -64,6 +64,11 @@ static const ap_directive_t *section_of(const server_rec *server)
     return NULL;
 }
 
+const char *sr_conf_setting(apr_pool_t *pool, const server_rec *server, const server_rec *main_server, const char *name)
+{
+    return setting_of(pool, server == main_server ? NULL : section_of(server), name);
+}
+
 static const char *name_of(apr_pool_t *pool, const server_rec *server, const server_rec *main_server)
 {
     if (server == main_server) return "the main server";

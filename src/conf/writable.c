@@ -4,19 +4,12 @@
  * respected. */
 #include "conf/conf.h"
 
-#include <apr_hash.h>
 #include <errno.h>
 #include <grp.h>
-#include <http_log.h>
 #include <pwd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <unixd.h>
-
-#include "mod_sigreq.h"
-#include "s3/s3.h"
-
-APLOG_USE_MODULE(sigreq);
 
 enum { WRITABLE, NOT_WRITABLE };
 
@@ -42,23 +35,4 @@ bool sr_conf_can_write(const char *folder)
     while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
         ;
     return waited != pid || !WIFEXITED(status) || WEXITSTATUS(status) != NOT_WRITABLE;
-}
-
-/* This is only a warning, because another module may run requests with the rights of other users. */
-void sr_conf_warn_of_documents(apr_pool_t *ptemp, server_rec *main_server)
-{
-    apr_hash_t *seen = apr_hash_make(ptemp);
-    for (server_rec *server = main_server; server; server = server->next)
-        for (int i = 0; i < sr_conf_sections(); i++) {
-            const sr_conf_t *conf = sr_conf_section(ptemp, i, server, main_server);
-            const char *documents = conf ? conf->documents : NULL;
-            if (!documents || apr_hash_get(seen, documents, APR_HASH_KEY_STRING)) continue;
-            apr_hash_set(seen, documents, APR_HASH_KEY_STRING, "");
-            const bool is_bucket = sr_s3_is_url(documents);
-            const char *folder = is_bucket ? sr_conf_of_process(main_server)->documents_cache : documents;
-            if (sr_conf_can_write(folder)) continue;
-            ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, main_server,
-                         "SR0712: httpd's user cannot write to %s %s: uploads will be answered with 503",
-                         is_bucket ? "SigreqDocumentsCache" : "SigreqDocuments", folder);
-        }
 }

@@ -42,6 +42,10 @@
 /* The first member of the answer that says that the keys were not loaded, the member that says why the next certificate
  * cannot be used, and the member with the certificates, that of the next one included (null if there is none). */
 #define SR_SIGND_FAULT "fault"
+/* The member of the answer with why a seal cannot be used, or null, by sr_environment_t. A seal that has certificates
+ * nevertheless is tried again by the process, because its key is in a token. The others stay so until the next
+ * configuration; the setup of a process that is started again names them in a member of the same name. */
+#define SR_SIGND_FAULTS "faults"
 #define SR_SIGND_NEXT_FAULT "nextFault"
 #define SR_SIGND_PEM "certificates"
 /* The member of the setup that names the folder of own seals, and the member of the answer with an object for each of

@@ -4,49 +4,37 @@
  * by the parent with every configuration. So httpd's user need not be able to read the file, and all children use the
  * same version of it. */
 #include <httpd.h>
-#include <http_log.h>
 
-#include "mod_sigreq.h"
 #include "run/run.h"
-
-APLOG_USE_MODULE(sigreq);
 
 /* of the current configuration */
 static const char *authorities;
 static sr_cms_anchors_t *trust;
 
-static int load(const char **pem, sr_cms_anchors_t **anchors, apr_pool_t *pool, server_rec *main_server)
+static void load(const char **pem, sr_cms_anchors_t **anchors, apr_pool_t *pool, server_rec *main_server)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     const char *path = conf->ca_certificate_file;
-    int result = OK;
     *pem = NULL;
     *anchors = NULL;
-    if (!sr_conf_is_used()) return OK;
+    if (!sr_conf_is_used()) return;
     sr_error_t *error = *path ? sr_cms_certificates_text(pem, path, pool) : NULL;
-    if (error) {
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0403: SigreqCACertificateFile: %s",
-                     error->message);
-        result = HTTP_INTERNAL_SERVER_ERROR;
-    }
+    if (error)
+        sr_run_unusable(main_server, apr_pstrcat(pool, "SR0403: SigreqCACertificateFile: ", error->message, NULL));
     error = *conf->trust ? sr_cms_anchors_read(anchors, conf->trust, pool) : NULL;
-    if (error) {
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0430: SigreqTrust: %s", error->message);
-        result = HTTP_INTERNAL_SERVER_ERROR;
-    }
-    return result;
+    if (error) sr_run_unusable(main_server, apr_pstrcat(pool, "SR0430: SigreqTrust: ", error->message, NULL));
 }
 
-int sr_run_authorities_check(apr_pool_t *ptemp, server_rec *main_server)
+void sr_run_authorities_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     const char *unused;
     sr_cms_anchors_t *none;
-    return load(&unused, &none, ptemp, main_server);
+    load(&unused, &none, ptemp, main_server);
 }
 
-int sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server)
+void sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server)
 {
-    return load(&authorities, &trust, pconf, main_server);
+    load(&authorities, &trust, pconf, main_server);
 }
 
 const sr_cms_anchors_t *sr_run_trust(void)

@@ -30,17 +30,15 @@ static bool is_used(apr_pool_t *pool, server_rec *main_server)
     return false;
 }
 
-int sr_run_buckets_load(apr_pool_t *pool, server_rec *main_server)
+void sr_run_buckets_load(apr_pool_t *pool, server_rec *main_server)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     loaded.credentials = (sr_s3_credentials_t){0};
     loaded.agent = "mod_sigreq/" MOD_SIGREQ_VERSION;
-    if (!sr_conf_is_used() || !is_used(pool, main_server)) return OK;
+    if (!sr_conf_is_used() || !is_used(pool, main_server)) return;
     const char *fault =
         *conf->s3_credentials ? sr_s3_read_credentials(&loaded.credentials, conf->s3_credentials, pool) : NULL;
-    if (!fault) return OK;
-    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0730: SigreqS3Credentials: %s", fault);
-    return HTTP_INTERNAL_SERVER_ERROR;
+    if (fault) sr_run_unusable(main_server, apr_pstrcat(pool, "SR0730: SigreqS3Credentials: ", fault, NULL));
 }
 
 static void note(void *baton, const char *text)

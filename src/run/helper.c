@@ -3,6 +3,7 @@
 #include <httpd.h>
 #include <ap_mpm.h>
 #include <http_log.h>
+#include <unistd.h>
 
 #include "mod_sigreq.h"
 #include "run/run.h"
@@ -25,6 +26,40 @@ int sr_run_helper_create(server_rec *main_server)
 {
     visit_places = sr_run_shared(main_server, "sigreq-visits", sr_pdf_visits_size());
     return visit_places ? OK : HTTP_INTERNAL_SERVER_ERROR;
+}
+
+/* In a forked process, so that no worker and no thread stays. */
+static const char *ping(const void *baton, apr_pool_t *pool)
+{
+    sr_pdf_options_t options = *(const sr_pdf_options_t *)baton;
+    sr_pdf_pool_t *helpers;
+    options.visit_places = apr_pcalloc(pool, sr_pdf_visits_size());
+    if (!sr_conf_become_user()) return "";
+    sr_error_t *error = sr_pdf_pool_create(&helpers, &options, pool);
+    if (!error) error = sr_pdf_ping(helpers, pool);
+    return error ? sr_error_text(error, false, pool) : "";
+}
+
+static void ignore(void *baton, const char *message)
+{
+}
+
+void sr_run_helper_check(apr_pool_t *ptemp, server_rec *main_server)
+{
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_pdf_options_t options = {.program = conf->helper,
+                                      .workers = 1,
+                                      .visits = 1,
+                                      .visits_of_all = 1,
+                                      .timeout = conf->helper_timeout,
+                                      .show_timeout = conf->helper_show_timeout,
+                                      .notice = ignore};
+    if (!sr_conf_is_used() || access(conf->helper, X_OK) != 0) return; /* the latter was reported (conf/files.c) */
+    const char *fault = sr_run_forked(ping, &options, ptemp);
+    if (fault && !*fault) return;
+    ap_log_error(APLOG_MARK, sr_conf_level(APLOG_CRIT), 0, main_server,
+                 "SR0302: SigreqHelper %s does not work: %s. No document can be read (503) until it does", conf->helper,
+                 fault ? fault : "it cannot be tried");
 }
 
 static int half_of(int threads)

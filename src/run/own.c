@@ -108,20 +108,19 @@ static void check_all(const apr_array_header_t *organizations, server_rec *main_
     }
 }
 
-int sr_run_own_check(apr_pool_t *ptemp, server_rec *main_server)
+void sr_run_own_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     apr_array_header_t *organizations, *strangers;
-    if (!*folder_of(main_server)) return OK;
+    if (!*folder_of(main_server)) return;
     sr_error_t *error = sr_cms_own_list(&organizations, &strangers, folder_of(main_server), ptemp);
     if (error) {
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0444: SigreqOrganizationSeals: %s",
-                     error->message);
-        return HTTP_INTERNAL_SERVER_ERROR;
+        ap_log_error(APLOG_MARK, sr_conf_level(APLOG_ERR), 0, main_server,
+                     "SR0444: SigreqOrganizationSeals: %s. Nothing is sealed", error->message);
+        return;
     }
-    if (ap_state_query(AP_SQ_RUN_MODE) != AP_SQ_RM_CONFIG_TEST) return OK; /* a start says it when it loads them */
+    if (ap_state_query(AP_SQ_RUN_MODE) != AP_SQ_RM_CONFIG_TEST) return; /* a start says it when it loads them */
     say_strangers(strangers, main_server);
     if (organizations->nelts) check_all(organizations, main_server, ptemp);
-    return OK;
 }
 
 /* ----------------------------------------------------------------------------------------------- the start */

@@ -88,11 +88,13 @@ static const char *ask_database(const char **uuid, const char **risk, const sr_c
     return NULL;
 }
 
-/* Returns a line about a folder, or "" if it belongs to the database or to none. */
+/* Returns a line about a folder, or "" if it belongs to the database or to none, or is no folder (conf/usable.c). */
 static const char *compare(const char *folder, const char *uuid, const ask_t *ask, apr_pool_t *pool)
 {
     const char *bound = NULL, *own;
     sr_blobs_t *blobs;
+    struct stat status;
+    if (*folder == '/' && (stat(folder, &status) != 0 || !S_ISDIR(status.st_mode))) return "";
     sr_error_t *error = sr_run_documents(&blobs, folder, ask->main_server, pool);
     if (!error) error = sr_blobs_binding_refresh(blobs, pool);
     if (!error) error = sr_blobs_binding(&bound, &own, blobs, pool);
@@ -103,7 +105,7 @@ static const char *compare(const char *folder, const char *uuid, const ask_t *as
     return apr_psprintf(pool,
                         "%cSigreqDocuments %s belongs to the database %s, but the database of %s (%s) is %s: give each "
                         "database a SigreqDocuments of its own, or, if the folder was moved to this database, run: "
-                        "sigreqctl documents adopt\n",
+                        "sigreqctl documents adopt. Nothing is stored there until then (503)\n",
                         FOREIGN, folder, bound, ask->use->where, ask->use->shown, uuid);
 }
 
@@ -201,43 +203,21 @@ static apr_array_header_t *asks_of(apr_pool_t *pool, server_rec *main_server)
     return asks;
 }
 
-/* Logs the lines. Returns whether one is about a folder of another database. */
-static bool report(char *lines, server_rec *main_server)
+static void report(char *lines, server_rec *main_server)
 {
-    bool foreign = false;
     char *rest;
     for (char *line = apr_strtok(lines, "\n", &rest); line; line = apr_strtok(NULL, "\n", &rest)) {
         const char *tag = *line == FOREIGN ? "SR0702: " : *line == RISK ? "SR0704: " : "SR0703: ";
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | (*line == FOREIGN ? APLOG_ERR : APLOG_WARNING), 0, main_server, "%s%s",
+        ap_log_error(APLOG_MARK, sr_conf_level(*line == FOREIGN ? APLOG_CRIT : APLOG_WARNING), 0, main_server, "%s%s",
                      tag, line + 1);
-        foreign = foreign || *line == FOREIGN;
     }
-    return foreign;
 }
 
-static int check(apr_pool_t *ptemp, server_rec *main_server)
+void sr_run_owned_check(apr_pool_t *ptemp, server_rec *main_server)
 {
-    int result = OK;
-    if (!sr_conf_is_used()) return OK;
+    if (!sr_conf_is_used()) return;
     apr_array_header_t *asks = asks_of(ptemp, main_server);
     const apr_time_t until = sr_time_steady() + apr_time_from_sec(PATIENCE_SECONDS);
     for (int i = 0; i < asks->nelts; i++) begin(&APR_ARRAY_IDX(asks, i, ask_t), ptemp); /* all at the same time */
-    for (int i = 0; i < asks->nelts; i++)
-        if (report(result_of(&APR_ARRAY_IDX(asks, i, ask_t), until, ptemp), main_server))
-            result = HTTP_INTERNAL_SERVER_ERROR;
-    return result;
-}
-
-int sr_run_owned_test(apr_pool_t *ptemp, server_rec *main_server)
-{
-    return ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST ? check(ptemp, main_server) : OK;
-}
-
-/* httpd reads the configuration twice at its start. The first time the terminal still waits for the exit status. The
- * second time is generation 1, and each restart raises the generation. */
-int sr_run_owned_start(apr_pool_t *ptemp, server_rec *main_server)
-{
-    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) return check(ptemp, main_server);
-    if (ap_state_query(AP_SQ_CONFIG_GEN) > 1) (void)check(ptemp, main_server);
-    return OK;
+    for (int i = 0; i < asks->nelts; i++) report(result_of(&APR_ARRAY_IDX(asks, i, ask_t), until, ptemp), main_server);
 }

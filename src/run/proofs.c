@@ -56,7 +56,6 @@ static const char *load(const char **anchors, server_rec *main_server, apr_pool_
     if (!sr_conf_is_used() || !*conf->seal_authorities) return NULL;
     sr_error_t *error = sr_cms_certificates_text(anchors, conf->seal_authorities, pool);
     if (error) return apr_pstrcat(pool, "SigreqSealAuthorities: ", error->message, NULL);
-    if (!*conf->proofs) return "SigreqSealAuthorities needs SigreqProofs, a folder";
     if (!sr_conf_can_write(conf->proofs))
         return apr_psprintf(pool, "SigreqProofs %s: httpd's user cannot write to this folder", conf->proofs);
     if (sr_cms_certificates_text(&pem, conf->seal_certificate, pool)) return NULL; /* seal.c reports it */
@@ -66,22 +65,29 @@ static const char *load(const char **anchors, server_rec *main_server, apr_pool_
                : NULL;
 }
 
-static int report(const char *fault, server_rec *main_server)
+int sr_run_proofs_require(server_rec *main_server)
 {
-    if (!fault) return OK;
-    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0420: %s", fault);
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    if (!sr_conf_is_used() || !*conf->seal_authorities || *conf->proofs) return OK;
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server,
+                 "SR0420: SigreqSealAuthorities needs SigreqProofs, a folder");
     return HTTP_INTERNAL_SERVER_ERROR;
 }
 
-int sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server)
+static void report(const char *fault, server_rec *main_server, apr_pool_t *pool)
 {
-    const char *unused;
-    return report(load(&unused, main_server, ptemp), main_server);
+    if (fault) sr_run_unusable(main_server, apr_pstrcat(pool, "SR0420: ", fault, NULL));
 }
 
-int sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server)
+void sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server)
 {
-    return report(load(&authorities, main_server, pconf), main_server);
+    const char *unused;
+    report(load(&unused, main_server, ptemp), main_server, ptemp);
+}
+
+void sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server)
+{
+    report(load(&authorities, main_server, pconf), main_server, pconf);
 }
 
 /* ------------------------------------------------------------------------------------------------ fetching */
@@ -167,7 +173,8 @@ static sr_error_t *collect_test(apr_pool_t *pool)
 {
     const sr_proofs_t *proofs;
     const sr_cms_identity_t *seal = seal_of(SR_TEST);
-    if (sr_proof_chain_fault(sr_cms_identity_pem(seal, pool), authorities, pool)) return NULL; /* it needs none */
+    if (!seal || sr_proof_chain_fault(sr_cms_identity_pem(seal, pool), authorities, pool))
+        return NULL; /* it needs none */
     SR_TRY(collect(&proofs, seal, pool));
     note(SR_TEST, proofs, pool);
     return NULL;
@@ -197,6 +204,7 @@ static sr_error_t *collect_both(collected_t *collected, const sr_cms_identity_t 
 static sr_error_t *collect_production(apr_pool_t *pool)
 {
     collected_t both;
+    if (!seal_of(SR_PRODUCTION)) return NULL;
     SR_TRY(collect_both(&both, seal_of(SR_PRODUCTION), seal_of(SR_SIGND_NEXT), child.conf->seal_next_from, pool));
     note(SR_PRODUCTION, both.follows ? both.next : both.present, pool);
     if (both.next && !both.follows)

@@ -3,8 +3,9 @@
  * helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
  * metrics.
  *
- * Sections: database.c · owned.c · helper.c · forked.c · seal.c · own.c · signd.c · authorities.c · timestamps.c ·
- * proofs.c · log.c · request_id.c · thread.c · archive.c · jobs.c · mail.c · shared.c · metrics.c · status.c
+ * Sections: database.c · unusable.c · owned.c · helper.c · forked.c · seal.c · own.c · signd.c · authorities.c ·
+ * timestamps.c · proofs.c · log.c · request_id.c · thread.c · archive.c · jobs.c · mail.c · shared.c · metrics.c ·
+ * status.c
  *
  * Each comment begins with the httpd hooks that call the function. */
 #ifndef SR_RUN_H
@@ -34,15 +35,27 @@ int sr_run_database_number(const server_rec *server);
 /* Returns a source of mod_dbd's connections for one request or one thread. It lends one connection at a time. */
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- unusable.c
+ * The functions below that check something only log faults. They run in check_config, if sr_conf_is_rehearsal. Those
+ * that load something log the faults again, in post_config, and disable the service if it cannot work without it.
+ */
+/* post_config: the service works, unless something is unusable. */
+void sr_run_enable(void);
+/* Logs why a file of the configuration cannot be used: `fault` begins with a tag. At a start it disables the service.
+ */
+void sr_run_unusable(server_rec *main_server, const char *fault);
+/* Returns the tag of the reason why the service answers 503, or NULL. */
+const char *sr_run_disabled(void);
+
 /* ------------------------------------------------------------------------------------------------- owned.c */
-/* check_config of `httpd -t`, and post_config: asks each database whether the documents folders that are used with it
- * belong to it. A folder of another database is logged (SR0702), and HTTP_INTERNAL_SERVER_ERROR is returned, but not at
- * a restart: other sites go on, and the service stores nothing in the folder. A database that does not answer within
- * 5 s, or is not set up, is a warning (SR0703). */
-int sr_run_owned_test(apr_pool_t *ptemp, server_rec *main_server);
-int sr_run_owned_start(apr_pool_t *ptemp, server_rec *main_server);
+/* check_config of `httpd -t`, and post_config of each start: asks each database whether the documents folders that are
+ * used with it belong to it. A folder of another database is logged (SR0702): the service stores nothing there. A
+ * database that does not answer within 5 s, or is not set up, is a warning (SR0703). */
+void sr_run_owned_check(apr_pool_t *ptemp, server_rec *main_server);
 
 /* ------------------------------------------------------------------------------------------------ helper.c */
+/* check: tries the program, and logs that it does not work. */
+void sr_run_helper_check(apr_pool_t *ptemp, server_rec *main_server);
 /* post_config: creates the shared memory in which all children count their requests for page images. */
 int sr_run_helper_create(server_rec *main_server);
 /* child_init: creates the child's pool of sigreq-pdfd workers, which start when they are first needed. Returns NULL,
@@ -56,12 +69,14 @@ const char *sr_run_forked(const char *(*work)(const void *baton, apr_pool_t *poo
                           apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------------- seal.c */
-/* check_config, which `httpd -t` also runs: checks the keys. Returns OK, or HTTP_INTERNAL_SERVER_ERROR after one
- * message in the log per fault. */
-int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server);
-/* post_config: starts the signer process, which reads the keys with the rights of the user who started httpd. Returns
- * OK or HTTP_INTERNAL_SERVER_ERROR. */
-int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
+/* check_config, which `httpd -t` also runs: returns HTTP_INTERNAL_SERVER_ERROR, after one message in the log per fault,
+ * if a directive of a seal is missing. */
+int sr_run_seal_require(apr_pool_t *ptemp, server_rec *main_server);
+/* check: tries the keys, and logs faults. */
+void sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server);
+/* post_config: starts the signer process, which reads the keys with the rights of the user who started httpd. A seal
+ * that cannot be used is logged: its documents are not sealed. */
+void sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
 /* monitor, which the parent runs every few seconds: warns once a day of a certificate that expires soon, and logs when
  * the next one takes over. */
 int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server);
@@ -76,9 +91,8 @@ const apr_array_header_t *sr_run_seal_former(void);
 /* --------------------------------------------------------------------------------------------------- own.c
  * The own seals of organisations, for seal.c.
  */
-/* check_config: returns HTTP_INTERNAL_SERVER_ERROR, after a message in the log, if the folder cannot be read. With
- * `httpd -t` it also checks each seal, and logs those that cannot be used. */
-int sr_run_own_check(apr_pool_t *ptemp, server_rec *main_server);
+/* check: logs the seals that cannot be used, or that the folder cannot be read. */
+void sr_run_own_check(apr_pool_t *ptemp, server_rec *main_server);
 /* post_config: forgets the seals of the configuration before, and reads those of the signer process's answer. */
 void sr_run_own_forget(void);
 void sr_run_own_read(const json_t *answer, server_rec *main_server, apr_pool_t *pconf);
@@ -90,7 +104,7 @@ const apr_array_header_t *sr_run_own_child_init(sr_signd_t *signd);
 
 /* ------------------------------------------------------------------------------------------------- signd.c */
 /* post_config: starts the signer process (pdf/signd.h) with `setup`, a JSON object in `pconf`, and waits for its
- * answer. The parent starts it again when it dies. Returns the fault, or NULL. */
+ * answer. The parent starts it again when it dies. Returns the fault, and then there is no process; or NULL. */
 const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_rec *main_server, json_t *setup);
 /* check_config: checks the pair of one seal, or the next one, by a process that ends after its answer, and tries no
  * PIN. `setup` is as above. Returns the fault, or NULL. */
@@ -101,17 +115,20 @@ void sr_run_signd_token(json_t *setup, server_rec *main_server);
 int sr_run_signd_child_init(void);
 
 /* ------------------------------------------------------------------------------------------- authorities.c */
-/* check_config, post_config: checks and reads SigreqCACertificateFile and SigreqTrust, as for the seal. */
-int sr_run_authorities_check(apr_pool_t *ptemp, server_rec *main_server);
-int sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server);
+/* check, and post_config: checks and reads SigreqCACertificateFile and SigreqTrust. */
+void sr_run_authorities_check(apr_pool_t *ptemp, server_rec *main_server);
+void sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server);
 /* Returns the certificates as PEM text; NULL: the system's authorities are trusted. */
 const char *sr_run_authorities(void);
 /* Returns the certificates of SigreqTrust, or NULL. */
 const sr_cms_anchors_t *sr_run_trust(void);
 
 /* -------------------------------------------------------------------------------------------- timestamps.c */
-/* check_config, post_config: checks and reads what SigreqTimestamp needs, as for the seal. No authority is asked. */
-int sr_run_timestamps_check(apr_pool_t *ptemp, server_rec *main_server);
+/* check_config: returns HTTP_INTERNAL_SERVER_ERROR, after a message in the log, if SigreqTimestamp lacks another
+ * directive. */
+int sr_run_timestamps_require(server_rec *main_server);
+/* check, and post_config: checks and reads what SigreqTimestamp needs. No authority is asked. */
+void sr_run_timestamps_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_timestamps_load(apr_pool_t *pconf, server_rec *main_server);
 /* child_init: makes the child's connections. Returns NULL if signatures get no timestamps. */
 sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *main_server,
@@ -123,9 +140,12 @@ sr_timestamps_t *sr_run_timestamps_patient(apr_pool_t *pchild, server_rec *main_
 const char *sr_run_timestamps_authorities(void);
 
 /* ------------------------------------------------------------------------------------------------ proofs.c */
-/* check_config, post_config: checks and reads what SigreqSealAuthorities needs, as for the seal. Nothing is fetched. */
-int sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server);
-int sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server);
+/* check_config: returns HTTP_INTERNAL_SERVER_ERROR, after a message in the log, if SigreqSealAuthorities lacks another
+ * directive. */
+int sr_run_proofs_require(server_rec *main_server);
+/* check, and post_config: checks and reads what SigreqSealAuthorities needs. Nothing is fetched. */
+void sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server);
+void sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server);
 /* child_init, after that of the seal: starts the thread that collects proofs in one child of the machine. `seals` are
  * those of the child, by environment, and `own` those of organisations (or NULL), which may be replaced. Returns the
  * child's memory of proofs; NULL: none are collected. */
@@ -166,8 +186,8 @@ void sr_run_thread_join(apr_thread_t *thread, bool in_handler);
 bool sr_run_in_handler(void);
 
 /* ------------------------------------------------------------------------------------------------ buckets.c */
-/* check_config and post_config: reads the credentials of SigreqDocuments s3://. */
-int sr_run_buckets_load(apr_pool_t *pool, server_rec *main_server);
+/* check, and post_config: reads the credentials of SigreqDocuments s3://. */
+void sr_run_buckets_load(apr_pool_t *pool, server_rec *main_server);
 /* child_init: makes the clients of all buckets. */
 void sr_run_buckets_child_init(apr_pool_t *pchild, server_rec *main_server);
 /* Returns the bucket of a SigreqDocuments; NULL if that is a folder. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seal.c: the seals. The signer process (signd.c) reads the keys, usually as root. The parent and its children have
  * only the certificates. No child opens a key file, so its user need not be able to read it. The keys are read again
- * with every configuration. A file that would make invalid seals, except those of the next certificate, stops `httpd
- * -t` as well as the start. So a restart by apachectl, which runs -t first, continues with the old key. */
+ * with every configuration. A seal whose files would make invalid signatures is not used: its documents are not sealed,
+ * and everything else goes on. `httpd -t` reports it and does not fail, because it also gates restarts for other sites.
+ */
 #include <httpd.h>
 #include <ap_mpm.h>
 #include <http_core.h>
@@ -109,33 +110,49 @@ static bool check_next(server_rec *main_server, apr_pool_t *pool)
     return !fault && !sr_cms_certificate_read(&about, pair.certificate, pool) && about->from <= sr_time_now();
 }
 
-/* Returns the fault of a pair, or NULL. Without a key for tests the signer process makes one. */
-static const char *check(server_rec *main_server, sr_environment_t environment, sr_cms_when_t when, apr_pool_t *pool)
+/* Returns what is missing of a pair, or NULL. Without a key for tests the signer process makes one. */
+static const char *missing_of(const pair_t *pair, bool needed, apr_pool_t *pool)
 {
-    const pair_t pair = pair_of(main_server, environment);
-    if (!*pair.certificate && !*pair.key && environment == SR_TEST) return NULL;
-    if (!*pair.certificate && !*pair.key)
-        return apr_psprintf(pool, "Sigreq On needs %s: 'sigreqctl seal create' makes both files", pair.name);
-    if (!*pair.certificate || !*pair.key) return apr_psprintf(pool, "%s need each other", pair.name);
-    const char *fault = check_pair(&pair, (int)environment, when, main_server, pool);
-    return fault ? apr_psprintf(pool, "%s: %s", pair.name, fault) : NULL;
+    if (!*pair->certificate && !*pair->key && needed)
+        return apr_psprintf(pool, "Sigreq On needs %s: 'sigreqctl seal create' makes both files", pair->name);
+    return !*pair->certificate == !*pair->key ? NULL : apr_psprintf(pool, "%s need each other", pair->name);
 }
 
-int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server)
+int sr_run_seal_require(apr_pool_t *ptemp, server_rec *main_server)
 {
     if (!sr_conf_is_used()) return OK;
-    int result = sr_run_own_check(ptemp, main_server);
-    const pair_t next = next_pair(main_server);
-    const sr_cms_when_t when = check_next(main_server, ptemp) ? SR_CMS_NOW_OR_BEFORE : SR_CMS_NOW;
-    const char *const faults[] = {
-        check(main_server, SR_TEST, SR_CMS_NOW, ptemp), check(main_server, SR_PRODUCTION, when, ptemp),
-        !*next.certificate == !*next.key ? NULL : apr_psprintf(ptemp, "%s need each other", next.name)};
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        if (!faults[i]) continue;
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", faults[i]);
+    int result = OK;
+    const pair_t pairs[] = {pair_of(main_server, SR_TEST), pair_of(main_server, SR_PRODUCTION), next_pair(main_server)};
+    for (int i = 0; i <= SR_SIGND_NEXT; i++) {
+        const char *missing = missing_of(&pairs[i], i == SR_PRODUCTION, ptemp);
+        if (!missing) continue;
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", missing);
         result = HTTP_INTERNAL_SERVER_ERROR;
     }
     return result;
+}
+
+static void say_unusable(server_rec *main_server, int environment, const char *fault, bool heals)
+{
+    static const char *const what[] = {
+        [SR_TEST] = "Documents of the test environment", [SR_PRODUCTION] = "Production documents"};
+    ap_log_error(APLOG_MARK, sr_conf_level(APLOG_CRIT), 0, main_server,
+                 "SR0400: %s: %s. %s cannot be signed (503) until this is repaired%s",
+                 pair_of(main_server, (sr_environment_t)environment).name, fault, what[environment],
+                 heals ? "" : " and httpd is restarted (graceful)");
+}
+
+void sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server)
+{
+    if (!sr_conf_is_used()) return;
+    sr_run_own_check(ptemp, main_server);
+    const sr_cms_when_t when = check_next(main_server, ptemp) ? SR_CMS_NOW_OR_BEFORE : SR_CMS_NOW;
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
+        const pair_t pair = pair_of(main_server, (sr_environment_t)i);
+        if (!*pair.certificate) continue;
+        const char *fault = check_pair(&pair, i, i == SR_PRODUCTION ? when : SR_CMS_NOW, main_server, ptemp);
+        if (fault) say_unusable(main_server, i, fault, false);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ the start */
@@ -148,9 +165,10 @@ static apr_time_t wanted(server_rec *main_server)
     return sr_conf_of_process(main_server)->seal_next_from;
 }
 
-/* Returns the certificate that a seal has last, without a pause before it. */
+/* Returns the certificate that a seal has last, without a pause before it. NULL: the seal cannot be used. */
 static const sr_cms_certificate_t *last_of(server_rec *main_server, int environment)
 {
+    if (!seals[environment]) return NULL;
     const sr_cms_certificate_t *present = sr_cms_identity_certificate(seals[environment]);
     if (environment != SR_PRODUCTION || !seals[SR_SIGND_NEXT]) return present;
     const sr_cms_certificate_t *next = sr_cms_identity_certificate(seals[SR_SIGND_NEXT]);
@@ -164,11 +182,12 @@ static void warn_of_ends(server_rec *main_server, apr_pool_t *pool)
     sr_run_own_warn(main_server, pool);
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
         const sr_cms_certificate_t *about = last_of(main_server, i);
-        if (about->until - warned > WARN_BEFORE) continue;
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
-                     "SR0402: the seal's certificate \"%s\" %s at %s: nothing can be sealed then, and httpd does not "
-                     "start",
-                     about->name, about->until < warned ? "expired" : "expires", sr_time_format(about->until, pool));
+        if (!about || about->until - warned > WARN_BEFORE) continue;
+        const bool over = about->until < warned;
+        ap_log_error(APLOG_MARK, over ? APLOG_CRIT : APLOG_WARNING, 0, main_server,
+                     "SR0402: the %scertificate \"%s\" of the seal %s at %s: its documents cannot be signed %s (503)",
+                     i == SR_TEST ? "test " : "", about->name, over ? "expired" : "expires",
+                     sr_time_format(about->until, pool), over ? "until it is replaced" : "then");
     }
 }
 
@@ -177,9 +196,9 @@ static void look_at_next(server_rec *main_server, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_now();
     const sr_cms_identity_t *present = seals[SR_PRODUCTION], *next = seals[SR_SIGND_NEXT];
-    const sr_cms_identity_t *used = sr_cms_identity_at(present, next, wanted(main_server), now);
+    const sr_cms_identity_t *used = present ? sr_cms_identity_at(present, next, wanted(main_server), now) : NULL;
     const sr_cms_certificate_t *about = next ? sr_cms_identity_certificate(next) : NULL;
-    if (used == production) return;
+    if (!present || used == production) return;
     if (used == next)
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, main_server,
                      "SR0407: the next certificate of the seal, \"%s\" %s, seals from now on: run 'sigreqctl seal "
@@ -198,7 +217,7 @@ static void look_at_next(server_rec *main_server, apr_pool_t *pool)
 /* The parent has the certificates of this configuration since its start, so a later warning is about the same ones. */
 int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server)
 {
-    if (!seals[SR_PRODUCTION]) return DECLINED;
+    if (!sr_conf_is_used()) return DECLINED;
     look_at_next(main_server, pool);
     sr_run_own_measure();
     if (sr_time_now() - warned >= WARN_EACH) warn_of_ends(main_server, pool);
@@ -246,63 +265,81 @@ static void warn_of_former(const char *fault, server_rec *main_server)
             fault);
 }
 
+/* The certificate of a seal whose key cannot be used has sealed documents, too. */
+static void add_present(server_rec *main_server, apr_pool_t *pconf)
+{
+    const sr_cms_certificate_t *present;
+    if (!sr_cms_certificate_read(&present, pair_of(main_server, SR_PRODUCTION).certificate, pconf))
+        APR_ARRAY_PUSH(former, const sr_cms_certificate_t *) = present;
+}
+
 /* Documents that a former certificate has sealed are still of this service. A fault is only a warning. */
 static void read_former(server_rec *main_server, apr_pool_t *pconf)
 {
     const char *fault, *own = sr_conf_of_process(main_server)->organization_seals;
     former = sr_cms_former_read(&fault, pair_of(main_server, SR_PRODUCTION).certificate, pconf);
     warn_of_former(fault, main_server);
+    add_present(main_server, pconf);
     if (!*own) return;
     apr_array_cat(former, sr_cms_former_of_own(&fault, own, pconf));
     warn_of_former(fault, main_server);
 }
 
-/* Reads the answer of the signer process to the setup. Returns the fault, or NULL. */
-static const char *read_answer(const json_t *answer, server_rec *main_server, apr_pool_t *pconf)
+/* Reads the answer of the signer process about the seal of an environment. */
+static void read_seal(const json_t *answer, int i, server_rec *main_server, apr_pool_t *pconf)
 {
-    const char *fault = sr_json_string(answer, SR_SIGND_FAULT);
-    const json_int_t of = json_integer_value(json_object_get(answer, "seal"));
-    if (fault && of >= 0 && of < SR_SIGND_SEALS)
-        return apr_psprintf(pconf, "%s: %s", pair_of(main_server, (sr_environment_t)of).name, fault);
-    if (fault) return fault;
+    const pair_t pair = pair_of(main_server, (sr_environment_t)i);
+    const char *pem = json_string_value(json_array_get(json_object_get(answer, SR_SIGND_PEM), (size_t)i));
+    const char *fault = json_string_value(json_array_get(json_object_get(answer, SR_SIGND_FAULTS), (size_t)i));
+    sr_error_t *error =
+        pem ? sr_cms_identity_without_key(&seals[i], pem, *pair.certificate ? pair.certificate : "memory",
+                                          sr_signd_sign, &batons[i], pconf)
+            : NULL;
+    if (error) fault = error->message;
+    if (!fault && !seals[i]) fault = "the signer process has no certificate";
+    if (fault) say_unusable(main_server, i, fault, seals[i] != NULL);
+    if (!*pair.certificate && seals[i])
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server,
+                     "SR0401: without SigreqTestSealCertificate, test documents are sealed by a certificate made "
+                     "for this start");
+}
+
+static void read_answer(const json_t *answer, server_rec *main_server, apr_pool_t *pconf)
+{
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
-        const pair_t pair = pair_of(main_server, (sr_environment_t)i);
-        const char *pem = json_string_value(json_array_get(json_object_get(answer, SR_SIGND_PEM), (size_t)i));
-        sr_error_t *error =
-            sr_cms_identity_without_key(&seals[i], pem ? pem : "", *pair.certificate ? pair.certificate : "memory",
-                                        sr_signd_sign, &batons[i], pconf);
-        if (error) return error->message;
-        if (!*pair.certificate)
-            ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server,
-                         "SR0401: without SigreqTestSealCertificate, test documents are sealed by a certificate made "
-                         "for this start");
-        sr_metrics_set(SR_METRIC_SEAL_EXPIRES, i, 0, (apr_uint64_t)sr_cms_identity_certificate(seals[i])->until);
+        read_seal(answer, i, main_server, pconf);
+        sr_metrics_set(SR_METRIC_SEAL_EXPIRES, i, 0,
+                       seals[i] ? (apr_uint64_t)sr_cms_identity_certificate(seals[i])->until : 0);
+        sr_metrics_set(SR_METRIC_SEAL_UNUSABLE, i, 0, !seals[i]);
     }
     read_next(answer, main_server, pconf);
-    read_former(main_server, pconf);
     look_at_next(main_server, pconf);
     sr_run_own_read(answer, main_server, pconf);
     sr_run_own_measure();
     warn_of_ends(main_server, pconf);
-    return NULL;
 }
 
-int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
+void sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
 {
     const json_t *answer;
     memset(seals, 0, sizeof seals);
     production = NULL;
     sr_run_own_forget();
     former = NULL;
-    if (!sr_conf_is_used()) return OK;
+    if (!sr_conf_is_used()) return;
+    read_former(main_server, pconf);
     json_t *setup = setup_of(main_server, pconf);
     const char *folder = sr_conf_of_process(main_server)->organization_seals;
     if (*folder) json_object_set_new(setup, SR_SIGND_OWN_SEALS, json_string(folder));
     const char *fault = sr_run_signd_start(&answer, pconf, main_server, setup);
-    if (!fault) fault = read_answer(answer, main_server, pconf);
-    if (!fault) return OK;
-    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", fault);
-    return HTTP_INTERNAL_SERVER_ERROR;
+    if (!fault) {
+        read_answer(answer, main_server, pconf);
+        return;
+    }
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) sr_metrics_set(SR_METRIC_SEAL_UNUSABLE, i, 0, 1);
+    ap_log_error(APLOG_MARK, sr_conf_level(APLOG_CRIT), 0, main_server,
+                 "SR0400: %s. No document can be signed (503) until this is repaired and httpd is restarted (graceful)",
+                 fault);
 }
 
 /* ------------------------------------------------------------------------------------------------ in children */

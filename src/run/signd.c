@@ -110,7 +110,7 @@ static void start_again(signd_t *signd, int status)
     apr_pool_t *pool;
     int answer = -1;
     apr_pool_create(&pool, signd->server->process->pconf);
-    json_object_set_new(signd->setup, "again", json_true());
+    json_object_set_new(signd->setup, "again", json_true()); /* SR_SIGND_FAULTS: sr_run_signd_start */
     json_object_set_new(signd->setup, "wait", json_integer(quick));
     const int failed = spawn(&answer, signd, pool);
     if (answer >= 0) close(answer);
@@ -197,6 +197,17 @@ static const char *open_door(signd_t *signd)
     return signd->outside >= 0 && signd->inside >= 0 && signd->tries >= 0 ? NULL : strerror(errno);
 }
 
+/* Ends a process that does not serve. `descriptor` is where it answers. */
+static void finish(signd_t *signd, int descriptor)
+{
+    const int descriptors[] = {descriptor, signd->outside, signd->inside, signd->tries};
+    for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++)
+        if (descriptors[i] >= 0) close(descriptors[i]);
+    if (signd->process.pid <= 0) return;
+    kill(signd->process.pid, SIGKILL); /* it has ended, or it does not answer */
+    while (waitpid(signd->process.pid, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
 static signd_t *make(apr_pool_t *pool, server_rec *main_server, json_t *setup)
 {
     signd_t *signd = apr_pcalloc(pool, sizeof *signd);
@@ -220,7 +231,7 @@ void sr_run_signd_token(json_t *setup, server_rec *main_server)
 const char *sr_run_signd_check(int seal, apr_pool_t *ptemp, server_rec *main_server, json_t *setup)
 {
     signd_t *signd = make(ptemp, main_server, setup);
-    int descriptor = -1, status;
+    int descriptor = -1;
     json_t *list = json_object_get(setup, "seals");
     for (size_t i = 0; i < json_array_size(list); i++) /* only this one */
         if ((int)i != seal) json_array_set_new(list, i, json_object());
@@ -228,17 +239,23 @@ const char *sr_run_signd_check(int seal, apr_pool_t *ptemp, server_rec *main_ser
     const char *fault = open_door(signd);
     const int failed = fault ? 0 : spawn(&descriptor, signd, ptemp);
     const json_t *answer = fault || failed ? NULL : read_answer(descriptor, ptemp);
-    if (!answer && signd->process.pid > 0) kill(signd->process.pid, SIGKILL);
-    while (signd->process.pid > 0 && waitpid(signd->process.pid, &status, 0) < 0 && errno == EINTR) continue;
-    close(descriptor);
-    close(signd->outside);
-    close(signd->inside);
-    close(signd->tries);
+    finish(signd, descriptor);
     if (fault) return fault;
     if (failed) return apr_psprintf(ptemp, "%s cannot be started: %s", signd->program, strerror(failed));
     if (!answer) return apr_psprintf(ptemp, "%s does not answer, or ends: its module may have crashed", signd->program);
     fault = sr_json_string(answer, SR_SIGND_FAULT);
     return fault ? fault : sr_json_string(answer, SR_SIGND_NEXT_FAULT);
+}
+
+/* The seals without a certificate. A process that is started again need not have them either. */
+static json_t *unusable_of(const json_t *answer)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < SR_SIGND_SEALS; i++) {
+        const bool has = json_is_string(json_array_get(json_object_get(answer, SR_SIGND_PEM), i));
+        json_array_append_new(list, has ? json_null() : json_string("unusable"));
+    }
+    return list;
 }
 
 const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_rec *main_server, json_t *setup)
@@ -247,15 +264,21 @@ const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_
     watch_retired(pconf, main_server);
     signd_t *signd = make(pconf, main_server, setup);
     const char *fault = open_door(signd);
-    if (fault) return fault;
-    const int failed = spawn(&descriptor, signd, pconf);
-    *answer = failed ? NULL : read_answer(descriptor, pconf);
+    const int failed = fault ? 0 : spawn(&descriptor, signd, pconf);
+    *answer = fault || failed ? NULL : read_answer(descriptor, pconf);
+    if (failed) fault = apr_psprintf(pconf, "%s cannot be started: %s", signd->program, strerror(failed));
+    else if (!fault && !*answer) fault = apr_psprintf(pconf, "%s does not answer", signd->program);
+    else if (!fault) fault = sr_json_string(*answer, SR_SIGND_FAULT);
+    if (fault) {
+        finish(signd, descriptor);
+        return fault;
+    }
     close(descriptor);
+    json_object_set_new(signd->setup, SR_SIGND_FAULTS, unusable_of(*answer));
     present = signd;
     apr_pool_cleanup_register(pconf, signd, retire, apr_pool_cleanup_null);
     watch(pconf);
-    if (failed) return apr_psprintf(pconf, "%s cannot be started: %s", signd->program, strerror(failed));
-    return *answer ? NULL : apr_psprintf(pconf, "%s does not answer", signd->program);
+    return NULL;
 }
 
 int sr_run_signd_child_init(void)

@@ -5,7 +5,6 @@
 #include <httpd.h>
 #include <http_log.h>
 #include <curl/curl.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mod_sigreq.h"
@@ -81,30 +80,36 @@ static const char *load(const char **authorities, const char *logins[SR_TIMESTAM
     *authorities = NULL;
     memset(logins, 0, sizeof *logins * SR_TIMESTAMP_AUTHORITIES);
     if (!sr_conf_is_used() || !conf->timestamps->nelts) return NULL;
-    if (!*conf->timestamp_authorities)
-        return "SigreqTimestamp needs SigreqTimestampAuthorities, the root certificates of the authorities";
     sr_error_t *error = sr_cms_certificates_text(authorities, conf->timestamp_authorities, pool);
     if (error) return apr_pstrcat(pool, "SigreqTimestampAuthorities: ", error->message, NULL);
     return read_logins(logins, conf, pool);
 }
 
-static int report(const char *fault, server_rec *main_server)
+int sr_run_timestamps_require(server_rec *main_server)
 {
-    if (!fault) return OK;
-    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0410: %s", fault);
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    if (!sr_conf_is_used() || !conf->timestamps->nelts || *conf->timestamp_authorities) return OK;
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server,
+                 "SR0410: SigreqTimestamp needs SigreqTimestampAuthorities, the root certificates of the authorities");
     return HTTP_INTERNAL_SERVER_ERROR;
 }
 
-int sr_run_timestamps_check(apr_pool_t *ptemp, server_rec *main_server)
+static void report(const char *fault, server_rec *main_server, apr_pool_t *pool)
+{
+    if (fault) sr_run_unusable(main_server, apr_pstrcat(pool, "SR0410: ", fault, NULL));
+}
+
+void sr_run_timestamps_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     const char *authorities, *logins[SR_TIMESTAMP_AUTHORITIES];
-    return report(load(&authorities, logins, main_server, ptemp), main_server);
+    report(load(&authorities, logins, main_server, ptemp), main_server, ptemp);
 }
 
 int sr_run_timestamps_load(apr_pool_t *pconf, server_rec *main_server)
 {
-    const int result = report(load(&loaded.authorities, loaded.logins, main_server, pconf), main_server);
-    if (result != OK || !loaded.authorities) return result;
+    const char *fault = load(&loaded.authorities, loaded.logins, main_server, pconf);
+    report(fault, main_server, pconf);
+    if (fault || !loaded.authorities) return OK;
     loaded.breakers = sr_run_shared(main_server, "sigreq-timestamps", sr_timestamp_breakers_size());
     return loaded.breakers ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
@@ -149,10 +154,10 @@ sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *ma
     if (!loaded.authorities) return NULL;
     sr_error_t *error = create(&timestamps, pchild, main_server, conf, &conf->timestamp_timeout, NULL);
     if (!error) return timestamps;
-    ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0412: this child cannot get timestamps, and ends: %s",
-                 error->message);
-    /* without timestamps it would make signatures that are not what the configuration asks for */
-    exit(APEXIT_CHILDSICK);
+    /* without timestamps this child would make signatures that are not what the configuration asks for */
+    sr_run_unusable(main_server,
+                    apr_pstrcat(pchild, "SR0412: this child cannot get timestamps: ", error->message, NULL));
+    return NULL;
 }
 
 sr_timestamps_t *sr_run_timestamps_patient(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* health.c: the health check: whether the database, the helper and the documents folder work. */
+/* health.c: the health check: whether the database, the helper, the documents folder and the seal work. */
 #include "service/private.h"
+#include "service/seal.h"
 
 #include <string.h>
 
@@ -19,5 +20,6 @@ void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_poo
     health->database = check_database(&health->risk, service, pool);
     health->helper = sr_pdf_ping(service->pdf, pool);
     health->documents = NULL;
+    health->seal = sr_sealing_usable(service, pool);
     if (!health->database) sr_service_probe(service, health, pool);
 }

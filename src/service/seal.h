@@ -39,6 +39,9 @@ sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
  * seal that cannot be used: no other one takes its place. */
 sr_error_t *sr_sealing_identity(const sr_cms_identity_t **seal, const sr_service_t *service,
                                 const sr_signing_t *signing, apr_time_t time, apr_pool_t *pool);
+/* For the health check: returns an error if the seal of production cannot be used because of its files. One that has
+ * expired or is revoked is not the fault of this host. */
+sr_error_t *sr_sealing_usable(const sr_service_t *service, apr_pool_t *pool);
 /* Its parts: the seal of the service; the own seal of the organisation of a submission, or NULL; what that is at a
  * time, or NULL if it cannot be used. */
 const sr_cms_identity_t *sr_sealing_of_service(const sr_service_t *service, sr_environment_t environment,

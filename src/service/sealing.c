@@ -40,8 +40,16 @@ const sr_cms_identity_t *sr_sealing_of_service(const sr_service_t *service, sr_e
 {
     const sr_cms_identity_t *present = __atomic_load_n(&service->child->seal[environment], __ATOMIC_ACQUIRE);
     const sr_cms_identity_t *next = __atomic_load_n(&service->child->seal[SR_PRODUCTION + 1], __ATOMIC_ACQUIRE);
-    if (environment != SR_PRODUCTION) return present;
+    if (environment != SR_PRODUCTION || !present) return present;
     return choose(service, present, next, service->child->next_from, time, pool);
+}
+
+#define UNUSABLE "the error log has the reason (SR0400) at the last start or restart"
+
+sr_error_t *sr_sealing_usable(const sr_service_t *service, apr_pool_t *pool)
+{
+    if (__atomic_load_n(&service->child->seal[SR_PRODUCTION], __ATOMIC_ACQUIRE)) return NULL;
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The seal cannot be used"), pool, UNUSABLE);
 }
 
 const sr_cms_own_t *sr_sealing_own(const sr_service_t *service, const sr_signing_t *signing)
@@ -64,9 +72,11 @@ sr_error_t *sr_sealing_identity(const sr_cms_identity_t **seal, const sr_service
     *seal = own ? sr_sealing_of_own(service, own, time, pool)
                 : sr_sealing_of_service(service, signing->environment, time, pool);
     if (*seal) return NULL;
-    sr_metrics_count(SR_METRIC_SEALS, SR_PRODUCTION, SR_RESULT_FAILED, 1);
-    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Nothing can be signed at the moment, try again later"),
-                            pool, "the own seal of organization %s cannot be used: %s", own->organization, own->fault);
+    sr_metrics_count(SR_METRIC_SEALS, signing->environment, SR_RESULT_FAILED, 1);
+    sr_error_t *error = sr_error(pool, SR_EUNAVAILABLE, "Nothing can be signed at the moment, try again later");
+    if (!own) return sr_error_because(error, pool, "the seal cannot be used: " UNUSABLE);
+    return sr_error_because(error, pool, "the own seal of organization %s cannot be used: %s", own->organization,
+                            own->fault);
 }
 
 static void add_proofs(apr_array_header_t *all, sr_pdf_proof_kind_t kind, const apr_array_header_t *some)
@@ -101,13 +111,14 @@ const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, apr_tim
     return sr_sealing_list(proofs, pool);
 }
 
-/* Describes the next certificate. Returns true if it takes over without a pause, and does not end soon. */
+/* Describes the next certificate. `used` is that which seals, or NULL. Returns true if it takes over without a pause,
+ * and does not end soon. */
 static bool describe_next(const sr_service_t *service, sr_seal_state_t *state, const sr_cms_certificate_t *used,
                           apr_pool_t *pool)
 {
     const sr_cms_identity_t *identity = service->child->seal[SR_PRODUCTION + 1];
     state->next = service->child->next_unusable ? "unusable" : NULL;
-    if (!identity) return false;
+    if (!identity || !used) return false;
     const sr_cms_certificate_t *next = sr_cms_identity_certificate(identity);
     const sr_cms_certificate_t *present = sr_cms_identity_certificate(service->child->seal[SR_PRODUCTION]);
     const sr_proofs_t *proofs = proofs_of(service, next, pool);
@@ -122,8 +133,13 @@ static bool describe_next(const sr_service_t *service, sr_seal_state_t *state, c
 void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_now();
-    const sr_cms_certificate_t *seal =
-        sr_cms_identity_certificate(sr_sealing_of_service(service, SR_PRODUCTION, now, pool));
+    const sr_cms_identity_t *identity = sr_sealing_of_service(service, SR_PRODUCTION, now, pool);
+    const sr_cms_certificate_t *seal = identity ? sr_cms_identity_certificate(identity) : NULL;
+    if (!seal) {
+        *state = (sr_seal_state_t){.state = "unusable", .watched = service->child->proofs != NULL};
+        (void)describe_next(service, state, NULL, pool);
+        return;
+    }
     const sr_proofs_t *proofs = proofs_of(service, seal, pool);
     *state = (sr_seal_state_t){.expires = seal->until, .watched = service->child->proofs != NULL};
     const bool followed = describe_next(service, state, seal, pool);

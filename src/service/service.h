@@ -145,7 +145,7 @@ sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *
 
 /* ----------------------------------------------------------------------------------------------- folder.c */
 typedef struct sr_health_t {
-    const sr_error_t *database, *helper, *documents; /* NULL if it works */
+    const sr_error_t *database, *helper, *documents, *seal; /* NULL if it works */
     const char *risk; /* why the database can lose what it has committed; NULL: it cannot, or did not answer */
 } sr_health_t;
 /* For the health check: tries to write to the database and to store a document. Results are reused for five seconds. */
@@ -333,9 +333,10 @@ void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_poo
 /* ---------------------------------------------------------------------------------------------- sealing.c */
 /* The seal of production, for people who look after the service. */
 typedef struct sr_seal_state_t {
-    /* "ok"; "expiring": in less than 30 days, and nothing replaces it; "expired"; "revoked": nothing is sealed */
+    /* "ok"; "expiring": in less than 30 days, and nothing replaces it; "expired", "revoked" or "unusable": nothing is
+     * sealed */
     const char *state;
-    apr_time_t expires;      /* the end of its certificate */
+    apr_time_t expires;      /* the end of its certificate; 0: unusable */
     bool watched;            /* proofs are collected */
     apr_time_t proven_until; /* when the first proof of its chain ends; 0: they are not complete */
     /* The next certificate: "waiting"; "sealing": it has taken over; "unusable", "expired", "revoked". NULL: none */

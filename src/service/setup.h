@@ -33,7 +33,7 @@ typedef struct sr_child_t {
     sr_standing_t *standing;   /* or NULL */
     sr_key_cache_t *keys;      /* or NULL */
     sr_proof_cache_t *proofs;  /* or NULL: revocation is not watched */
-    /* by sr_environment_t, and the next one of production, or NULL (sr_sealing_identity) */
+    /* by sr_environment_t, and the next one of production (sr_sealing_identity); NULL: it cannot be used */
     const sr_cms_identity_t *seal[3];
     const apr_array_header_t *own;    /* own seals of organisations (sr_cms_own_t); or NULL */
     const apr_array_header_t *former; /* const sr_cms_certificate_t *: those that production had before */

@@ -88,12 +88,12 @@ static const char *finding_of(const sr_pdf_verification_t *found)
     return sr_pdf_conclusion_name(found->conclusion);
 }
 
-/* Adds to each signature the environment of the seal that made it. */
+/* Adds to each signature the environment of the seal that made it. `test` is that of tests, or NULL. */
 static void add_environments(json_t *answer, const sr_pdf_verification_t *found, const sr_cms_certificate_t *test)
 {
     for (int i = 0; i < found->count; i++) {
         const sr_cms_result_t *signer = &found->signatures[i].signer;
-        const bool is_test = signer->ours && !strcmp(signer->signer->sha256, test->sha256);
+        const bool is_test = signer->ours && test && !strcmp(signer->signer->sha256, test->sha256);
         json_object_set_new(json_array_get(json_object_get(answer, "signatures"), (size_t)i), "environment",
                             signer->ours ? json_string(is_test ? "test" : "production") : json_null());
     }
@@ -102,8 +102,8 @@ static void add_environments(json_t *answer, const sr_pdf_verification_t *found,
 sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
                                      apr_pool_t *pool)
 {
-    const sr_cms_certificate_t *test = sr_cms_identity_certificate(service->child->seal[SR_TEST]);
     const sr_child_t *child = service->child;
+    const sr_cms_certificate_t *test = child->seal[SR_TEST] ? sr_cms_identity_certificate(child->seal[SR_TEST]) : NULL;
     const sr_cms_certificate_t *const *ours =
         sr_cms_own_ours(child->seal, SR_PRODUCTION + 2, child->own, child->former, pool);
     sr_pdf_verification_t found;

@@ -31,6 +31,7 @@ typedef struct own_t {
 struct sr_signd_keys_t {
     seal_t seals[SR_SIGND_SEALS + 1]; /* the last one is the next of production: without an identity there is none */
     const char *next_fault;
+    const char *faults[SR_SIGND_SEALS]; /* or NULL */
     own_t *own;
     int own_count;
     apr_hash_t *organizations, *certificates; /* id → own_t, SHA-256 → seal_t; not changed after loading */
@@ -129,29 +130,41 @@ static sr_error_t *load_own(sr_signd_keys_t *keys, const json_t *setup, apr_pool
     return NULL;
 }
 
+/* Returns true if a fault of this seal is no reason to end. At the first start it concerns this seal alone. A process
+ * that is started again needs the seals that children have: it ends, and is started until their files are good. */
+bool sr_signd_tolerates(const json_t *setup, int seal)
+{
+    if (json_is_true(json_object_get(setup, "check"))) return false;
+    if (!json_is_true(json_object_get(setup, "again"))) return true;
+    return json_is_string(json_array_get(json_object_get(setup, SR_SIGND_FAULTS), (size_t)seal));
+}
+
+/* A certificate that has expired is loaded, as one that expires while the process runs: it signs nothing. `httpd -t`
+ * reports it, unless the next one has taken over. */
 sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool)
 {
     const json_t *seals = json_object_get(setup, "seals");
+    const bool check = json_is_true(json_object_get(setup, "check"));
     *keys = apr_pcalloc(pool, sizeof **keys);
     *seal = -1;
     SR_TRY(load_own(*keys, setup, pool));
     const bool next =
         load_next(*keys, json_array_get(seals, SR_SIGND_NEXT), pool) || json_is_true(json_object_get(setup, "next"));
     for (*seal = 0; *seal < SR_SIGND_SEALS; ++*seal) {
-        const sr_cms_when_t when = next && *seal == SR_SIGND_PRODUCTION ? SR_CMS_NOW_OR_BEFORE : SR_CMS_NOW;
-        SR_TRY(load(&(*keys)->seals[*seal], *seal, json_array_get(seals, (size_t)*seal), when, pool));
+        const sr_cms_when_t when = check && !(next && *seal == SR_SIGND_PRODUCTION) ? SR_CMS_NOW : SR_CMS_NOW_OR_BEFORE;
+        seal_t *one = &(*keys)->seals[*seal];
+        sr_error_t *error = load(one, *seal, json_array_get(seals, (size_t)*seal), when, pool);
+        if (error && !sr_signd_tolerates(setup, *seal)) return error;
+        if (error) sr_signd_keys_fault(*keys, *seal, error->message, true);
     }
     return NULL;
 }
 
-sr_error_t *sr_signd_keys_without_next(sr_signd_keys_t *keys, const char *fault, apr_pool_t *pool)
+void sr_signd_keys_fault(sr_signd_keys_t *keys, int seal, const char *fault, bool forget)
 {
-    const sr_cms_certificate_t *present = sr_cms_identity_certificate(keys->seals[SR_SIGND_PRODUCTION].identity);
-    keys->seals[SR_SIGND_NEXT] = (seal_t){0};
-    keys->next_fault = fault;
-    if (sr_time_now() <= present->until) return NULL;
-    return sr_error(pool, SR_EINTERNAL, "the certificate expired at %s, and the next one cannot be used: %s",
-                    sr_time_format(present->until, pool), fault);
+    if (forget) keys->seals[seal] = (seal_t){0};
+    if (seal == SR_SIGND_NEXT) keys->next_fault = fault;
+    else keys->faults[seal] = fault;
 }
 
 static json_t *own_json(const own_t *own)
@@ -171,6 +184,9 @@ const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool)
     for (int i = 0; i <= SR_SIGND_NEXT; i++) json_array_append_new(list, sr_json_string_or_null(keys->seals[i].pem));
     if (keys->next_fault) json_object_set_new(answer, SR_SIGND_NEXT_FAULT, json_string(keys->next_fault));
     json_object_set_new(answer, SR_SIGND_PEM, list);
+    list = json_array();
+    for (int i = 0; i < SR_SIGND_SEALS; i++) json_array_append_new(list, sr_json_string_or_null(keys->faults[i]));
+    json_object_set_new(answer, SR_SIGND_FAULTS, list);
     list = json_array();
     for (int i = 0; i < keys->own_count; i++) json_array_append_new(list, own_json(&keys->own[i]));
     json_object_set_new(answer, SR_SIGND_OWN_SEALS, list);
@@ -221,7 +237,7 @@ static const seal_t *find(const sr_signd_keys_t *keys, int number, const unsigne
 {
     if (number == SR_SIGND_OWN) return apr_hash_get(keys->certificates, fingerprint, SR_SIGND_FINGERPRINT);
     const seal_t *present = &keys->seals[number], *next = &keys->seals[SR_SIGND_NEXT];
-    if (!memcmp(fingerprint, present->fingerprint, SR_SIGND_FINGERPRINT)) return present;
+    if (present->identity && !memcmp(fingerprint, present->fingerprint, SR_SIGND_FINGERPRINT)) return present;
     if (number != SR_SIGND_PRODUCTION || !next->identity) return NULL;
     return memcmp(fingerprint, next->fingerprint, SR_SIGND_FINGERPRINT) == 0 ? next : NULL;
 }

@@ -14,13 +14,16 @@ typedef struct sr_signd_keys_t sr_signd_keys_t;
 /* Loads the keys with the rights of the user who started httpd. `setup` is the JSON object that run/signd.c makes. Its
  * array "seals" has an object for each seal: "certificate" and "key" are paths. If they are missing, a key and a
  * certificate for tests are made. A third object names the next certificate of production, whose file need not exist.
- * While that one is valid, the present one may have expired. That is also so if the member "next" is true, because the
- * next one was checked by another process. The member SR_SIGND_OWN_SEALS is the folder of own seals of organisations. A
- * fault of one of them is in the answer. Returns an error of the seal *seal, or -1. */
+ * The member SR_SIGND_OWN_SEALS is the folder of own seals of organisations. Faults of seals are in the answer. With
+ * the member "check" they are errors, and so is a present certificate that has expired, unless the next one is valid
+ * (or the member "next" is true, because another process has checked the next one). Returns an error of the seal *seal,
+ * or -1.
+ */
 sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool);
-/* The key of the next certificate cannot be used: forgets it, and records why. Returns an error if the present one has
- * expired. */
-sr_error_t *sr_signd_keys_without_next(sr_signd_keys_t *keys, const char *fault, apr_pool_t *pool);
+/* Returns true if a fault of this seal is no reason for the process to end. */
+bool sr_signd_tolerates(const json_t *setup, int seal);
+/* Records that a seal cannot be used, and why. If `forget` is true, its certificate is forgotten. */
+void sr_signd_keys_fault(sr_signd_keys_t *keys, int seal, const char *fault, bool forget);
 /* Returns the JSON text of the answer to the setup: the certificates of all seals. */
 const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool);
 /* Answers a request. `response` has room for SR_SIGND_MAX_RESPONSE bytes. Returns the length of the response. Several

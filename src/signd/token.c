@@ -325,8 +325,8 @@ bool sr_signd_token_is_used(void)
     return key_count > 0;
 }
 
-/* The first start: a fault of a key is a fault of the configuration. The signature with its certificates must fit into
- * the room of a document. A certificate that has expired, because the next one has replaced it, signs nothing. */
+/* The signature with its certificates must fit into the room of a document. A certificate that has expired, because the
+ * next one has replaced it, signs nothing. */
 static sr_error_t *start_key(token_key_t *key, apr_pool_t *pool)
 {
     const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
@@ -339,38 +339,38 @@ static sr_error_t *start_key(token_key_t *key, apr_pool_t *pool)
     return error ? sr_error(pool, SR_EINTERNAL, "%s", error->cause) : NULL;
 }
 
-static bool is_only_next(void)
-{
-    return key_count == 1 && keys[0].seal == SR_SIGND_NEXT;
-}
-
 /* Opens all keys. That of the next certificate is the first one, and is opened last, so that it cannot disturb the
- * login of the others. */
-static sr_error_t *start_keys(int *seal, const char **next_fault, bool again, apr_pool_t *pool)
+ * login of the others. A key with a fault is tried again by the thread: its token may come later. */
+static void start_keys(sr_signd_token_fault_t faults[SR_SIGND_NEXT + 1], bool again, apr_pool_t *pool)
 {
     for (int i = key_count - 1; i >= 0; i--) {
-        *seal = keys[i].seal;
-        sr_error_t *error = start_key(&keys[i], pool);
+        token_key_t *key = &keys[i];
+        sr_error_t *error = start_key(key, pool);
         if (!error) continue;
-        keys[i].ready = false;
-        if (!again && keys[i].seal != SR_SIGND_NEXT) return error;
-        if (again) report(&keys[i], error);
-        else *next_fault = error->message;
-        keys[i].given_up = !again;
+        key->ready = false;
+        key->given_up = !again && key->seal == SR_SIGND_NEXT;
+        if (!again) faults[key->seal] = (sr_signd_token_fault_t){error->message, !key->given_up};
+        if (again) report(key, error);
+        else apr_cpystrn(key->reason, error->message, MAX_REASON); /* the parent logs it */
     }
-    return NULL;
 }
 
-sr_error_t *sr_signd_token_start(int *seal, const char **next_fault, bool again, apr_pool_t *pool)
+/* Without the module no key is tried again. */
+static void give_up_all(sr_signd_token_fault_t faults[SR_SIGND_NEXT + 1], const char *fault)
+{
+    for (int i = 0; i < key_count; i++) {
+        keys[i].given_up = true;
+        faults[keys[i].seal] = (sr_signd_token_fault_t){fault, false};
+    }
+}
+
+sr_error_t *sr_signd_token_start(sr_signd_token_fault_t faults[SR_SIGND_NEXT + 1], bool again, apr_pool_t *pool)
 {
     pthread_t thread;
     apr_pool_t *own;
-    *seal = -1;
     sr_error_t *error = sr_signd_module_open(module_path, pool);
-    if (error && is_only_next()) return *next_fault = error->message, NULL;
-    if (error) return error;
-    SR_TRY(start_keys(seal, next_fault, again, pool));
-    *seal = -1;
+    if (error) return give_up_all(faults, error->message), NULL;
+    start_keys(faults, again, pool);
     make_condition();
     heals = true;
     if (apr_pool_create_unmanaged_ex(&own, NULL, NULL) || pthread_create(&thread, NULL, heal_in_thread, own))

@@ -15,13 +15,18 @@ void sr_signd_token_setup(const json_t *setup, apr_pool_t *pool);
  * faults. It does not sign until sr_signd_token_start has found the key. The certificate is judged by `when`. */
 sr_error_t *sr_signd_token_identity(const sr_cms_identity_t **identity, const char *certificate_path, const char *uri,
                                     int seal, sr_cms_when_t when, apr_pool_t *pool);
+/* The fault of a key, or NULL; and whether the key is tried again. */
+typedef struct sr_signd_token_fault_t {
+    const char *text;
+    bool heals;
+} sr_signd_token_fault_t;
 /* Returns true if there are keys in tokens. */
 bool sr_signd_token_is_used(void);
 /* Opens the module, logs in and finds the keys, each of which makes a trial signature, and starts the thread that does
- * so again when a token was pulled. If `again` is true, a fault of a token is only written to standard error, and this
- * thread heals it later. Otherwise returns the fault, of the seal *seal. A fault of the next certificate's key is only
- * put into *next_fault, and the key is not used. */
-sr_error_t *sr_signd_token_start(int *seal, const char **next_fault, bool again, apr_pool_t *pool);
+ * so again when a token was pulled, or not there. Sets the faults of keys, by seal. If `again` is true, those that this
+ * thread heals later are written to standard error instead. A key of the next certificate that has a fault is not used
+ * later either. */
+sr_error_t *sr_signd_token_start(sr_signd_token_fault_t faults[SR_SIGND_NEXT + 1], bool again, apr_pool_t *pool);
 /* The same for `httpd -t`, which needs no signatures: opens the module and finds the tokens, and the keys as far as
  * that is possible without a login. No PIN is tried. */
 sr_error_t *sr_signd_token_check(int *seal, apr_pool_t *pool);

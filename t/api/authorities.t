@@ -149,10 +149,10 @@ subtest 'httpd -t' => sub {
         my ($file, $words) = @$case;
         my $httpd = Sigreq::Httpd->new(server => qq{SigreqCACertificateFile "$file"});
         my ($status, $said) = $httpd->test;
-        isnt($status, 0, "refused: $file");
+        is($status, 0, "reported: $file");
         like($said, qr/SigreqCACertificateFile: /, '… the message has the name of the file');
         like($said, $words, '… the message has the reason');
-        my @lines = grep { !/^(?:Configuration Failed|AH00014)/ && /\S/ } split /\n/, $said;
+        my @lines = grep { !/^Syntax OK/ && /\S/ } split /\n/, $said;
         is(scalar @lines, 1, '… the message is one line') or diag $said;
     }
     my @off = (place => 'Sigreq Off', server => "SigreqCACertificateFile $dir/none.crt");

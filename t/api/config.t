@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Directives: `httpd -t` reports a mistake in one clear line that names the directive, and httpd does not start.
+# Directives: `httpd -t` reports a mistake in one clear line that names the directive. If the text of the configuration
+# is wrong, httpd does not start. If a file or a program cannot be used, other sites start.
 use strict;
 use warnings;
+use Mojo::File 'path';
 use Sigreq::Here qw(suite place);
 use Sigreq::Httpd;
+use Sigreq::Suite;
 use Test::More;
 
 my ($status, $said) = Sigreq::Httpd->new->test;
@@ -36,18 +39,11 @@ my @wrong = (
     ['SigreqRateLimit', 'failures=none',        'place',  qr/SigreqRateLimit must limit failures/],
     map({ ['SigreqMailLimit', $_, 'place', qr/SigreqMailLimit must be organization=, recipient=, test-/] } '20/h',
         'recipient', 'recipient=0/h', 'signer=5/h', 'test-recipient=5/week'),
-    ['SigreqDocuments', '/nowhere/at/all',      'place',  qr/SigreqDocuments \/nowhere\/at\/all is not a folder/],
-    ['SigreqDocuments', '/etc/passwd',          'place',  qr/SigreqDocuments \/etc\/passwd is not a folder/],
-    ['SigreqCache', '/etc/passwd', 'place', qr/SigreqCache \/etc\/passwd is not a folder/],
-    ['SigreqTheme', '/nowhere/at/all', 'place', qr/SigreqTheme \/nowhere\/at\/all is not a folder/],
     map({ ['SigreqFrameAncestors', $_, 'place', qr/SigreqFrameAncestors must be 'self' or origins/] } '*',
         'https://', 'https://a.org;script-src', "https://a.org\thttps://b.org", 'a.org,b.org', 'https://a.org/x',
         "'unsafe-inline'"),
     ['SigreqHelperKeep', 'maybe', 'server', qr/SigreqHelperKeep must be On or Off/],
     ['SigreqHelperKeep', 'Off',   'place',  qr/SigreqHelperKeep/],
-    ['SigreqHelper',    '/nowhere/sigreq-pdfd', 'server', qr/SigreqHelper \/nowhere\/sigreq-pdfd is not a program/],
-    ['SigreqSealProgram', '/nowhere/signd', 'server', qr/SigreqSealProgram \/nowhere\/signd is not a program/],
-    ['SigreqHelper',    '/etc/passwd',          'server', qr/SigreqHelper \/etc\/passwd is not a program/],
     ['SigreqHelper',    '/bin/true',            'place',  qr/SigreqHelper/],
     ['Sigreq',          'On',                   'server', qr/Sigreq must stand in a <Location/],
     ['SigreqNonsense',  'x',                    'place',  qr/Invalid command 'SigreqNonsense'/],
@@ -62,6 +58,32 @@ for my $row (@wrong) {
     is(scalar @lines, 1, '… the message is one line')           or diag $said;
 }
 
+my $base = 'http://127.0.0.1/esign';
+for my $row (    # the same; what is said: the other sites start
+    ['SigreqDocuments', '/nowhere/at/all', 'place', qr/SR0711: SigreqDocuments \/nowhere\/at\/all is not a folder/],
+    ['SigreqDocuments', '/etc/passwd', 'place', qr/SR0711: SigreqDocuments \/etc\/passwd is not a folder: .*503/],
+    ['SigreqCache', '/etc/passwd', 'place', qr/SR0004: \S+:\d+: SigreqCache \/etc\/passwd is not a folder/],
+    ['SigreqCache', '/nowhere/yet/there', 'place', qr/SR0004: .*SigreqCache \S+ does not exist, .* cannot make it/],
+    ['SigreqTheme', '/nowhere/at/all', 'place', qr/SR0004: .*SigreqTheme \/nowhere\/at\/all is not a folder/],
+    ['SigreqHelper', '/nowhere/sigreq-pdfd', 'server', qr/SR0003: SigreqHelper \/nowhere\/sigreq-pdfd is not a pro/],
+    ['SigreqHelper', '/etc/passwd', 'server', qr/SR0003: SigreqHelper \/etc\/passwd is not a program.*503/],
+    ['SigreqHelper', '/bin/true', 'server', qr/SR0302: SigreqHelper \/bin\/true does not work: .*503/],
+    ['SigreqSealProgram', '/nowhere/signd', 'server', qr/SR0003: SigreqSealProgram \/nowhere\/signd is not a program/],
+    ['SigreqMailTemplates', '/nowhere/at/all', 'server', qr/SR0003: SigreqMailTemplates \S+ is not a folder/],
+    ['SigreqTrust', '/nowhere/at/all', 'server', qr/SR0430: SigreqTrust: .*No such file.*answers 503 until/],
+    ['SigreqCACertificateFile', '/etc/passwd', 'server', qr/SR0403: SigreqCACertificateFile: .*answers 503 until/],
+    ['SigreqBaseURL', $base, 'place', qr/SR0004: .*SigreqBaseURL \Q$base\E does not end with the path .*, "\/": links/],
+    ['DBDMax', '3', 'server', qr/SR0713: DBDMax 3 is less than ThreadsPerChild \+ 2: .* write: DBDMax 10/],
+    )
+{
+    my ($name, $value, $where, $expected) = @$row;
+    ($status, $said) = Sigreq::Httpd->new(extra($name, $value, $where))->test;
+    is($status, 0, "$name $value: httpd -t does not fail") or diag $said;
+    my @lines = grep { !/Syntax OK/ && /\S/ } split /\n/, $said;
+    like($said, $expected, '… the message has the reason');
+    is(scalar @lines, 1, '… the message is one line') or diag $said;
+}
+
 sub extra {
     my ($name, $value, $where) = @_;
     return (helper    => $value) if $name eq 'SigreqHelper' && $where eq 'server';
@@ -71,8 +93,27 @@ sub extra {
     return ($where => ($where eq 'place' ? $on : '') . $directive);
 }
 
-($status, $said) = Sigreq::Httpd->new(place => $on . 'SigreqCache "/nowhere/yet"')->test;
-is($status, 0, 'a SigreqCache that is not there yet is made when it is needed') or diag $said;
+subtest 'what is probably a mistake, and is none' => sub {
+    my $httpd = Sigreq::Httpd->new;
+    my ($cache, $key) = ("$httpd->{dir}/cache", suite->{dir} . '/readable.key');
+    ($status, $said) =
+        Sigreq::Httpd->new(place => $on . qq{SigreqCache "$cache"\nSigreqBaseURL "https://sign.example.org"})->test;
+    is($said =~ s/Syntax OK\s*//r, '', 'a SigreqCache that can be made, and a URL with the path of the location');
+    Sigreq::Suite::write_file($key, path(suite->{dir} . '/seal/seal.key')->slurp);
+    chmod 0644, $key;
+    my $seal = 'SigreqSealCertificate "' . suite->{dir} . qq{/seal/seal.crt"\nSigreqSealKey "$key"};
+    ($status, $said) = Sigreq::Httpd->new(seal => $seal)->test;
+    is($status, 0, 'a key that everybody can read') or diag $said;
+    like($said, qr/SR0409: SigreqSealKey \Q$key\E can be read by every user of this host: run: chmod 600/,
+        '… is said');
+    chmod 0640, $key;
+    unlike((Sigreq::Httpd->new(seal => $seal)->test)[1], qr/SR0409/, '… by its group: nothing');
+    $httpd = Sigreq::Httpd->new;
+    Sigreq::Suite::write_file("$httpd->{dir}/httpd.conf", $httpd->conf =~ s/^DBD(?:Driver|Params).*//mgr);
+    ($status, $said) = $httpd->test;
+    is($status, 0, 'no database') or diag $said;
+    like($said, qr/SR0703: .* there is no DBDriver or no DBDParams/, '… is said');
+};
 
 for my $directive ('SigreqVerifyPage On', 'SigreqHelperKeep Off') {
     ($status, $said) = Sigreq::Httpd->new(place => 'Sigreq On', server => $directive)->test;

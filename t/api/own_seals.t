@@ -288,7 +288,14 @@ subtest 'removed' => sub {
 subtest 'the folder cannot be read' => sub {
     my $wrong = Sigreq::Httpd->new(server => qq{SigreqOrganizationSeals "$folder/missing"});
     my ($status, $said) = $wrong->test;
-    isnt($status, 0, 'httpd -t refuses');
-    like($said, qr{SR0444: SigreqOrganizationSeals: \S+/missing: No such file}, '… and says why');
+    is($status, 0, 'httpd -t allows other sites to start');
+    like($said, qr{SR0444: SigreqOrganizationSeals: \S+/missing: No such file.* Nothing is sealed}, '… and says why');
+    my $apart = organisation(client => { base => $wrong->start->base, connections => 0 });
+    like($wrong->log, qr{:crit\].* SR0400: \S+/missing: No such file.* No document can be signed}, 'the start, too');
+    for my $client (@$apart{qw(live test)}) {
+        my $made = $client->create(files => [['a.pdf', pdf(nonce => rand)]])->json;
+        is((signers_of($made))[0]->sign->code, 503, 'nothing is sealed, because others would be by the service');
+    }
+    is($apart->{live}->get('/health')->json('/sealing'), 'unavailable', 'the health check says it');
 };
 done_testing;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The files of the seal: `httpd -t` and the start report everything that would make bad signatures, in one line that
-# names the file. Only the parent reads the key. A restart reads it again, and because `httpd -t` runs first, it never
-# ends a running server.
+# names the file. httpd starts all the same: only documents are not signed. Only the parent reads the key. A restart
+# reads it again.
 use strict;
 use warnings;
 use File::Temp 'tempdir';
@@ -52,10 +52,13 @@ chmod 0, "$folder/unreadable.key";
 write_file("$folder/empty", '');
 
 my ($crt, $key) = ("$ours/seal.crt", "$ours/seal.key");
-my @wrong = (    # what is wrong, directives, what is said
+my @refused = (    # what is missing in the configuration, directives, what is said
     ['none',               '', qr/Sigreq On needs $both[0]: 'sigreqctl seal create'/],
     ['no key',             qq{SigreqSealCertificate "$crt"},           qr/$both[0] need each other/],
     ['no certificate',     qq{SigreqSealKey "$key"},                   qr/$both[0] need each other/],
+    ['half a test pair',   pair($ours) . qq{\nSigreqTestSealKey "$key"},       qr/$both[1] need each other/],
+);
+my @wrong = (    # what is wrong, directives, what is said
     ['a missing one',      directives("$folder/none.crt", $key),       qr{$both[0]: \S+/none\.crt: No such file}],
     ['a missing key',      directives($crt, "$folder/none.key"),       qr{$both[0]: \S+/none\.key: No such file}],
     ['a folder',           directives($folder, $key),                  qr{\Q$folder\E: Is a directory}],
@@ -68,10 +71,9 @@ my @wrong = (    # what is wrong, directives, what is said
     ['an expired one',     directives("$folder/old.crt", "$other/seal.key"), qr{/old\.crt: it expired at \d{4}-}],
     ['one for TLS',        directives("$folder/tls.crt", "$folder/tls.key"), qr{/tls\.crt: .* not for signing}],
     ['a weak one',         directives("$folder/weak.crt", "$folder/weak.key"), qr{/weak\.crt: its key is RSA 1024}],
-    ['half a test pair',   pair($ours) . qq{\nSigreqTestSealKey "$key"},       qr/$both[1] need each other/],
     ['a wrong test pair',  pair($ours) . "\n" . pair("$folder/none", 'SigreqTestSeal'), qr{$both[1]: \S+/none/seal}],
 );
-for my $row (@wrong) {
+for my $row (@refused) {
     my ($name, $seal, $expected) = @$row;
     my $httpd = Sigreq::Httpd->new(seal => $seal);
     for my $said (['httpd -t', $httpd->test], ['the start', refused_start($httpd)]) {
@@ -81,6 +83,39 @@ for my $row (@wrong) {
         like($lines[0], $expected, '… the line has the reason');
     }
 }
+mkdir "$folder/www";
+write_file("$folder/www/other.txt", 'another site');
+my $site = qq{DocumentRoot "$folder/www"};
+my $organisation = organisation();
+
+sub client_of { my ($httpd, $environment) = @_; my $c = $organisation->{$environment}; $c->{base} = $httpd->base; $c }
+
+sub signs {    # the status of a signature, and what another site answers
+    my ($httpd, $environment) = @_;
+    my $made = client_of($httpd, $environment)->create(files => [['a.pdf', pdf(nonce => rand)]])->json;
+    my $code = (signers_of($made))[0]->sign('Ann')->code;
+    return "$code " . Mojo::UserAgent->new->get($httpd->base . '/other.txt')->res->body;
+}
+
+for my $row (@wrong) {
+    my ($name, $seal, $expected) = @$row;
+    my $httpd = Sigreq::Httpd->new(seal => $seal, server => $site);
+    my ($status, $said) = $httpd->test;
+    is($status, 0, "$name: httpd -t does not fail") or diag $said;
+    my @lines = grep { !/Syntax OK|SR0409/ } lines($said);
+    is(scalar @lines, 1, '... it says what is wrong, in one line') or diag $said;
+    like($lines[0], qr/SR0400: .*$expected.* cannot be signed \(503\) until/, '... and what suffers');
+    $httpd->start;
+    my ($test, $expired) = map { scalar($name =~ $_) } qr/test pair/, qr/expired/;
+    my $what = $expired ? qr/SR0402: the certificate .* expired at/ : qr/SR0400: .*$expected/;
+    is(scalar(() = $httpd->log =~ /:crit\].* $what/g), 1, '... httpd starts, and says so once') or diag $httpd->log;
+    my $health = Sigreq::Here::client(base => $httpd->base)->get('/health');
+    is($health->code, $test || $expired ? 200 : 503, '... the health check');
+    is($health->json('/sealing'), $test || $expired ? undef : 'unavailable', '... says which part it is');
+    is(signs($httpd, $test ? 'test' : 'live'), '503 another site', '... documents are not signed, another site works');
+    is(signs($httpd, $test ? 'live' : 'test'), '200 another site', '... those of the other environment are');
+    $httpd->stop;
+}
 my ($status, $said) = Sigreq::Httpd->new(seal => '', place => 'Sigreq Off')->test;
 is($status, 0, 'without a service no seal is needed') or diag $said;
 ($status, $said) = Sigreq::Httpd->new(place => "Sigreq On\n" . pair($ours))->test;
@@ -89,7 +124,7 @@ like($said, qr/SigreqSealCertificate/, '… the message says so');
 
 sub healthy { Sigreq::Here::client(base => $_[0]->base)->get('/health')->code == 200 }
 
-my $token = organisation()->{live}{token};
+my $token = $organisation->{live}{token};
 
 sub seals_with {    # whether the server takes what this pair has signed for its own
     my ($httpd, $signed) = @_;
@@ -135,7 +170,7 @@ subtest 'the seal of the test environment' => sub {
     unlike($httpd->log, qr/SR0401/, 'it does not make one then');
     like(
         $httpd->log,
-        qr/:warn\].* SR0402: the seal's certificate "Sigreq" expires at \d{4}-\d\d-\d\dT.* httpd does not start/,
+        qr/:warn\].* SR0402: the test certificate "Sigreq" of the seal expires at \d{4}-\d\d-\S+ .* signed then/,
         'there is a warning about a certificate that expires soon');
 };
 subtest 'restarts' => sub {
@@ -153,15 +188,20 @@ subtest 'restarts' => sub {
     ok(wait_for(sub { eval { seals_with($httpd, $second) && !seals_with($httpd, $first) } }), '… uses the other one');
     my $pid = $httpd->pid;
     write_file("$pair/seal.crt", 'broken');
-    my ($code) = $httpd->test;
-    isnt($code, 0, 'with a bad file httpd -t, which apachectl asks first, refuses');
+    my ($code, $told) = $httpd->test;
+    is($code, 0, 'with a bad file httpd -t, which apachectl asks first, allows a restart for other sites');
+    like($told, qr/SR0400: .*cannot be signed/, '… and says what becomes of this one');
     ok(healthy($httpd), '… the server works as before');
     my $before = length $httpd->log;
-    kill USR1 => $pid;
-    ok(wait_for(sub { !kill 0, $pid }), 'a signal without httpd -t ends the server');
+    ok($again->(), 'a restart');
+    is($httpd->pid, $pid, '… the server goes on');
     my @lines = grep {/SR0400/} split /\n/, substr $httpd->log, $before;
     is(scalar @lines, 1, '… the log has an error') or diag $httpd->log;
     like($lines[0], qr{$both[0]: \Q$pair\E/seal\.crt: it holds no certificate}, '… the error has the reason');
+    ok(wait_for(sub { !eval { healthy($httpd) } }), '… the health check fails');
+    copy("$other/$_", "$pair/$_") for qw(seal.crt seal.key);
+    ok($again->(), 'the file is repaired, and httpd restarted');
+    ok(wait_for(sub { eval { healthy($httpd) } }), '… it seals again');
 };
 subtest 'a certificate that expires soon, while httpd runs' => sub {
     plan skip_all => clock_missing() if clock_missing();

@@ -5,7 +5,6 @@
 use strict;
 use warnings;
 use File::Temp 'tempdir';
-use IO::Socket::INET;
 use Mojo::File 'path';
 use Sigreq::Here qw(suite children signers workers wait_for organisation);
 use Sigreq::Httpd;
@@ -109,11 +108,22 @@ subtest 'a graceful restart' => sub {
     ok(wait_for(sub { !kill 0, @now }), 'httpd stops: it ends, too');
 };
 
+sub client_of { return organisation(client => { base => $_[0]->base, connections => 0 })->{test} }
 subtest 'a program that does not work' => sub {
-    my $wrong = Sigreq::Httpd->new(signd => '/bin/false');
-    system(Sigreq::Httpd::command(), '-f', "$wrong->{dir}/httpd.conf", '-k', 'start');
-    ok(wait_for(sub { $wrong->log =~ m{SR0400: /bin/false does not answer} }), 'httpd does not start');
-    my @address = (PeerAddr => '127.0.0.1', PeerPort => $wrong->{port});
-    ok(wait_for(sub { !IO::Socket::INET->new(@address) }), '… nobody listens');
+    for my $program ('/bin/false', '/nowhere/signd') {
+        my $wrong = Sigreq::Httpd->new(signd => $program)->start;
+        like($wrong->log, qr{:crit\].* SR0400: $program (?:does not answer|cannot be started).* No document can be},
+            "$program: httpd starts, and says why");
+        is_deeply([signers($wrong->pid)], [], '… it does not try again and again');
+        unlike($wrong->log, qr/SR0404/, '… nor says so');
+        my $own    = client_of($wrong);
+        my $health = $own->get('/health');
+        is($health->code,          503,           '… the health check');
+        is($health->json('/sealing'), 'unavailable', '… says which part it is');
+        my $made = $own->create(files => [['a.pdf', pdf(nonce => rand)]]);
+        is($made->code, 201, '… a submission is created');
+        is((signers_of($made->json))[0]->sign->code, 503, '… documents are not signed');
+        $wrong->stop;
+    }
 };
 done_testing;

@@ -382,7 +382,8 @@ subtest 'httpd -t' => sub {
     for my $row (@rows) {
         my ($name, $server, $expected) = @$row;
         my (undef, $status, $said) = (undef, Sigreq::Httpd->new(server => $server)->test);
-        isnt($status, 0, "$name: refused");
+        my $later = $name =~ /^a (?:missing file|file without|login)/; # other sites start
+        $later ? is($status, 0, "$name: reported") : isnt($status, 0, "$name: refused");
         like($said, $expected, '… with the reason');
         unlike($said, qr/sesame/, '… and no password');
     }

@@ -58,10 +58,10 @@ sub seal {
 sub logins { my $file = "$folder/faults/logins"; return -e $file ? split(/\n/, path($file)->slurp) : () }
 sub reset_logins { unlink "$folder/faults/logins" }
 
-sub starts_not {    # httpd does not start: its log
+sub without_seal {    # httpd starts, and seals nothing: its log
     my $httpd = shift;
-    my @command = (Sigreq::Httpd::command(), '-f', "$httpd->{dir}/httpd.conf", '-DFOREGROUND');
-    isnt(system(@command) >> 8, 0, 'httpd does not start');
+    $httpd->start;
+    ok(refuses($httpd), 'httpd starts, and documents are not signed');
     return $httpd->log;
 }
 
@@ -188,16 +188,21 @@ subtest 'a wrong PIN' => sub {
     is_deeply([logins()], [], '… it tries no PIN');
     my $pair = qr/SR0400: SigreqSealCertificate and SigreqSealKey: /;
     my $why = qr/${pair}the token refuses the PIN of SigreqSealPIN\. It was tried once/;
-    like(starts_not($httpd), $why, 'the log says why');
+    like(without_seal($httpd), qr/:crit\].* $why.* cannot be signed/, 'the log says why');
+    my $again = qr/SR0414: \Q$uri\E: the PIN was wrong, and is not tried again/;
+    ok(wait_for(sub { $httpd->log =~ $again }), '… the key is looked for again and again, and the PIN not tried');
+    $httpd->stop;
     is_deeply([logins()], ['0xa0'], 'it was tried once');
     like(tool('-L'), qr/token label +: seal\n(?:.*\n)*?.*user PIN count low/, 'the token says so');
 
     path("$folder/faults/final")->spurt('');
     reset_logins();
     my $right = Sigreq::Httpd->new(seal => seal(%p256, module => $FAULTY));
-    like(starts_not($right), qr/${pair}one more wrong PIN would lock the token/, 'if one try is left, none is made');
+    like(without_seal($right), qr/${pair}one more wrong PIN would lock the token/, 'if one try is left, none is made');
     is_deeply([logins()], [], '… not with the right PIN either');
     unlink "$folder/faults/final";
+    ok(signs_again($right), 'when the token accepts logins again, documents are signed without a restart');
+    $right->stop;
 
     path("$folder/changing")->spurt("$PIN\n");
     $httpd = Sigreq::Httpd->new(children => 2, seal => seal(%p256, module => $FAULTY, pin => "file:$folder/changing"));
@@ -383,16 +388,19 @@ subtest 'the next certificate' => sub {
         "$folder/p-256.pub", '-CA', "$folder/ca.crt", '-CAkey', "$folder/ca.key", '-extfile', "$folder/extensions",
         '-out', "$folder/expired.crt");
     my $expired = seal(production => ["$folder/expired.crt", $uri]);
-    isnt((Sigreq::Httpd->new(seal => $expired)->test)[0], 0, 'the present one alone has expired: httpd -t refuses');
+    my $says = sub { (Sigreq::Httpd->new(seal => $_[0])->test)[1] };
+    like($says->($expired), qr/SR0400: .*expired at/, 'the present one alone has expired: httpd -t says it');
     $takes_over->('the present one has expired', $expired)->stop;
-    isnt((Sigreq::Httpd->new(seal => $expired . $next->($key{rsa}, $uri))->test)[0], 0, '… with another next key, too');
+    like($says->($expired . $next->($key{rsa}, $uri)), qr/SR0400: .*expired at/, '… with another next key, too');
     run(qw(faketime -f -60d openssl req -x509 -new -days 30 -nodes -newkey rsa:2048 -subj /CN=old -addext),
         'keyUsage=digitalSignature', '-keyout', "$folder/old.key", '-out', "$folder/old.crt");
     my $old_file = qq{SigreqSealCertificate "$folder/old.crt"\nSigreqSealKey "$folder/old.key"\n};
     my $none     = Sigreq::Httpd->new(seal => $old_file . seal(pin => "file:$folder/wrong") . $next->($key{rsa}, $rsa));
     is(($none->test)[0], 0, '… with a wrong PIN, httpd -t cannot see it');
-    like(starts_not($none), qr/SR0400: .*expired at .*next one cannot be used: the token refuses/,
-        '… the start sees it');
+    my $log = without_seal($none);
+    like($log, qr/:crit\].* SR0402: the certificate "old" .*expired at/, '… the start sees that one has expired');
+    like($log, qr/:warn\].* SR0406: .* cannot be used: .*the token refuses/, '… and that the other cannot be used');
+    $none->stop;
 
     run(suite->{source} . '/build/sigreqctl', qw(seal create), "$folder/file", qw(--name file));
     my $file = Sigreq::Httpd::seal(SigreqSeal => "$folder/file") . "\n";
@@ -424,7 +432,8 @@ subtest 'wrong configurations' => sub {
         my $httpd = Sigreq::Httpd->new(seal => seal(%p256, module => $FAULTY, %o));
         reset_logins();
         my ($status, $said) = $httpd->test;
-        isnt($status, 0, "httpd -t: $what");
+        my $is_text = $what eq 'the PIN is no file'; # the others stop this service alone
+        $is_text ? isnt($status, 0, "httpd -t: $what") : is($status, 0, "httpd -t: $what");
         like($said, $message, '… the message says why');
         is_deeply([logins()], [], '… no PIN was tried');
     };
@@ -462,6 +471,6 @@ subtest 'wrong configurations' => sub {
     tool('--token-label', 'bare', '--login', '--pin', $PIN, '--delete-object', '--type', 'pubkey', '--label', 'bare');
     my ($status, $said) = $hidden->test;
     is($status, 0, 'httpd -t cannot see a key that does not match in a token without public objects') or diag $said;
-    like(starts_not($hidden), qr/${name}the key in the token is not that of the certificate/, 'the start sees it');
+    like(without_seal($hidden), qr/${name}the key in the token is not that of the certificate/, 'the start sees it');
 };
 done_testing;

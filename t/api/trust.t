@@ -86,6 +86,18 @@ $apart->stop;
 
 subtest 'a file that cannot be read' => sub {
     my $httpd = Sigreq::Httpd->new($apart->database, server => "SigreqTrust $apart->{dir}/none.crt");
-    ok(!eval { $httpd->start; 1 }, 'httpd does not start');
+    my $client = Sigreq::Here::client(base => $httpd->start->base);
+    like($httpd->log, qr/:crit\].* SR0430: SigreqTrust: .*No such file.* answers 503 until/, 'httpd starts');
+    my $health = $client->get('/health');
+    is($health->code, 503, 'the service answers 503');
+    is_deeply($health->json, { status => 'unavailable', disabled => 'SR0430' }, '… with the tag of the reason');
+    my $said = 'This service is not available at present (SR0430)';
+    is($client->get('/signatures')->json('/message'), $said, '… also to other requests');
+    my $page = Mojo::UserAgent->new->get($httpd->base . '/sign/' . 'a' x 36 => { Accept => 'text/html' })->res;
+    is($page->code, 503, 'so does the signing page');
+    like($page->body, qr/<html/, '… as a page');
+    Sigreq::Suite::write_file("$apart->{dir}/none.crt", path($pki->file('root.crt'))->slurp);
+    ok($httpd->graceful, 'the file is repaired, and httpd restarted');
+    is($client->get('/health')->code, 200, 'the service works');
 };
 done_testing;
