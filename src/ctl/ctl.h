@@ -29,6 +29,7 @@ typedef enum ctl_option_id_t {
     OPTION_PARAMS,
     OPTION_DOCUMENTS,
     OPTION_JSON,
+    OPTION_VERSION,
     OPTION_HELP,
     OPTION_ORGANIZATION,
     OPTION_USER,

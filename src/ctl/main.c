@@ -56,6 +56,7 @@ static const char *take_arguments(ctl_t *ctl, apr_array_header_t *words, int arg
     for (int i = 1; i < argc; i++) {
         const char *wrong = NULL;
         if (options && strcmp(argv[i], "--") == 0) options = false;
+        else if (options && strcmp(argv[i], "-h") == 0) ctl->given[OPTION_HELP] = true;
         else if (options && strncmp(argv[i], "--", 2) == 0) wrong = take_option(ctl, &i, argc, argv);
         else if (options && argv[i][0] == '-' && argv[i][1]) wrong = apr_psprintf(ctl->pool, "no option %s", argv[i]);
         else APR_ARRAY_PUSH(words, const char *) = argv[i];
@@ -126,6 +127,19 @@ static const char *fit_options(ctl_t *ctl, const apr_array_header_t *words, int 
     return NULL;
 }
 
+/* Returns what is wrong with a command that does not exist. For a group without a verb it lists the verbs. */
+static const char *unknown(const ctl_t *ctl, const apr_array_header_t *words)
+{
+    const char *group = APR_ARRAY_IDX(words, 0, const char *), *verbs = "";
+
+    for (int i = 0; words->nelts == 1 && i < ctl_command_count; i++) {
+        if (strcmp(ctl_commands[i].group, group) != 0) continue;
+        verbs = apr_pstrcat(ctl->pool, verbs, *verbs ? ", " : "", ctl_commands[i].verb, NULL);
+    }
+    if (*verbs) return apr_psprintf(ctl->pool, "%s needs one of: %s", group, verbs);
+    return apr_psprintf(ctl->pool, "there is no command %s", apr_array_pstrcat(ctl->pool, words, ' '));
+}
+
 static ctl_exit_t failed(const sr_error_t *error)
 {
     static const struct {
@@ -156,14 +170,12 @@ static ctl_exit_t perform(ctl_t *ctl, int argc, const char *const *argv)
     if (wrong) return misused(ctl, wrong);
     ctl->command = find_command(&used, words);
     if (ctl->given[OPTION_HELP]) return help(ctl, words);
+    if (ctl->given[OPTION_VERSION]) return printf("sigreqctl " SR_VERSION "\n") > 0 ? CTL_DONE : CTL_FAILED;
     if (!ctl->command && !words->nelts) {
         ctl_help(stderr, NULL, NULL);
         return CTL_USAGE;
     }
-    if (!ctl->command) {
-        return misused(ctl,
-                       apr_psprintf(ctl->pool, "there is no command %s", apr_array_pstrcat(ctl->pool, words, ' ')));
-    }
+    if (!ctl->command) return misused(ctl, unknown(ctl, words));
     wrong = fit_options(ctl, words, used);
     if (wrong) return misused(ctl, wrong);
     error = ctl->command->run(ctl);

@@ -61,6 +61,10 @@ for my $command (@commands) {
 like($out, qr/\(ps\).*--config.*PGPASSFILE.*service=/s, 'help says where to put a password');
 like($out, qr/token create.*token list.*token revoke/s, 'help of a group has its commands');
 unlike($out, qr/org create/, 'it has no other commands');
+my ($short) = exits(0, 'help of a group by -h', 'token', '-h');
+is($short, $out, '-h is the same as --help');
+my ($version) = slurp('include/mod_sigreq.h') =~ /MOD_SIGREQ_VERSION "(.*)"/;
+is((exits(0, '--version', '--version'))[0], "sigreqctl $version\n", 'the version');
 my ($code, $nothing, $text) = run();
 is($code, 2, 'without a command the exit code is that of a usage error');
 like($text, qr/^Usage:/m, 'without a command help is printed');
@@ -68,6 +72,7 @@ like($text, qr/^Usage:/m, 'without a command help is printed');
 # --- wrong command lines
 my @db = ('--driver', 'sqlite3', '--params', "$folder/a.db");
 my @wrong = (
+    [['token'], 'token needs one of: create, list, revoke, webhooks'],
     [['frobnicate'], 'there is no command frobnicate'], [['org', 'nosuch'], 'there is no command org nosuch'],
     [['org', 'list', '--nosuch'], 'there is no option --nosuch'], [['org', 'list', '-x'], 'no option -x'],
     [['org', 'create'], '--name is required'], [['org', 'create', '--name'], '--name needs a value'],
