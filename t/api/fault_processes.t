@@ -133,9 +133,9 @@ subtest 'one child' => sub {
     are_under_way($receiver, 16);
     create($client, 1, $other->url('/ok'));
     is(scalar $other->wait_for(1), 1, 'another host is called');
-    # on a busy machine, a call may take the place of one that was given up after 15 s
+    # on a busy machine, a call may take the place of one that was given up after 15 s, and be noted late
     my @at = map { $_->{at} } $receiver->received('/held');
-    is(scalar(grep { $at[$_] - $at[$_ - 16] < 14 } 16 .. $#at), 0, '… and this one is not called a 17th time at once');
+    is(scalar(grep { $at[$_] - $at[$_ - 16] < 8 } 16 .. $#at), 0, '… and this one is not called a 17th time at once');
     $receiver->release;
     history($client, 21);
     is(scalar $receiver->received('/held'), 20, 'all arrived');
