@@ -16,12 +16,12 @@ my %started; # those that live: what a file holds to its end has to stop before 
 
 # new(place => what stands in <Location "/">, server => what stands in the server, documents => FOLDER, mpm => 'event',
 #     driver, params => database, seal => the directives of the seal, children, threads => of each: prefork has 8
-#     children unless told otherwise)
+#     children unless told otherwise, address => 127.0.0.1, port)
 sub new {
     my ($class, %o) = @_;
     my $self =
         bless { dir => tempdir('httpd.XXXXXX', DIR => suite->{dir}, CLEANUP => 1), port => Sigreq::Suite::free_port(),
-        %o }, $class;
+        address => '127.0.0.1', %o }, $class;
     mkdir "$self->{dir}/documents";
     Sigreq::Suite::write_file("$self->{dir}/httpd.conf", $self->conf);
     return $self;
@@ -43,7 +43,7 @@ sub conf {
     return <<"CONF";
 ServerRoot "$o{dir}"
 ServerName 127.0.0.1
-Listen 127.0.0.1:$o{port}
+Listen $o{address}:$o{port}
 PidFile "$o{dir}/pid"
 DefaultRuntimeDir "$o{dir}"
 ErrorLog "$o{dir}/error_log"
@@ -97,13 +97,13 @@ sub start {
     weaken($started{ refaddr $self } = $self);
     for (1 .. 2400) {    # two minutes, as Sigreq::Here::wait_for
         return $self
-            if -e "$self->{dir}/pid" && IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port});
+            if -e "$self->{dir}/pid" && IO::Socket::INET->new(PeerAddr => $self->{address}, PeerPort => $self->{port});
         sleep 0.05;
     }
     die "httpd does not answer: " . $self->log . "\n";
 }
 
-sub base {"http://127.0.0.1:$_[0]{port}"}
+sub base {"http://$_[0]{address}:$_[0]{port}"}
 sub pid  { my $file = "$_[0]{dir}/pid";       -e $file ? path($file)->slurp + 0 : 0 }
 sub log  { my $file = "$_[0]{dir}/error_log"; -e $file ? path($file)->slurp     : '' }
 

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# PostgreSQL with a standby under Patroni and etcd (docs/several-hosts), and two hosts behind haproxy, the second of which
+# uses PgBouncer. While callers and signers work, the leader is killed, stopped, switched over, and the PostgreSQL of the
+# leader alone is killed. The service heals each time, nobody waits for a leader that is stopped, callers see 503 alone,
+# nothing that was acknowledged is lost, and no webhook is called twice. How long it takes is printed.
+use strict;
+use warnings;
+use Sigreq::Apart;
+use Sigreq::Here qw(wait_for sql);
+use Sigreq::Receiver;
+use Sigreq::S3;
+use Sigreq::Several;
+use Sigreq::Workload;
+use Test::More;
+use Time::HiRes 'time';
+
+plan skip_all => $_
+    for grep {defined} Sigreq::Several::missing(qw(haproxy patroni etcd pgbouncer)), Sigreq::S3::missing();
+
+my $receiver = Sigreq::Receiver->new; # before the programs that end with our pipes, which it would keep open
+my $several  = Sigreq::Several->new;
+my $params   = $several->database(ttl => 8, loop_wait => 1);
+my $apart    = Sigreq::Apart->new(params => $params);
+my @hosts    = ($several->host(1, $params), $several->host(2, $several->poolers));
+my @direct   = map { $apart->client($_) } @hosts;
+$several->haproxy;
+my $client = Sigreq::Here::client(base => $several->base, token => $apart->{token}, connections => 0);
+ok(wait_for(sub { $client->get('/health')->code == 200 }), 'the service works') or diag $several->log('haproxy');
+$client->post("/webhooks/$_-webhook-url", json => { url => $receiver->url('/ok') }) for qw(sent signed completed);
+sub durability { $_[0]->get('/health', query => { verbose => '' })->json->{durability} // '' }
+is(durability($_), 'ok', 'PostgreSQL keeps what it has committed') for @direct;
+
+my $load = Sigreq::Workload->new(client => $client, dir => $several->{dir}, width => 4)->start;
+
+# Does something to the leader, and waits until another one leads and the service works, at both hosts.
+sub healed {
+    my ($name, $code) = @_;
+    $load->goes_on(time, 10);
+    my $old = $several->leader // return fail("$name: there is no leader");
+    my $at  = time;
+    $code->($old);
+    ok(wait_for(sub { ($several->leader // $old) ne $old }), "$name: the other one leads");
+    ok($load->goes_on(time, 10), '… callers and signers go on');
+    for my $host (@direct) { ok(wait_for(sub { $host->get('/health')->code == 200 }), '… and so does each host') }
+    diag sprintf '%s: nothing was acknowledged for %.1f s', $name, $load->silence($at, time);
+    return $at;
+}
+
+sub is_whole_again { ok($several->is_redundant, '… there is a standby again') or diag explain $several->members }
+
+healed('the leader is killed', sub { $several->kill_all($_[0]) });
+$several->again($_) for grep { !$several->family($_) } qw(pg1 pg2);
+is_whole_again();
+
+healed('a switchover', sub { ok($several->switch_over($_[0]), 'Patroni is asked') });
+is_whole_again();
+
+# Only its PostgreSQL: Patroni starts it again, or the other one leads.
+my ($leader) = $several->leader;
+my $at = time;
+kill KILL => grep { $_ != $several->pid($leader) } $several->family($leader);
+ok($load->goes_on($at + 1, 20), 'the PostgreSQL of the leader is killed: callers and signers go on');
+diag sprintf 'the PostgreSQL of the leader is killed: nothing was acknowledged for %.1f s', $load->silence($at, time);
+is_whole_again();
+
+my @stopped;
+my $stopped_at = healed('the leader is stopped', sub { @stopped = $several->family($_[0]); kill STOP => @stopped });
+ok($load->answered(time), 'every request is answered while it is stopped');
+kill CONT => @stopped;
+is_whole_again();
+diag sprintf 'the longest of all requests took %.1f s (SigreqDatabaseTimeout 6 s)', $load->slowest;
+
+$load->stop;
+is_deeply([$load->wrong], [], 'no request is refused');
+is_deeply([grep { !/^(?:200|201|409|503)$/ } keys %{ $load->codes }], [], 'there is no other answer than 503')
+    or diag explain([map { $_->{why} // () } $load->notes]);
+my @done = $load->done;
+cmp_ok(scalar @done, '>', 50, @done . ' submissions');
+is_deeply([$load->verify($direct[0])], [], 'everything that was acknowledged is there');
+my $waiting = "SELECT count(*) FROM sigreq.job WHERE state <> 'done' AND event IS NOT NULL";
+ok(wait_for(sub { sql($waiting, $params) == 0 }), 'all webhooks are called');
+my %times;
+$times{ $_->{body}{eventId} }++ for $receiver->received;
+is(scalar(grep { $_ > 1 } values %times), 0, '… none of them twice');
+my $told = sql('SELECT count(*) FROM sigreq.job WHERE success AND event IS NOT NULL', $params);
+cmp_ok(scalar keys %times, '>=', $told, '… and none is called a success that has not arrived');
+my $lost = sql('SELECT count(*) FROM sigreq.job WHERE NOT success AND event IS NOT NULL', $params);
+my $codes = $load->codes;
+diag @done . " submissions, $told webhooks, $lost of them interrupted; answers: " . join ', ',
+    map {"$codes->{$_} times $_"} sort keys %$codes;
+done_testing;
