@@ -267,7 +267,8 @@ INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PR
             $(patsubst %,644:src/jobs/%:$(MAIL),$(MAIL_TEMPLATES)) \
             $(patsubst %,644:%:$(DOC),README CHANGES LICENSE $(wildcard docs/*.md)) \
             $(patsubst %,644:%:$(DOC)/decisions,$(wildcard docs/decisions/*.md)) \
-            $(patsubst %,644:%:$(DOC)/signing-page,$(wildcard docs/signing-page/*.png))
+            $(patsubst %,644:%:$(DOC)/signing-page,$(wildcard docs/signing-page/*.png)) \
+            $(patsubst %,644:%:$(DOC)/several-hosts,$(wildcard docs/several-hosts/*))
 target_of = $(DESTDIR)$(word 3,$(1))/$(notdir $(word 2,$(1)))
 define install_one
 install -D -m $(word 1,$(1)) $(word 2,$(1)) $(call target_of,$(1))
@@ -281,7 +282,8 @@ install: all
 uninstall:
 	rm -f $(foreach i,$(INSTALLED),$(call target_of,$(subst :, ,$i))) $(DESTDIR)$(AVAILABLE)/sigreq.load
 	for f in $(CONF_TARGET) $(CONF_TARGET).new; do if cmp -s conf/sigreq.conf $$f; then rm -f $$f; fi; done
-	for d in $(PREFIX)/lib/sigreq $(MAIL) $(dir $(MAIL)) $(DOC)/decisions $(DOC)/signing-page $(DOC); do \
+	for d in $(PREFIX)/lib/sigreq $(MAIL) $(dir $(MAIL)) $(DOC)/decisions $(DOC)/signing-page \
+	    $(DOC)/several-hosts $(DOC); do \
 	    [ ! -d $(DESTDIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; done
 
 # The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no npm.
@@ -326,7 +328,7 @@ torture:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units
 	@SIGREQ_TORTURE=1 exec t/run
-#: make test-cluster                   run the tests with documents in S3 (OpenStack Swift)
+#: make test-cluster                   run the tests with documents in S3, and with several hosts
 test-cluster:
 	@tools/deps cluster
 	@$(MAKE) --no-print-directory all units

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# PostgreSQL with a standby under Patroni and etcd (docs/several-hosts), and two hosts behind haproxy, the second of which
-# uses PgBouncer. While callers and signers work, the leader is killed, stopped, switched over, and the PostgreSQL of the
-# leader alone is killed. The service heals each time, nobody waits for a leader that is stopped, callers see 503 alone,
-# nothing that was acknowledged is lost, and no webhook is called twice. How long it takes is printed.
+# PostgreSQL with a standby under Patroni and etcd (docs/several-hosts), and two hosts behind haproxy, the second of
+# which uses PgBouncer. While callers and signers work, the leader is killed, stopped, switched over, and the
+# PostgreSQL of the leader alone is killed. The service heals each time, nobody waits for a leader that is stopped,
+# callers see 503 alone, nothing that was acknowledged is lost, and no webhook is called twice. How long it takes is
+# printed.
 use strict;
 use warnings;
 use Sigreq::Apart;
@@ -19,17 +20,18 @@ plan skip_all => $_
 
 my $receiver = Sigreq::Receiver->new; # before the programs that end with our pipes, which it would keep open
 my $several  = Sigreq::Several->new;
-my $params   = $several->database(ttl => 8, loop_wait => 1);
+my $params   = $several->database;
 my $apart    = Sigreq::Apart->new(params => $params);
-my @hosts    = ($several->host(1, $params), $several->host(2, $several->poolers));
-my @direct   = map { $apart->client($_) } @hosts;
 $several->haproxy;
+my @hosts  = ($several->host(1, $params), $several->host(2, $several->pooler));
+my @direct = map { $apart->client($_) } @hosts;
 my $client = Sigreq::Here::client(base => $several->base, token => $apart->{token}, connections => 0);
-ok(wait_for(sub { $client->get('/health')->code == 200 }), 'the service works') or diag $several->log('haproxy');
+ok($several->serves($client), 'the service works') or diag $several->log('haproxy');
 $client->post("/webhooks/$_-webhook-url", json => { url => $receiver->url('/ok') }) for qw(sent signed completed);
 sub durability { $_[0]->get('/health', query => { verbose => '' })->json->{durability} // '' }
 is(durability($_), 'ok', 'PostgreSQL keeps what it has committed') for @direct;
 
+ok($several->ttl(8), 'a leader may be silent for 8 s');
 my $load = Sigreq::Workload->new(client => $client, dir => $several->{dir}, width => 4)->start;
 
 # Does something to the leader, and waits until another one leads and the service works, at both hosts.
@@ -68,7 +70,7 @@ my $stopped_at = healed('the leader is stopped', sub { @stopped = $several->fami
 ok($load->answered(time), 'every request is answered while it is stopped');
 kill CONT => @stopped;
 is_whole_again();
-diag sprintf 'the longest of all requests took %.1f s (SigreqDatabaseTimeout 6 s)', $load->slowest;
+diag sprintf 'the longest of all requests (%s) took %.1f s; SigreqDatabaseTimeout is 6 s', $load->slowest;
 
 $load->stop;
 is_deeply([$load->wrong], [], 'no request is refused');

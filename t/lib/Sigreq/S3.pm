@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use File::Temp 'tempdir';
 use HTTP::Tiny;
+use Sigreq::Processes;
 use Sigreq::Suite;
 
 # Why there is no Swift here, or undef.
@@ -23,7 +24,7 @@ sub new {
     for my $try (1 .. 3) {
         my @ports   = map { Sigreq::Suite::free_port() } 1 .. 4;
         my @command = ("$o{source}/t/tool/s3server.py", $self->{dir}, @ports);
-        $self->{port} = $ports[0];
+        @{$self}{qw(port command)} = ($ports[0], \@command);
         last if ($self->{server} = started(@command))->{said} eq "ready\n";
         $self->stop;
         die "Swift did not start\n" if $try == 3;
@@ -33,7 +34,16 @@ sub new {
     return $self;
 }
 
-# Starts a program in Python, which ends with its standard input: {in, out, said => its first line}
+# Kills the server, and starts it again.
+sub again {
+    my $self = shift;
+    kill KILL => Sigreq::Processes::below(qr{}, $self->{server}{pid});
+    ended($self->{server});
+    $self->{server} = started(@{ $self->{command} });
+    return $self->{server}{said} eq "ready\n" || die "Swift did not start again\n";
+}
+
+# Starts a program in Python, which ends with its standard input: {pid, in, out, said => its first line}
 sub started {
     my @command = @_;
     pipe my $in, my $stdin or die "pipe: $!\n";
@@ -43,7 +53,7 @@ sub started {
         close $stdin;
         exec '/usr/bin/python3', @command or die "exec: $!\n";
     }
-    return { in => $stdin, out => $out, said => scalar <$out> // '' };
+    return { pid => $pid, in => $stdin, out => $out, said => scalar <$out> // '' };
 }
 
 sub ended { my $program = shift; close $program->{in}; close $program->{out}; return }

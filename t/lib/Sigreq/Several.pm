@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Several: what docs/several-hosts.md sets up, on one machine: hosts behind haproxy, and PostgreSQL with a standby
-# under Patroni and etcd. It uses the files of docs/several-hosts with addresses of the loopback network instead of
-# 10.0.0.x, so that the ports can stay. Everything ends with the object.
+# Sigreq::Several: what docs/several-hosts.md sets up, on one machine: hosts behind haproxy, and PostgreSQL with a
+# standby under Patroni and etcd. It uses the files of docs/several-hosts with addresses of the loopback network
+# instead of 10.0.0.x, so that the ports can stay. Everything ends with the object.
 package Sigreq::Several;
 use strict;
 use warnings;
@@ -46,7 +46,7 @@ sub new {
 
 sub address { return "$_[0]{network}.$_[1]" }
 
-# A file of docs/several-hosts as it is used here. replace => [what is in it, what is there instead, …]: each must be found
+# A file of docs/several-hosts as it is used here. Pairs of texts: what must be in it, and what is there instead.
 sub file {
     my ($self, $name, $as, @replace) = @_;
     my $text = path(suite->{source} . "/docs/several-hosts/$name")->slurp;
@@ -155,20 +155,20 @@ sub haproxy {
     return $self->answers($self->address(1), port(), 'haproxy');
 }
 
-# --- PostgreSQL under Patroni. ttl, loop, retry => as in patroni.yml. The connection string of sigreq.conf.
+# Waits until haproxy has found a host. What haproxy itself answers before is not in the API's description.
+sub serves { my ($self, $client) = @_; return wait_for(sub { $client->get('/health', unjudged => 1)->code == 200 }) }
+
+# --- PostgreSQL under Patroni: the connection string of sigreq.conf
 
 sub database {
-    my ($self, %o) = @_;
+    my $self = shift;
     $self->etcd;
-    my %limits = (ttl => 20, loop_wait => 2, retry_timeout => 3, %o);
-    my @limits = map { my $was = { ttl => 20, loop_wait => 2, retry_timeout => 3 }->{$_}; ("$_: $was" => "$_: $limits{$_}") }
-        sort keys %limits;
     for my $number (1, 2) {
         my $name = "pg$number";
         my $dir  = "$self->{dir}/$name";
         make_path("$dir/s");
         my @own = $number == 1 ? () : ('name: pg1' => "name: $name", '10.0.0.21' => '10.0.0.22');
-        my $file = $self->file('patroni.yml', "$name.yml", @own, @limits, '/var/lib/postgresql/15/sigreq' => "$dir/data",
+        my $file = $self->file('patroni.yml', "$name.yml", @own, '/var/lib/postgresql/15/sigreq' => "$dir/data",
             '/usr/lib/postgresql/15/bin' => (glob '/usr/lib/postgresql/*/bin')[-1],
             '/var/lib/postgresql/pgpass-patroni' => "$dir/pgpass", '/var/run/postgresql' => "$dir/s");
         $self->start($name, program('patroni'), $file);
@@ -176,6 +176,10 @@ sub database {
     $self->is_redundant or die "Patroni did not start: " . join '', map { $self->log("pg$_") } 1, 2;
     $self->superuser("CREATE ROLE sigreq LOGIN PASSWORD 'secret'");
     $self->superuser('CREATE DATABASE sigreq OWNER sigreq');
+    for my $host (map { $self->address($_) } 21, 22) {    # the standby has it, but may show it later
+        my $here = sub { (psql("host=$host user=sigreq password=secret dbname=sigreq", 'SELECT 1'))[0] };
+        wait_for($here) or die "the database is not at $host\n";
+    }
     my ($params) = path(suite->{source} . '/docs/several-hosts/sigreq.conf')->slurp =~ /^DBDParams "(.*)"$/m;
     return $self->{params} = $params =~ s/\b10\.0\.0\.(\d+)/$self->address($1)/ger;
 }
@@ -193,27 +197,33 @@ sub etcd {
     return $self->answers($self->address(31), 2379, 'etcd1');
 }
 
-sub superuser {    # one statement, at the leader
+sub superuser {    # one statement, at the leader, again if it fails
     my ($self, $statement) = @_;
     my $params = 'host=' . $self->address(21) . ',' . $self->address(22)
-        . ' user=postgres password=secret-of-postgres dbname=postgres target_session_attrs=read-write connect_timeout=2';
-    system('psql', '-qXAt', $params, '-c', $statement) == 0 or die "psql failed: $statement\n";
-    return;
+        . ' user=postgres password=secret-of-postgres dbname=postgres target_session_attrs=read-write';
+    my ($done, $said);
+    my $run = sub { ($done, $said) = psql($params, $statement); return $done || $said =~ /already exists/ };
+    return wait_for($run) || die "psql failed: $said\n";
 }
 
-# PgBouncer before each PostgreSQL: the connection string by which a host uses them.
-sub poolers {
+sub psql {    # (whether it succeeds, all it said)
+    my ($params, $statement) = @_;
+    my @psql = ('sh', '-c', 'exec psql -qXAt "$1" -c "$2" 2>&1', 'sh', "$params connect_timeout=2", $statement);
+    open my $pipe, '-|', @psql or die "psql: $!\n";
+    my $said = do { local $/; <$pipe> };
+    return (close($pipe), $said);
+}
+
+# PgBouncer, which needs haproxy: the connection string of a host that uses it.
+sub pooler {
     my $self  = shift;
     my $users = Sigreq::Suite::write_file("$self->{dir}/users", qq{"sigreq" "secret"\n});
-    for my $number (1, 2) {
-        my @own = $number == 1 ? () : ('10.0.0.21' => '10.0.0.22');
-        my $name = "pgbouncer$number";
-        my $file = $self->file('pgbouncer.ini', "$name.ini", @own, '/etc/pgbouncer/userlist.txt' => $users);
-        $self->start($name, program('pgbouncer'), $file);
-        $self->answers($self->address(20 + $number), 6432, $name);
-    }
+    my $file  = $self->file('pgbouncer.ini', 'pgbouncer.ini', '/etc/pgbouncer/userlist.txt' => $users);
+    $self->start('pgbouncer', program('pgbouncer'), $file);
+    $self->answers($self->address(1), 6432, 'pgbouncer');
     $self->superuser("ALTER ROLE sigreq SET statement_timeout = '5s'");
-    return $self->{params} =~ s/5432/6432/gr =~ s/ options='.*?'//r;
+    my $params = $self->{params} =~ s/ (?:options='.*?'|target_session_attrs=\S+)//gr;
+    return $params =~ s/host=\S+ port=\S+/'host=' . $self->address(1) . ' port=6432'/er;
 }
 
 # What Patroni says about its members: {name => {role, state}}, or undef.
@@ -233,12 +243,20 @@ sub leader {
     return $name;
 }
 
-# Asks Patroni for another leader.
-sub switch_over {
-    my ($self, $leader) = @_;
-    my ($number) = $leader =~ /(\d)/;
-    my $url = 'http://' . $self->address(20 + $number) . ':8008/switchover';
-    return HTTP::Tiny->new(timeout => 60)->post($url, { content => encode_json({ leader => $leader }) })->{success};
+# Asks the Patroni of a member for something.
+sub ask {
+    my ($self, $name, $method, $path, %what) = @_;
+    my ($number) = $name =~ /(\d)/;
+    my $url = 'http://' . $self->address(20 + $number) . ":8008/$path";
+    return HTTP::Tiny->new(timeout => 60)->request($method, $url, { content => encode_json(\%what) })->{success};
+}
+
+sub switch_over { my ($self, $leader) = @_; return $self->ask($leader, POST => 'switchover', leader => $leader) }
+
+# How long a leader may be silent. Tests set less than patroni.yml after everything has been set up.
+sub ttl {
+    my ($self, $seconds) = @_;
+    return wait_for(sub { $self->ask('pg1', PATCH => 'config', ttl => $seconds, loop_wait => 1) });
 }
 
 sub is_redundant {    # waits until there is a leader, and a standby that has everything

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Workload: callers and signers who use a service without a pause, in a process of their own, while the test kills
-# what it is made of. Each repeats a request until it is answered with something else than 503. Then `verify` compares
-# with the service what was acknowledged.
+# Sigreq::Workload: callers and signers who use a service without a pause, in a process of their own, while the test
+# kills what it is made of. Each repeats a request until it is answered with something else than 503. Then `verify`
+# compares with the service what was acknowledged.
 package Sigreq::Workload;
 use strict;
 use warnings;
@@ -150,7 +150,11 @@ sub silence {
 }
 
 sub codes { my %count; $count{ $_->{code} }++ for grep { defined $_->{code} } $_[0]->notes; return \%count }
-sub slowest { return max(0, map { $_->{took} // 0 } $_[0]->notes) }
+
+sub slowest {    # of all requests: (what, seconds)
+    my ($slowest) = sort { $b->{took} <=> $a->{took} } grep { defined $_->{took} } $_[0]->notes;
+    return ("$slowest->{what}, $slowest->{code}", $slowest->{took});
+}
 
 # --- what the service has of it, by the client of any host: faults, as texts. pdfsig looks at 100 documents at most.
 
