@@ -37,7 +37,8 @@ sub new {
 # Kills the server, and starts it again.
 sub again {
     my $self = shift;
-    kill KILL => Sigreq::Processes::below(qr{}, $self->{server}{pid});
+    # itself, too: it would not end as long as another process of the test has its standard input
+    kill KILL => Sigreq::Processes::below(qr{}, $self->{server}{pid}), $self->{server}{pid};
     ended($self->{server});
     $self->{server} = started(@{ $self->{command} });
     return $self->{server}{said} eq "ready\n" || die "Swift did not start again\n";
