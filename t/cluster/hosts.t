@@ -136,8 +136,6 @@ subtest 'hosts are killed' => sub {
         'nobody has two revisions of a document');
     events_are_right();
 };
-my @ctl = ('--config', Sigreq::Suite::write_file("$several->{dir}/check.conf",
-    "SigreqDocuments s3://sigreq\n" . $several->{s3}->directives("$several->{dir}/cache-1")));
-my $report = $apart->ctl(@ctl, 'check', '--remote');
+my $report = $several->checked($apart->{params});
 is_deeply([@{$report}{qw(missing damaged)}], [0, 0], 'sigreqctl check --remote finds nothing wrong');
 done_testing;

@@ -115,9 +115,10 @@ ok(wait_for(sub { sql($waiting, $params) == 0 }), 'all webhooks are called');
 my %times;
 $times{ $_->{body}{eventId} }++ for $receiver->received;
 is(scalar(grep { $_ > 1 } values %times), 0, '… none of them twice');
-my $report = $apart->ctl('--config', Sigreq::Suite::write_file("$several->{dir}/check.conf",
-    "SigreqDocuments s3://sigreq\n" . $several->{s3}->directives("$several->{dir}/cache-1")), 'check', '--remote');
+# An object that no row names is left if a host or a leader dies between the upload and the commit. It is no loss.
+my $report = $several->checked($params);
 is_deeply([@{$report}{qw(missing damaged)}], [0, 0], 'the bucket has all documents');
+diag "$report->{foreign} objects that no row names";
 my ($codes, @sorted) = ($load->codes, sort { $a <=> $b } @healed);
 diag $signings->() . ' signings, killed: ' . join ', ', map {"$killed{$_} times $_"} sort keys %killed;
 diag 'answers: ' . join ', ', map {"$codes->{$_} times $_"} sort keys %$codes;

@@ -155,6 +155,16 @@ sub haproxy {
     return $self->answers($self->address(1), port(), 'haproxy');
 }
 
+# What sigreqctl check --remote says, which exits with 1 if it finds anything.
+sub checked {
+    my ($self, $params) = @_;
+    my $config = Sigreq::Suite::write_file("$self->{dir}/check.conf",
+        "SigreqDocuments s3://sigreq\n" . $self->{s3}->directives("$self->{dir}/cache-1"));
+    my @command = (suite->{source} . '/build/sigreqctl', '--driver', 'pgsql', '--params', $params);
+    open my $pipe, '-|', @command, '--config', $config, qw(--json check --remote) or die "sigreqctl: $!\n";
+    return decode_json(do { local $/; <$pipe> });
+}
+
 # Waits until haproxy has found a host. What haproxy itself answers before is not in the API's description.
 sub serves { my ($self, $client) = @_; return wait_for(sub { $client->get('/health', unjudged => 1)->code == 200 }) }
 
