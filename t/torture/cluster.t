@@ -88,6 +88,7 @@ my %faults = (
     etcd     => sub { program_killed(qw(etcd1 etcd2 etcd3)) },
     store    => sub { $several->{s3}->again });
 
+$load->goes_on(time, 50);    # Patroni has taken over the ttl meanwhile
 my $signings = sub { return $SIGNERS * $load->done };
 while ($signings->() < $SIGNINGS || @healed < $FAILOVERS) {
     # as many failovers as signings have their share of
