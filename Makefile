@@ -69,7 +69,7 @@ PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqctl
 
 .PHONY: all units help deps run demo-receiver pictures check test test-cluster torture coverage bench corpus corpus-sign install \
-        uninstall dist clean format lint
+        uninstall dist deb test-package clean format lint
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -295,6 +295,23 @@ dist: $(O)/page/bundled
 	tar -rf '$(O)/$(DIST).tar' --owner=root --group=root --transform='s|^|$(DIST)/dist/|' -C '$(O)' page
 	gzip -9nf '$(O)/$(DIST).tar'
 
+# The packages are built from the tarball alone, in a folder of their own.
+DEB = $(O)/deb
+#: make deb                            build/deb/*.deb: packages for Debian, from the tarball of `make dist`, without network
+deb: dist
+	@tools/deps package
+	rm -rf '$(DEB)'
+	mkdir -p '$(DEB)/source'
+	tar -C '$(DEB)/source' --strip-components=1 -xf '$(O)/$(DIST).tar.gz'
+	gzip -dc '$(O)/$(DIST).tar.gz' | tar -f - --delete '$(DIST)/debian' | gzip -9n >'$(DEB)/mod-sigreq_$(VERSION).orig.tar.gz'
+	cd '$(DEB)/source' && dpkg-buildpackage -us -uc
+	rm -rf '$(DEB)/source'
+
+#: make test-package                   install, use, upgrade and purge the packages in a bare machine (root)
+test-package: deb
+	@tools/deps test-package
+	@exec prove -It/lib -v t/package/deb.t
+
 #: make deps                           install the Debian packages for all of this (root or sudo)
 deps:
 	tools/deps all
@@ -366,7 +383,7 @@ corpus-sign:
 #: make clean                          remove what was built
 clean:
 	rm -rf $(addprefix $(O)/,$(notdir $(PROGRAMS) $(SQL_TABLES)) flags symbols libsigreq.a libpdfd.a obj embed manual page npm t speed fuzz \
-	    coverage screenshots $(DIST).tar $(DIST).tar.gz)
+	    coverage deb screenshots $(DIST).tar $(DIST).tar.gz)
 	[ ! -d $(O) ] || rmdir --ignore-fail-on-non-empty $(O)
 
 # for clangd, clang-tidy and editors

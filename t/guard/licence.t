@@ -9,7 +9,7 @@ use Test::More;
 
 my $licence = qr{^(?:/\* SPDX-License-Identifier: Apache-2\.0 \*/|(?://|--|#) SPDX-License-Identifier: Apache-2\.0)$};
 my (@files, @without);
-find({ no_chdir => 1, wanted => \&look }, qw(.ci Makefile apxs.mk conf include mod_sigreq.c src t tools));
+find({ no_chdir => 1, wanted => \&look }, qw(.ci Makefile apxs.mk conf debian include mod_sigreq.c src t tools));
 cmp_ok(scalar @files, '>', 500, 'source files were found');
 is(join("\n", sort @without), '', 'each begins with "SPDX-License-Identifier: Apache-2.0" in a comment');
 like(slurp('LICENSE'), qr/Apache License\s+Version 2\.0/, 'which is the licence of LICENSE');
