@@ -265,7 +265,7 @@ INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PR
             755:$(O)/sigreqctl:$(PREFIX)/sbin 644:include/mod_sigreq.h:$(PREFIX)/include/apache2 \
             644:$(O)/manual/sigreqctl.8:$(MAN8) 644:$(O)/manual/mod_sigreq.8:$(MAN8) 644:$(O)/manual/sigreqctl:$(COMPLETION) \
             $(patsubst %,644:src/jobs/%:$(MAIL),$(MAIL_TEMPLATES)) \
-            $(patsubst %,644:%:$(DOC),README CHANGES LICENSE $(wildcard docs/*.md)) \
+            $(patsubst %,644:%:$(DOC),README CHANGES LICENSE NOTICE $(wildcard docs/*.md)) \
             $(patsubst %,644:%:$(DOC)/decisions,$(wildcard docs/decisions/*.md)) \
             $(patsubst %,644:%:$(DOC)/signing-page,$(wildcard docs/signing-page/*.png)) \
             $(patsubst %,644:%:$(DOC)/several-hosts,$(wildcard docs/several-hosts/*))
