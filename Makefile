@@ -196,7 +196,7 @@ $(O)/embed/%.h: src/jobs/%
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,src/jobs/letter.c): $(patsubst %,$(O)/embed/%.h,$(MAIL_TEMPLATES))
 
-EMBEDDED := $(addprefix $(O)/embed/,$(addsuffix .h,openapi.json $(MAIL_TEMPLATES) page_assets page_html \
+EMBEDDED := $(addprefix $(O)/embed/,$(addsuffix .h,openapi.json $(MAIL_TEMPLATES) api_page page_assets page_html \
             page_texts plurals dates operations))
 # the signing page: esbuild bundles what browsers load; that, the pieces of HTML and the texts are embedded
 $(NPM)/%/installed: tools/npm
