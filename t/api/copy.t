@@ -161,7 +161,7 @@ subtest 'what httpd -t says' => sub {
     my @got = $said->($from);
     isnt($got[0], 0, 'the same place twice');
     like($got[1], qr/SR0002: \S+: SigreqDocumentsAlso is the same as SigreqDocuments/, 'is refused');
-    like(($said->("$dir/absent"))[1], qr/SR0002: \S+: SigreqDocumentsAlso \S+absent is not a folder/, 'no folder');
+    like(($said->("$dir/absent"))[1], qr/SR0711: SigreqDocumentsAlso \S+absent is not a folder: /, 'no folder');
     like(($said->('s3://bucket'))[1], qr/SR0002: \S+: SigreqDocuments s3:.. needs SigreqS3Endpoint/, 'no store');
     like(($said->("$dir/foreign"))[1], qr/SR0702: SigreqDocuments \S+foreign belongs to the database 0/,
         'a foreign one');

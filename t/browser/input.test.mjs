@@ -71,7 +71,9 @@ test('undo and clear say when there is nothing left of a drawing', async () => {
 
 test('300 pages: few are loaded, the last can be signed', async () => {
     const made = await create({ pdf: contract(300), signers: [{ ...ann, fields: [field(299)] }] })
-    await visit(made.links[0], devices.phone, async page => {
+    // On a busy machine, images that the page no longer wants are still being made when it requests those of another
+    // place: more than six at once are refused, and the page requests them again.
+    await visit(made.links[0], { ...devices.phone, expected: [/503/] }, async page => {
         let images = 0
         page.on('request', request => /\/pages\/\d+\?/.test(request.url()) && images++)
         await ready(page)
