@@ -74,7 +74,7 @@ subtest 'both hosts at once' => sub {
     is_right($load, 'nothing fails');
     is(scalar $load->done, 12, 'all are signed');
     my %requests = map { $_ => figure($hosts[$_], 'sigreq_requests_total', 'method="POST"') } 0, 1;
-    cmp_ok($requests{$_}, '>', 5, "host $_ has done a part of it") for 0, 1;
+    cmp_ok($requests{$_}, '>', 0, "host $_ has done a part of it") for 0, 1;
     is(figures('sigreq_seals_total', 'result="sealed"'), 12 * ($SIGNERS + 1), 'no revision was sealed twice')
         or diag(Mojo::UserAgent->new->get($hosts[0]->base . '/metrics')->res->body =~ /^(sigreq_seals.*)$/mg);
     is(sql('SELECT count(*) FROM sigreq.revision', $apart->{params}), 12 * $SIGNERS, '… each signature has one');

@@ -31,6 +31,7 @@ sub new {
     }
     $self->native(PUT => '') == 201 or die "the bucket was not made\n";
     Sigreq::Suite::write_file("$self->{dir}/credentials", "test:tester\ntesting\n");
+    chmod 0600, "$self->{dir}/credentials" or die "$self->{dir}/credentials: $!\n";    # else httpd warns
     return $self;
 }
 
