@@ -32,15 +32,14 @@ void sr_random_fill(void *data, apr_size_t length)
 
 static const char *uuid_of(unsigned char *b, apr_pool_t *pool)
 {
-    static const char digits[] = "0123456789abcdef";
     char *text = apr_palloc(pool, SR_UUID_LENGTH + 1), *at = text;
 
     b[6] = (unsigned char)((b[6] & 0x0F) | 0x40); /* version 4 */
     b[8] = (unsigned char)((b[8] & 0x3F) | 0x80); /* variant 10 */
-    for (int i = 0; i < UUID_BYTES; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) *at++ = '-';
-        *at++ = digits[b[i] >> 4];
-        *at++ = digits[b[i] & 15];
+    const char *hex = sr_text_hex(b, UUID_BYTES, pool);
+    for (int i = 0; i < 2 * UUID_BYTES; i++) {
+        if (i == 8 || i == 12 || i == 16 || i == 20) *at++ = '-';
+        *at++ = hex[i];
     }
     *at = '\0';
     return text;

@@ -54,7 +54,7 @@ void sr_run_helper_check(apr_pool_t *ptemp, server_rec *main_server)
                                       .timeout = conf->helper_timeout,
                                       .show_timeout = conf->helper_show_timeout,
                                       .notice = ignore};
-    if (!sr_conf_is_used() || access(conf->helper, X_OK) != 0) return; /* the latter was reported (conf/files.c) */
+    if (!sr_conf_is_used() || access(conf->helper, X_OK) != 0) return; /* usable.c has reported that */
     const char *fault = sr_run_forked(ping, &options, ptemp);
     if (fault && !*fault) return;
     ap_log_error(APLOG_MARK, sr_conf_level(APLOG_CRIT), 0, main_server,
