@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* consistency.c: sigreqctl check: compares the documents in the database with the stored files. It changes nothing.
- * httpd may run meanwhile: before a file is reported as missing, the database is queried again, and files are listed
- * before the database is queried for them. */
+ * httpd may run meanwhile: before a file is reported as missing, the database is queried again; files are listed before
+ * the database is queried for them, and a file is reported as foreign only if it still exists then. */
 #include "ctl/ctl.h"
 
 #include <stdlib.h>
@@ -67,13 +67,18 @@ static sr_error_t *ask_for_listed(checking_t *check, apr_pool_t *pool)
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
+    apr_off_t size;
+    bool there;
 
     if (!json_array_size(check->listed)) return NULL;
     SR_TRY(
         sr_store_admin_blob_strangers(check->ctl->database, &outcome, &rows, sr_json_text(check->listed, pool), pool));
-    for (int i = 0; i < rows->nelts; i++)
-        ctl_note_problem(check->problems, &check->foreign, "foreign", APR_ARRAY_IDX(rows, i, sr_key_row_t).key,
-                         "the database does not know this file");
+    for (int i = 0; i < rows->nelts; i++) {
+        const char *key = APR_ARRAY_IDX(rows, i, sr_key_row_t).key;
+        SR_TRY(sr_blobs_measure(&there, &size, check->documents, key, pool));
+        if (!there) continue; /* the file was collected after it had been listed */
+        ctl_note_problem(check->problems, &check->foreign, "foreign", key, "the database does not know this file");
+    }
     json_array_clear(check->listed);
     return NULL;
 }

@@ -167,14 +167,17 @@ sub restarted {
 
 sub workers { return Sigreq::Processes::workers(@_ ? @_ : children()) }
 
-# True as soon as CODE is. False after two minutes, which no machine is so busy as to need. What takes long is asked
+# True as soon as CODE is. False after `patience`, which no machine is so busy as to need. What takes long is asked
 # less often, because CODE may start a program.
 sub wait_for {
     my $code  = shift;
     my $begun = time;
-    do { return 1 if $code->(); sleep pause(time - $begun) } while time < $begun + 120;
+    do { return 1 if $code->(); sleep pause(time - $begun) } while time < $begun + patience();
     return 0;
 }
+
+# How many seconds a test waits for a condition at most. Programs that have sanitizers are about five times slower.
+sub patience { return $ENV{SIGREQ_SANITIZE} ? 600 : 120 }
 
 sub pause { my $waited = shift; return $waited < 4.8 ? 0.02 + $waited / 10 : 0.5 }
 

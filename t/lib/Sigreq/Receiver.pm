@@ -49,10 +49,11 @@ sub received {    # what arrived so far, in its order: {at, path, headers, body 
     return grep { !defined $path || $_->{path} eq $path } @all;
 }
 
-sub wait_for {    # COUNT, path: waits until so many have arrived (two minutes at most), and gives them
+sub wait_for {    # COUNT, path: waits until so many have arrived (for Sigreq::Here::patience at most), and gives them
     my ($self, $count, $path) = @_;
     my $begun = time;
-    sleep Sigreq::Here::pause(time - $begun) while $self->received($path) < $count && time < $begun + 120;
+    my $end   = $begun + Sigreq::Here::patience();
+    sleep Sigreq::Here::pause(time - $begun) while $self->received($path) < $count && time < $end;
     return $self->received($path);
 }
 
