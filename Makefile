@@ -68,7 +68,7 @@ TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC)) $(TOOL_MODULE:t/too
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqctl
 
-.PHONY: all units help deps run demo-receiver pictures check test test-cluster torture coverage bench corpus corpus-sign install \
+.PHONY: all units help deps run demo-receiver pictures check test test-cluster test-firewall torture coverage bench corpus corpus-sign install \
         uninstall dist deb test-package clean format lint
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -264,6 +264,7 @@ INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PR
             755:$(O)/sigreq-signd:$(PREFIX)/lib/sigreq \
             755:$(O)/sigreqctl:$(PREFIX)/sbin 644:include/mod_sigreq.h:$(PREFIX)/include/apache2 \
             644:$(O)/manual/sigreqctl.8:$(MAN8) 644:$(O)/manual/mod_sigreq.8:$(MAN8) 644:$(O)/manual/sigreqctl:$(COMPLETION) \
+            644:conf/modsecurity.conf:$(PREFIX)/share/sigreq \
             $(patsubst %,644:src/jobs/%:$(MAIL),$(MAIL_TEMPLATES)) \
             $(patsubst %,644:%:$(DOC),README CHANGES LICENSE NOTICE $(wildcard docs/*.md)) \
             $(patsubst %,644:%:$(DOC)/decisions,$(wildcard docs/decisions/*.md)) \
@@ -350,6 +351,11 @@ test-cluster:
 	@tools/deps cluster
 	@$(MAKE) --no-print-directory all units
 	@SIGREQ_CLUSTER=1 exec t/run
+#: make test-firewall                  run the tests of the API and the pages behind ModSecurity, at paranoia levels 1 and 2
+test-firewall:
+	@tools/deps test
+	@$(MAKE) --no-print-directory all units
+	@SIGREQ_FIREWALL=1 exec t/run
 #: make format                         give all C and C++ files the style of .clang-format
 format:
 	@tools/deps lint

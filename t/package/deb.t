@@ -67,7 +67,8 @@ sub contents {
                 seal.path seal.service)),
             '-rw-r--r-- usr/lib/apache2/modules/mod_sigreq.so', '-rwxr-xr-x usr/lib/sigreq/sigreq-signd',
             '-rw-r--r-- usr/share/man/man8/mod_sigreq.8.gz',
-            (map {"-rw-r--r-- usr/share/sigreq/mail/$_"} qw(invitation.html invitation.txt reminder.html reminder.txt))
+            (map {"-rw-r--r-- usr/share/sigreq/mail/$_"} qw(invitation.html invitation.txt reminder.html reminder.txt)),
+            '-rw-r--r-- usr/share/sigreq/modsecurity.conf'
         ],
         'sigreq-pdfd' => ['-rwxr-xr-x usr/lib/sigreq/sigreq-pdfd'],
         'sigreqctl' => [

@@ -39,7 +39,8 @@ sub conf {
         modules   => 'authz_core dbd',         %$self);
     my $modules = path(suite->{modules})->slurp =~ m{ (/\S+)/mod_} ? $1 : die "no modules folder\n";
     my $processes     = $o{children} > 2 ? $o{children} : 8;
-    my $load    = join '', map {"LoadModule ${_}_module $modules/mod_$_.so\n"} "mpm_$o{mpm}", split / /, $o{modules};
+    my $load    = join '', map {"LoadModule ${_}_module $modules/mod_$_.so\n"} "mpm_$o{mpm}", split(/ /, $o{modules}),
+        suite->{firewall} ? qw(unique_id security2) : ();
     return <<"CONF";
 ServerRoot "$o{dir}"
 ServerName 127.0.0.1
@@ -65,6 +66,7 @@ SigreqHelper "$o{helper}"
 SigreqSealProgram "$o{signd}"
 SigreqDatabaseTimeout 30s
 $o{seal}
+Include "@{[suite->{dir}]}/firewall.conf"
 $o{server}
 <Location "/">
 $o{place}

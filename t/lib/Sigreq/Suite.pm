@@ -13,7 +13,7 @@ use Sigreq::Cluster;
 use Time::HiRes 'sleep';
 
 # new(dir => folder of its own, source => the staged tree, db => sqlite3|pgsql, mpm => event|prefork, s3 => documents
-# are in a bucket of an OpenStack Swift that the suite starts)
+# are in a bucket of an OpenStack Swift that the suite starts, firewall => paranoia level of a ModSecurity before it)
 sub new { my ($class, %o) = @_; return bless {%o}, $class }
 
 sub name {"$_[0]{db}-$_[0]{mpm}"}
@@ -58,6 +58,7 @@ sub prepare {    # folders, database and schema
     my ($dir, $source) = @{$self}{qw(dir source)};
     path("$dir/$_")->make_path for qw(documents documents-second documents-none db);
     $self->write_storage;
+    $self->write_firewall;
     said('copying t/', 'cp', '-a', "$source/t", $dir);
     if ($self->{db} eq 'pgsql') {
         $self->{cluster} = Sigreq::Cluster->new(source => $source, dir => "$dir/pg");
@@ -90,10 +91,18 @@ sub write_storage {    # where documents are: for httpd, and for sigreqctl (--co
     return write_file("$dir/storage.conf", $text);
 }
 
+sub write_firewall {    # what stands before the service: t/conf/extra.conf.in and Sigreq::Httpd include it
+    my $self = shift;
+    my ($dir, $level) = @{$self}{qw(dir firewall)};
+    require Sigreq::Firewall if $level;
+    return write_file("$dir/firewall.conf",
+        $level ? Sigreq::Firewall::directives(source => $self->{source}, dir => $dir, paranoia => $level) : '');
+}
+
 sub modules_conf {    # what httpd needs besides ours; Apache::Test takes it over
     my $self    = shift;
     my $folder  = said('asking apxs', 'apxs', '-q', 'LIBEXECDIR') =~ s/\s+$//r;
-    my @modules = ("mpm_$self->{mpm}", qw(authz_core dbd));
+    my @modules = ("mpm_$self->{mpm}", qw(authz_core dbd), $self->{firewall} ? Sigreq::Firewall::MODULES() : ());
     my $text    = join '', map {"LoadModule ${_}_module $folder/mod_$_.so\n"} @modules;
     return write_file("$self->{dir}/modules.conf", $text);
 }
