@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ModSecurity with the Core Rule Set in blocking mode, as packaged by Debian. Signing works without exclusions: drawings
-# are sent as one text, images as files. Neither is refused, not even a drawing of 20,000 points. With the exclusions that
+# are sent as one text, images as files. Neither is refused, not even a drawing of 20,000 points. With exclusions that
 # are shipped (conf/modsecurity.conf), all else works at paranoia level 2, attacks are still refused, and no log has a
 # signing link or a token. `make test-firewall` runs all tests of the API and the signing page in this way.
 use strict;
@@ -155,6 +155,10 @@ subtest 'other requests' => sub {
     my $token = $client->post('/tokens', json => { name => "Kim's; drop table" });
     is($token->code, 201, 'a token');
     is($client->delete('/tokens/' . $token->json('/uuid'))->code, 204, 'it is revoked');
+    for my $program (qw(curl/7.88.1 python-requests/2.28.1 Go-http-client/1.1)) {
+        my $current = $client->get('/tokens/current', headers => { 'User-Agent' => $program });
+        is($current->code, 200, "a request of $program");
+    }
     my $raw = Sigreq::Raw->new($httpd->{port});
     $raw->send("GET /api/v3/health HTTP/1.0\r\n\r\n");
     is($raw->answer->code, 200, 'a health check without headers');
@@ -175,7 +179,8 @@ subtest 'attacks, and logs' => sub {
     is($ask->($link->{link}, 'Content-Type' => 'x; charset=a; charset=utf-7'), 200, 'nobody reads the type of a GET');
     is($post->($link, '', json => { action => 'refuse', reason => 'x', other => q{' union select 1,2 from x --} }), 403,
         'in a member that nothing reads');
-    wait_for(sub { (() = Sigreq::Firewall::audit_log($dir) =~ /^--\w+-Z--/mg) >= 5 }) or fail('the audit log is written');
+    wait_for(sub { (() = Sigreq::Firewall::audit_log($dir) =~ /^--\w+-Z--/mg) >= 5 }) 
+        or fail("the audit log is written");
     my %log = (error => $httpd->log, audit => Sigreq::Firewall::audit_log($dir));
     $log{access} = path("$dir/access_log")->slurp;
     like($log{audit}, qr/id "942\d+"/, 'the audit log has the rules');
