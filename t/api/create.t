@@ -6,7 +6,7 @@ use utf8;
 use Mojo::JSON qw(decode_json);
 use Mojo::Util 'encode';
 use Sigreq::Client;
-use Sigreq::Here qw(organisation place used documents);
+use Sigreq::Here qw(organisation place used documents not_behind_firewall);
 use Sigreq::PDF 'pdf';
 use Test::More;
 
@@ -96,6 +96,7 @@ subtest 'several documents' => sub {
 };
 
 subtest 'unknown parts and unusual forms' => sub {
+    not_behind_firewall('it refuses unusual forms');
     is( $org->{test}->create(
             headers => {
                 'Content-Type' => qq{Multipart/Form-Data; charset=utf-8; boundary="}

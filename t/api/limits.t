@@ -3,7 +3,7 @@
 # those of /small (extra.conf.in).
 use strict;
 use warnings;
-use Sigreq::Here      qw(organisation suite place is_text nothing_happens temporary_files);
+use Sigreq::Here qw(organisation suite place is_text nothing_happens temporary_files not_behind_firewall);
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF       qw(pdf pdf_of_size);
 use Sigreq::Raw;
@@ -47,6 +47,7 @@ is($small->create(files => [map { ["$_.pdf", pdf()] } 'a', 'b'])->code, 201, '2 
 is($org->{test}->create(files => [['a.pdf', sized(65537)]])->code,      201, 'other locations have other limits');
 
 subtest 'without Content-Length' => sub {
+    not_behind_firewall('it keeps a body until it is complete');
     my $raw = Sigreq::Raw->new(suite->{port});
     $raw->send("POST /small/api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $small->{token}\r\n"
             . 'Content-Type: multipart/form-data; boundary='

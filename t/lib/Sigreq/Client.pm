@@ -9,6 +9,7 @@ use Mojo::Promise;
 use Mojo::Util qw(encode url_escape);
 use Test::More ();
 use Sigreq::Agent;
+use Sigreq::Here ();
 use Sigreq::Multipart qw(multipart part BOUNDARY);
 use Sigreq::PDF 'pdf';
 use Sigreq::Spec;
@@ -46,6 +47,7 @@ sub transaction {
 sub judge {
     my ($self, $method, $path, $res) = @_;
     $path =~ s/\?.*//s;
+    return $res if Sigreq::Here::by_firewall($res);
     my @wrong = $self->{judge}->check($method, $path, $res);
     local $Test::Builder::Level = $Test::Builder::Level + 2;
     Test::More::fail("$method $path answers as described")
