@@ -4,7 +4,7 @@
 use strict;
 use warnings;
 use utf8;
-use Sigreq::Here qw(organisation is_error);
+use Sigreq::Here qw(organisation suite is_error);
 use Mojo::Util 'encode';
 use Test::More;
 
@@ -64,7 +64,7 @@ subtest 'filters' => sub {
         'zoë łukasz' => 1, '%' => 1, '_' => 1, 'nobody' => 0, '5_%' => 0, "'" => 0, 'zoe' => 1, "off\0" => undef);
     for my $q (sort keys %finds) {
         my $res = $client->get('/signatures', query => { q => $q });
-        if (!defined $finds{$q}) { is($res->code, 400, 'NUL in q'); next }
+        if (!defined $finds{$q}) { is($res->code, suite->{firewall} ? 403 : 400, 'NUL in q'); next }
         my $found = grep { $_->{uuid} eq $zoe->{uuid} } @{ $res->json->{data} };
         (my $shown = $q) =~ s/[^ -~]/?/g;
         is($found, $finds{$q}, "q=$shown");
