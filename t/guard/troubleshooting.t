@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# docs/troubleshooting.md says what to do about every tag of the error log (docs/monitoring.md says what it means), and
+# about no other.
+use strict;
+use warnings;
+use lib 't/lib';
+use Sigreq::Source qw(files slurp);
+use Test::More;
+
+my (%tags, %told);
+for my $file (files('src/*/*.c'), 'mod_sigreq.c') {
+    $tags{$_} = 1 for slurp($file) =~ /"(SR\d{4}):/g;
+}
+cmp_ok(scalar keys %tags, '>', 10, 'the tags were found');
+my ($table) = slurp('docs/troubleshooting.md') =~ /^## Tags of the error log\n(.*)/ms or BAIL_OUT('no section of tags');
+for my $row (grep {/^\| SR/} split /\n/, $table) {
+    my ($names, $what) = $row =~ /^\| (.+?) \| (.+) \|$/ or fail("a row of two columns: $row"), next;
+    $told{$_}++ for $names =~ /SR\d{4}/g;
+}
+is(join(' ', sort keys %told), join(' ', sort keys %tags), 'the page has every tag, and no other');
+is(join(' ', grep { $told{$_} > 1 } sort keys %told), '', '… each once');
+done_testing;
