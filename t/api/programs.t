@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# docs/programs.md: its programs in each language, as they are shown: `send` prints links, both signers sign, and
+# `receive` gets the webhooks, downloads what was signed and verifies it.
+use strict;
+use warnings;
+use Digest::SHA 'sha256_hex';
+use File::Temp 'tempdir';
+use IO::Socket::INET ();
+use Mojo::File 'path';
+use Sigreq::Here qw(organisation place suite wait_for);
+use Sigreq::PDF 'pdf';
+use Sigreq::Signer;
+use Sigreq::Suite;
+use Test::More;
+
+my %runs = (
+    Python => [[qw(/usr/bin/python3 -c), 'import requests'], '/usr/bin/python3'],
+    JavaScript => [[qw(node --version)], 'node'],
+    PHP        => [[qw(php -r), 'exit(function_exists("curl_init") ? 0 : 1);'], 'php'],
+    Perl       => [[qw(perl -MMojolicious -e 1)], 'perl']);
+
+my (%programs, $language);
+for my $part (split /^(?=## |`[\w.]+`[,:]|`[\w.]+`, |```$)/m, path(suite->{source}, 'docs/programs.md')->slurp) {
+    $language = $1 if $part =~ /^## (.*)/;
+    $programs{$language}{$1} = $2 if $part =~ /^`([\w.]+)`.*\n```\w+\n(.*)\z/s;
+}
+is(join(' ', map { "$_: " . keys %{ $programs{$_} } } sort keys %programs), 'JavaScript: 2 PHP: 2 Perl: 2 Python: 2',
+    'the page has two programs in each language');
+
+for my $name (sort keys %programs) {
+SKIP: {
+        my ($there, $program) = @{ $runs{$name} };
+        skip "$name: not installed", 1
+            if system('sh', '-c', 'exec "$@" >/dev/null 2>&1', 'sh', @$there) != 0;
+        try($name, $program);
+    }
+}
+done_testing;
+
+sub try {
+    my ($name, $program) = @_;
+    my $folder = tempdir(CLEANUP => 1);
+    Sigreq::Suite::write_file("$folder/$_", $programs{$name}{$_}) for keys %{ $programs{$name} };
+    Sigreq::Suite::write_file("$folder/lease.pdf", pdf());
+    my ($send)    = grep {/^send/} keys %{ $programs{$name} };
+    my ($receive) = grep {/^receive/} keys %{ $programs{$name} };
+    my $org  = organisation();
+    my $port = Sigreq::Suite::free_port();
+    local %ENV = (%ENV, BASE_URL => place() =~ s{/$}{}r, TOKEN => $org->{test}{token}, PORT => $port,
+        HOOKS => "http://127.0.0.1:$port");
+
+    my $pid = fork // die "fork: $!\n";
+    if (!$pid) {
+        chdir $folder or die "$folder: $!\n";
+        open STDOUT, '>', 'said'    or die "said: $!\n";
+        open STDERR, '>&', \*STDOUT or die "said: $!\n";
+        exec $program, $name eq 'PHP' ? ('-S', "127.0.0.1:$port") : (), $receive or die "$program: $!\n";
+    }
+    my $up = sub { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port) };
+    if (ok(wait_for($up), "$name: the receiver is there")) {
+        my ($said, @links);    # a busy machine answers 503, and `send` ends
+        wait_for(sub {
+            $said  = qx(cd $folder && $program $send 2>&1);
+            @links = $said =~ /^(?:Ann Lee|Ben Roe): (\S+)$/mg;
+            return @links || $said !~ /503/;
+        });
+        is(scalar @links, 2, '… two links are printed') or diag $said;
+        for my $link (@links) {
+            ok(wait_for(sub { Sigreq::Signer->new(link => $link)->sign('A name')->code == 200 }), '… a signer signs');
+        }
+        my $heard = sub { path($folder, 'said')->slurp };
+        ok(wait_for(sub { $heard->() =~ /lease\.pdf: signed$/m }), '… the signed document is verified')
+            or diag $heard->();
+        my @events = $heard->() =~ /\b(sent|signed|completed)$/mg;
+        is("@events[0 .. 3]", 'sent signed signed completed', '… all events came') if @events >= 4;
+        my ($made) = @{ $org->{test}->get('/signatures')->json->{data} };
+        my $file = path($folder, "$made->{documents}[0]{uuid}.pdf");
+        is(-e $file ? sha256_hex($file->slurp) : 'none', $made->{submitters}[0]{signedDocuments}[0]{sha256},
+            '… and saved');
+    }
+    kill TERM => $pid;
+    waitpid $pid, 0;
+    return;
+}
