@@ -311,7 +311,7 @@ deb: dist
 #: make test-package                   install, use, upgrade and purge the packages in a bare machine (root)
 test-package: deb
 	@tools/deps test-package
-	@exec prove -It/lib -v t/package/deb.t
+	@exec prove -It/lib -v t/package/deb.t t/package/operations.t
 
 #: make deps                           install the Debian packages for all of this (root or sudo)
 deps:

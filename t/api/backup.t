@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The README's commands for a backup, which runs while submissions are created and signed, and for restoring it.
-# Everything that was acknowledged before the backup is restored with its documents and its audit trail, and the service
-# works.
+# The commands of docs/operations.md for a backup, which runs while submissions are created and signed, and for
+# restoring it. Everything that was acknowledged before the backup is restored with its documents and its audit trail,
+# and the service works.
 use strict;
 use warnings;
 use Mojo::JSON   'decode_json';
@@ -25,12 +25,12 @@ my $stop     = "$backup/stop";
 my ($socket) = suite->{params} =~ /host=(\S+)/;
 local @ENV{qw(PGHOST PGUSER)} = ($socket, 'postgres') if $pgsql;
 
-# The README's command that begins with these words, with the test's files and databases.
+# The page's command that begins with these words, with the test's files and databases.
 sub command {
     my ($words, %files) = @_;
-    my @found = grep {/^    (?:sudo )?(?:-u \S+ )?\Q$words\E/} split /\n/, path(suite->{source} . '/README')->slurp;
-    my %commands = map { s/^ +sudo (?:-u \S+ )?//r =~ s/ +# .*//r => 1 } @found;
-    is(scalar keys %commands, 1, "the README has the command: $words");
+    my $page     = path(suite->{source} . '/docs/operations.md')->slurp;
+    my %commands = map { s/^runuser -u \S+ -- //r => 1 } grep {/^(?:runuser -u \S+ -- )?\Q$words\E/} split /\n/, $page;
+    is(scalar keys %commands, 1, "the page has the command: $words");
     my ($command) = keys %commands;
     $command =~ s/\Q$_\E(?![\w.])/$files{$_}/g for sort { length $b <=> length $a } keys %files;
     is(system('sh', '-c', $command), 0, "… $command");
@@ -77,7 +77,7 @@ if (!$load) {
 goes_on();
 my $before = acknowledged();
 my $copy   = $pgsql ? name_of($apart->{params}) . '_restored' : '';
-sub places {    # of the README's folders: a seal and documents
+sub places {    # of the page's folders: a seal and documents
     my ($seal, $documents) = @_;
     return ('/backup' => $backup, '/etc/sigreq' => $seal, '/var/lib/sigreq/documents' => $documents);
 }
@@ -86,7 +86,7 @@ my %new  = places("$restored/seal", "$restored/documents");
 if ($pgsql) { command('pg_dump', %live, 'sigreq >' => name_of($apart->{params}) . ' >') }
 else        { command('sqlite3', %live, '/var/lib/sigreq/sigreq.db' => $apart->{params}) }
 goes_on();
-command('rsync -a --exclude', %live);
+command('rsync -a --delete', %live);
 command('rsync -a /etc/sigreq', %live);
 # what a database that was not stopped well has left
 system('cp', "$apart->{params}-wal", "$restored/db-wal") == 0 or die "no -wal\n" if !$pgsql;
@@ -98,14 +98,14 @@ $httpd->stop;
 
 mkdir "$restored/documents";
 if ($pgsql) {
-    command('createdb', 'sigreq sigreq' => "sigreq $copy");
-    command('pg_restore', %new, '-d sigreq' => "-d $copy");
+    command('createdb -O sigreq sigreq', 'sigreq sigreq' => "sigreq $copy");
+    command('pg_restore -d sigreq', %new, '-d sigreq' => "-d $copy");
 } else {
     my %file = ('/var/lib/sigreq/sigreq.db' => "$restored/db");
-    command('rm -f', %file);
+    command('rm -f /var/lib/sigreq', %file);
     command('install -o www-data -g www-data -m 600', %new, %file, '-o www-data -g www-data' => '');
 }
-command('rsync -a /backup/documents', %new);
+command('rsync -a /backup/documents/ /var/lib/sigreq/documents/', %new);
 command('rsync -a /backup/seal', %new);
 
 my $params = $pgsql ? $apart->{params} =~ s/dbname=\S+/dbname=$copy/r : "$restored/db";

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+# docs/operations.md: its commands run word for word on a bare machine, from the installation to the removal, and print
+# what the page shows. Requests are created and signed during backup, upgrade and restore drill: nothing that was
+# acknowledged is lost, and the only error is 503. A second machine is the new host. `make test-package` runs this as
+# root.
+use strict;
+use warnings;
+use Cwd 'abs_path';
+use File::Basename 'basename';
+use File::Copy 'copy';
+use File::Temp 'tempdir';
+use Sigreq::Machine 'said';
+use Test::More;
+
+plan skip_all => 'it needs root' if $> != 0;
+my @lacking = grep { system("command -v $_ >/dev/null 2>&1") != 0 } qw(mmdebstrap unshare ip dpkg-deb);
+plan skip_all => "not installed: @lacking (tools/deps test-package)" if @lacking;
+my $built    = abs_path(($ENV{O} || 'build') . '/deb');
+my @packages = grep { !/-dbgsym_/ } glob "$built/*.deb" or BAIL_OUT('make deb has built nothing');
+
+# --- the page: its blocks of commands, and what they print
+
+my (@blocks, $section);
+open my $page, '<', 'docs/operations.md' or BAIL_OUT("docs/operations.md: $!");
+for my $part (split /^(?=## |```)/m, do { local $/; <$page> }) {
+    $section = $1 if $part =~ /^## (.*)/;
+    if ($part =~ /\A```sh ?([\w-]*)\n(.*)\z/s) {
+        push @blocks, { section => $section, where => $1, commands => $2, number => scalar @blocks };
+    } elsif ($part =~ /\A```text\n(.*)\z/s) {
+        $blocks[-1]{shown} = $1;
+    }
+}
+cmp_ok(scalar @blocks, '>', 25, 'the page has commands');
+my %installs = map { $_ => 1 } map { $_->{commands} =~ /^apt-get install (.*)/mg } @blocks;
+note('systemd and SQLite: their blocks are not run here (t/api/backup.t runs those of SQLite)');
+
+# --- what happens beside the commands: before or after the blocks of a section
+
+my $helpers = <<'SH';
+set -u
+trap 'echo "$BASH_COMMAND" >>/src/failed' ERR
+begin_load() {
+    sigreqctl org quota "Our company" unlimited >/dev/null
+    export API TOKEN
+    install -d /src/load; echo "$TOKEN" >/src/load/token
+    rm -f /src/load/stop
+    : >>/src/load/acknowledged
+    loads=''
+    for _ in 1 2; do /src/load.sh /src/load 2>>/src/load/said & loads="$loads $!"; done
+}
+acknowledged() { grep -c "^$1 " "${2:-/src/load/acknowledged}"; }
+more() { # until some more were signed
+    local before; before=$(acknowledged signed)
+    until [ "$(acknowledged signed)" -ge $((before + $1)) ]; do sleep 0.5; done
+}
+there() { # a file of acknowledgements: how many are not there, or not as they were acknowledged
+    local what uuid document
+    while read -r what uuid document; do
+        curl -s "$API/signatures/$uuid" -H "$AUTH" -o /src/one.json
+        case $what in
+            created) jq -e --arg uuid "$uuid" '.uuid == $uuid' /src/one.json >/dev/null || echo "$what $uuid" ;;
+            signed)  curl -s "$API/signatures/$uuid/documents/$document" -H "$AUTH" -o /src/one.pdf
+                     jq -e '[.submitters[].status] == ["completed"]' /src/one.json >/dev/null &&
+                         sigreqctl verify /src/one.pdf >/dev/null || echo "$what $uuid" ;;
+        esac
+    done <"$1" | wc -l
+}
+in_drill() { # the same by the database of the restore drill
+    local what uuid rest state
+    while read -r what uuid rest; do
+        state=$(sigreqctl --config /root/drill.conf --json submission show "$uuid" | jq -r .state)
+        case $what-$state in created-?*|signed-completed) ;; *) echo "$what $uuid" ;; esac
+    done <"$1" | wc -l
+}
+say() { echo "$1=$2" >>/src/results; }
+SH
+my %before = (
+    'Backup' => <<'SH',
+begin_load; more 10
+cp /src/load/acknowledged /src/before
+say before $(acknowledged signed /src/before)
+SH
+    'Upgrade'       => "more 5\n",
+    'Restore drill' => "more 5\n",
+    'Uninstall'     => "touch /src/packed; until [ -e /src/moved ]; do sleep 1; done\n");
+my %between = ('Restore drill' => "say drill_lacks \$(in_drill /src/before)\n");
+my %after   = (
+    'Backup'        => "more 5\n",
+    'Upgrade'       => "more 5\n",
+    'Restore drill' => <<'SH',
+more 5; touch /src/load/stop; wait $loads
+say lost $(there /src/load/acknowledged)
+say all $(acknowledged signed)
+SH
+    'Restore'   => "say restored_lacks \$(there /src/before); say restored_of_all \$(there /src/load/acknowledged)\n",
+    'Uninstall' => "service apache2 start; say others \$(curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1/)\n");
+
+sub script {    # for a machine: its blocks
+    my ($where, @more) = @_;
+    my ($text, $last) = ($helpers, '');
+    my @mine = grep { $_->{where} eq $where } @blocks;
+    for my $i (0 .. $#mine) {
+        my $block = $mine[$i];
+        my $name  = $block->{section};
+        my $first = $name ne $last;
+        $last = $name;
+        my $quiet = sub { my $hook = shift // return ''; return "{\n$hook}  >>/src/hooks 2>&1\n" };
+        $text .= $quiet->($first ? $before{$name} : $between{$name}) if $where eq '';
+        $text .= "rm -f /src/failed; cd /root\n{\n$block->{commands}} >/src/out.$block->{number} 2>&1\n"
+            . "touch /src/failed; mv /src/failed /src/done.$block->{number}\n";
+        $text .= $quiet->($after{$name}) if $where eq '' && ($i == $#mine || $mine[ $i + 1 ]{section} ne $name);
+    }
+    return $text . join '', @more;
+}
+
+sub judge {    # the blocks that have run in a machine
+    my ($machine, $where) = @_;
+    for my $block (grep { $_->{where} eq $where } @blocks) {
+        my $title = "$block->{section}, block $block->{number}";
+        ok(-e $machine->path("src/done.$block->{number}"), "$title ends") or last;
+        my $said = $machine->read("src/out.$block->{number}");
+        is($machine->read("src/done.$block->{number}"), '', '… each command succeeds') or diag $said;
+        next if !defined $block->{shown};
+        my $pattern = join '.*', map {quotemeta} split /\xe2\x80\xa6/, $block->{shown} =~ s/\n\z//r, -1;
+        like($said =~ s/\n\z//r, qr/\A$pattern\z/s, '… it prints what the page shows');
+    }
+}
+
+# --- the machines. Packages come while there is a network; the commands run without one.
+
+my $dir = tempdir('sigreq-operations.XXXXXX', DIR => '/tmp', CLEANUP => 1);
+chmod 0755, $dir;
+my $old = Sigreq::Machine->new("$dir/old");
+$old->put_packages('root/packages', 'root/packages-new', @packages);
+copy('t/data/sample.pdf', $old->path('root/sample.pdf')) or die "sample.pdf: $!\n";
+copy('t/package/load',    $old->path('src/load.sh'))     or die "load: $!\n";
+chmod 0755, $old->path('src/load.sh');
+# each line by itself, because apt chooses among alternatives by what is named together
+my $said = said($old->enter, 'sh', '-ec',
+    join "\n", 'apt-get -q update', map {"apt-get -q --download-only install $_"} sort keys %installs);
+is($?, 0, 'what the page installs can be downloaded') or BAIL_OUT($said);
+my $new = $old->copy_of("$dir/new");
+
+$old->write('src/script', script(''));
+$new->write('src/script', script('new-host', <<'SH'));
+AUTH="Authorization: Bearer $(cat /src/token)" API=https://sign.example.org/esign/api/v3
+cp /etc/ssl/certs/sign.pem /usr/local/share/ca-certificates/sign.crt; update-ca-certificates >/dev/null
+echo '127.0.0.1 sign.example.org' >>/etc/hosts
+say moved_lacks $(there /src/before)
+SH
+my $pid = fork // die "fork: $!\n";
+if (!$pid) {
+    open STDOUT, '>', "$dir/said" or die "$dir/said: $!\n";
+    open STDERR, '>&', \*STDOUT;
+    exec 'timeout', 3600, $old->enter('--net'), 'bash', '/src/script' or die "unshare: $!\n";
+}
+my $over = 0;
+sleep 1 until -e $old->path('src/packed') || ($over = waitpid($pid, 1) == $pid);
+if (!$over) {
+    rename $old->path('root/move.tar.gz'), $new->path('root/move.tar.gz') or die "move.tar.gz: $!\n";
+    copy($old->path('src/before'), $new->path('src/before'));
+    $new->write('src/token', $old->read('src/load/token'));
+    diag(said($new->enter('--net'), 'bash', '/src/script'));
+    $old->write('src/moved', '');
+    waitpid $pid, 0;
+}
+judge($old, '');
+judge($new, 'new-host');
+
+# --- what has happened beside them
+
+my %result = map { $_->read('src/results') =~ /^(\w+)=(.*)$/mg } $old, $new;
+my @codes  = split /\n/, $old->read('src/load/codes');
+my %codes;
+$codes{$_}++ for @codes;
+note(join ', ', map {"$_: $codes{$_}"} sort keys %codes);
+is(join(' ', grep { !/^(?:create (?:201|503|000)|sign (?:303|409|503|000))$/ } sort keys %codes), '',
+    'under load, the only error is 503');
+cmp_ok($result{all} // 0, '>', $result{before} // 0, 'submissions were signed during backup, upgrade and drill');
+is($result{lost}, 0, 'nothing that was acknowledged is lost');
+is($result{drill_lacks}, 0, 'the drill has what was acknowledged before the backup');
+is($result{restored_lacks}, 0, 'so has the restored service');
+cmp_ok($result{restored_of_all} // 0, '>', 0, '… and not what came after the backup');
+is($result{moved_lacks}, 0, 'the new host has it, too');
+is($result{others}, 200, 'after the removal other sites are served');
+diag($old->read('src/hooks'), $old->read('src/load/said')) if !Test::More->builder->is_passing;
+done_testing;
