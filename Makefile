@@ -21,6 +21,8 @@ DB     ?= sqlite3
 RECEIVER ?= 8081
 CORPUS ?= ../shared/corpus
 PREFIX ?= /usr
+# if sigreqctl can read this file, it asks httpd for the configuration
+DEFAULT_CONFIG ?= $(HTTPD_SYSCONFDIR)/mods-enabled/sigreq.conf
 # where packages of the npm registry go; another folder that has them already will do
 NPM    ?= $(O)/npm
 
@@ -238,6 +240,7 @@ $(call obj,src/model/caption.c): $(O)/embed/dates.h
 
 $(call obj,$(MOD_SRC)): private OWN_CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
+$(call obj,src/ctl/config.c src/ctl/print.c): private OWN_CPPFLAGS += -DSR_DEFAULT_CONFIG='"$(DEFAULT_CONFIG)"'
 $(call obj,src/ctl/main.c): private OWN_CPPFLAGS += -DSR_VERSION='"$(VERSION)"'
 $(call obj,src/ctl/main.c): include/mod_sigreq.h
 $(call obj,$(SIGND_SRC)): private OWN_CPPFLAGS += $(SIGND_CPPFLAGS)
@@ -256,9 +259,13 @@ $(O)/obj/%.o: $(O)/%.c $(O)/flags
 #: make uninstall [DESTDIR=] [PREFIX=] remove what was installed, except a sigreq.conf that was edited
 AVAILABLE = $(HTTPD_SYSCONFDIR)/mods-available
 DOC       = $(PREFIX)/share/doc/mod_sigreq
-MAIL      = $(PREFIX)/share/sigreq/mail
+SHARE     = $(PREFIX)/share/sigreq
+MAIL      = $(SHARE)/mail
 MAN8      = $(PREFIX)/share/man/man8
 COMPLETION = $(PREFIX)/share/bash-completion/completions
+# A file conf/FOLDER/NAME is installed as share/sigreq/FOLDER/NAME, unless httpd, the build or a package has its folder.
+SHARED = $(filter-out conf/schema/% conf/systemd/%,$(wildcard conf/*/*))
+DOC_FOLDERS = $(patsubst docs/%/,%,$(wildcard docs/*/))
 # MODE:FILE:FOLDER
 INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PREFIX)/lib/sigreq \
             755:$(O)/sigreq-signd:$(PREFIX)/lib/sigreq \
@@ -267,24 +274,25 @@ INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PR
             644:conf/modsecurity.conf:$(PREFIX)/share/sigreq \
             $(patsubst %,644:src/jobs/%:$(MAIL),$(MAIL_TEMPLATES)) \
             $(patsubst %,644:%:$(DOC),README CHANGES LICENSE NOTICE $(wildcard docs/*.md)) \
-            $(patsubst %,644:%:$(DOC)/decisions,$(wildcard docs/decisions/*.md)) \
-            $(patsubst %,644:%:$(DOC)/signing-page,$(wildcard docs/signing-page/*.png)) \
-            $(patsubst %,644:%:$(DOC)/several-hosts,$(wildcard docs/several-hosts/*))
+            $(foreach i,$(SHARED),$(shell if [ -x $i ]; then echo 755; else echo 644; fi):$i:$(SHARE)/$(patsubst conf/%/,%,$(dir $i))) \
+            $(foreach i,$(DOC_FOLDERS),$(patsubst %,644:%:$(DOC)/$i,$(wildcard docs/$i/*)))
 target_of = $(DESTDIR)$(word 3,$(1))/$(notdir $(word 2,$(1)))
 define install_one
 install -D -m $(word 1,$(1)) $(word 2,$(1)) $(call target_of,$(1))
 
 endef
+# never over what somebody has edited
 CONF_TARGET = $(DESTDIR)$(AVAILABLE)/sigreq.conf
 install: all
 	$(foreach i,$(INSTALLED),$(call install_one,$(subst :, ,$i)))
-	install -D -m 600 conf/sigreq.conf $(CONF_TARGET)$(if $(wildcard $(CONF_TARGET)),.new) # never over what somebody edited
+	cmp -s conf/sigreq.conf $(CONF_TARGET) || \
+	    install -D -m 600 conf/sigreq.conf $(CONF_TARGET)$(if $(wildcard $(CONF_TARGET)),.new)
 	sed 's|@LIBEXECDIR@|$(HTTPD_LIBEXECDIR)|' conf/sigreq.load >$(DESTDIR)$(AVAILABLE)/sigreq.load
 uninstall:
 	rm -f $(foreach i,$(INSTALLED),$(call target_of,$(subst :, ,$i))) $(DESTDIR)$(AVAILABLE)/sigreq.load
 	for f in $(CONF_TARGET) $(CONF_TARGET).new; do if cmp -s conf/sigreq.conf $$f; then rm -f $$f; fi; done
-	for d in $(PREFIX)/lib/sigreq $(MAIL) $(dir $(MAIL)) $(DOC)/decisions $(DOC)/signing-page \
-	    $(DOC)/several-hosts $(DOC); do \
+	for d in $(PREFIX)/lib/sigreq $(MAIL) $(patsubst conf/%,$(SHARE)/%,$(sort $(dir $(SHARED)))) $(SHARE) \
+	    $(DOC_FOLDERS:%=$(DOC)/%) $(DOC); do \
 	    [ ! -d $(DESTDIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; done
 
 # The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no npm.

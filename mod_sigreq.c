@@ -280,12 +280,19 @@ static void rehearse(apr_pool_t *ptemp, server_rec *main_server)
 /* What the text of the configuration lacks stops httpd, as a misspelt directive does. */
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
+    if (sr_conf_is_dump()) return OK;
     int result = sr_conf_check(ptemp, main_server); /* each check logs the faults that it finds */
     if (sr_run_seal_require(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_timestamps_require(main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_proofs_require(main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (result == OK && sr_conf_is_rehearsal()) rehearse(ptemp, main_server);
     return result;
+}
+
+/* `httpd -t` calls it when nothing is wrong. */
+static void test_config(apr_pool_t *ptemp, server_rec *main_server)
+{
+    if (sr_conf_is_dump()) sr_conf_dump(ptemp, main_server);
 }
 
 static int share(server_rec *main_server, const char *name, apr_size_t size, void (*use)(void *block))
@@ -400,6 +407,7 @@ static void register_hooks(apr_pool_t *pool)
     static const char *const dbd[] = {"mod_dbd.c", NULL};
     ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_test_config(test_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_monitor(sr_run_seal_monitor, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_child_init(child_init, dbd, NULL, APR_HOOK_LAST);

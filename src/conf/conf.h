@@ -118,6 +118,11 @@ const char *sr_conf_setting(apr_pool_t *pool, const server_rec *server, const se
 const apr_array_header_t *sr_conf_folders(apr_pool_t *pool, server_rec *server, server_rec *main_server);
 /* The part of sr_conf_check about folders that servers share. */
 int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server);
+/* Returns the directives of a virtual host, or NULL. */
+const ap_directive_t *sr_conf_content(const server_rec *server);
+/* dump.c: returns true if httpd was started to print its configuration for sigreqctl, and prints it. */
+bool sr_conf_is_dump(void);
+void sr_conf_dump(apr_pool_t *pool, server_rec *main_server);
 /* writable.c: returns true if httpd's user can write to a folder. */
 bool sr_conf_can_write(const char *folder);
 /* Gives the calling process the rights of httpd's user, if it is root's. For a process that was forked for this.

@@ -55,7 +55,7 @@ static void set_database(apr_pool_t *pool, sr_conf_use_t *use, const ap_directiv
     use->shown = pgsql && essence == use->params ? "pgsql" : use->database; /* a URL may have a password */
 }
 
-static const ap_directive_t *section_of(const server_rec *server)
+const ap_directive_t *sr_conf_content(const server_rec *server)
 {
     for (const ap_directive_t *section = ap_conftree; section; section = section->next)
         if (!strcasecmp(section->directive, "<VirtualHost") && server->defn_name
@@ -66,7 +66,7 @@ static const ap_directive_t *section_of(const server_rec *server)
 
 const char *sr_conf_setting(apr_pool_t *pool, const server_rec *server, const server_rec *main_server, const char *name)
 {
-    return setting_of(pool, server == main_server ? NULL : section_of(server), name);
+    return setting_of(pool, server == main_server ? NULL : sr_conf_content(server), name);
 }
 
 static const char *name_of(apr_pool_t *pool, const server_rec *server, const server_rec *main_server)
@@ -80,7 +80,7 @@ const apr_array_header_t *sr_conf_uses(apr_pool_t *pool, server_rec *main_server
     apr_array_header_t *uses = apr_array_make(pool, 8, sizeof(sr_conf_use_t));
     for (server_rec *server = main_server; server; server = server->next) {
         sr_conf_use_t use = {.where = name_of(pool, server, main_server)};
-        set_database(pool, &use, server == main_server ? NULL : section_of(server));
+        set_database(pool, &use, server == main_server ? NULL : sr_conf_content(server));
         for (int i = 0; i < sr_conf_sections(); i++) {
             const sr_conf_t *conf = sr_conf_section(pool, i, server, main_server);
             use.documents = conf ? conf->documents : "";
@@ -96,7 +96,7 @@ const apr_array_header_t *sr_conf_folders(apr_pool_t *pool, server_rec *server, 
     const apr_array_header_t *uses = sr_conf_uses(pool, main_server);
     apr_array_header_t *folders = apr_array_make(pool, 2, sizeof(const char *));
     sr_conf_use_t own = {0};
-    set_database(pool, &own, server == main_server ? NULL : section_of(server));
+    set_database(pool, &own, server == main_server ? NULL : sr_conf_content(server));
     for (int i = 0; i < uses->nelts; i++) {
         const sr_conf_use_t *use = &APR_ARRAY_IDX(uses, i, sr_conf_use_t);
         int at = 0;

@@ -16,6 +16,18 @@ const char *ctl_check_text(const char **value, apr_pool_t *pool)
     return sr_text_is_blank(*value) ? "must not be blank" : sr_text_fault(*value, NAME_MAX_CHARACTERS, pool);
 }
 
+/* Others can read the command line. The user and password of a URL are before an "@". */
+const char *ctl_check_params(const char **value, apr_pool_t *pool)
+{
+    const char *scheme = strstr(*value, "://");
+    const char *at = scheme ? strchr(scheme, '@') : NULL;
+    const char *colon = at ? memchr(scheme + 3, ':', (apr_size_t)(at - scheme) - 3) : NULL;
+
+    return strstr(*value, "password=") || colon
+               ? "must not have a password, because others can see the command line (ps): use --config, or PGPASSFILE"
+               : NULL;
+}
+
 const char *ctl_check_email(const char **value, apr_pool_t *pool)
 {
     const char *wrong = ctl_check_text(value, pool);

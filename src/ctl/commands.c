@@ -6,8 +6,13 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_CONFIG] = {"config", "FILE", "httpd configuration with DBDriver, DBDParams and SigreqDocuments", NULL},
     [OPTION_DRIVER] = {"driver", "pgsql|sqlite3", "the database, instead of DBDriver", NULL},
     [OPTION_PARAMS] = {"params", "TEXT", "how to reach it, instead of DBDParams (sqlite3: the file); no password here",
-                       NULL},
+                       ctl_check_params},
     [OPTION_DOCUMENTS] = {"documents", "FOLDER", "where documents are, instead of SigreqDocuments", NULL},
+    [OPTION_SERVER] =
+        {"server", "NAME|all",
+         "the virtual host (its ServerName, or main) that has the database, if several have; all: one after the other",
+         ctl_check_text},
+    [OPTION_QUIET] = {"quiet", NULL, "print nothing if the command succeeds", NULL},
     [OPTION_JSON] = {"json", NULL, "answer with one JSON document", NULL},
     [OPTION_VERSION] = {"version", NULL, "the version of this program, and nothing else", NULL},
     [OPTION_HELP] = {"help", NULL, "this text (also -h)", NULL},
@@ -101,6 +106,14 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
 
 /* clang-format off: one command, one entry */
 const ctl_command_t ctl_commands[] = {
+    {"config",
+     "",
+     ctl_config,
+     0,
+     {OPTION_COUNT},
+     "Prints the directives of the service as httpd reads them: with the files that it includes, and a block for each "
+     "database. Another call can use the output with --config. It may have passwords. Exits with 1 if there is no "
+     "database in it."},
     {"db", "init", ctl_db_init, 0, {OPTION_COUNT}, "Makes the tables, and the file of an SQLite database."},
     {"db",
      "upgrade",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c: finds the database and the documents: from options first, then from an httpd configuration file. Only a
- * few directives are read from it, in any section. This is not httpd's parser, and it does not follow Include. */
+/* config.c: finds the database and the documents: from options first, then from what httpd says of its configuration
+ * (httpd.c), or from a file. Only a few directives are read. A file may be one of httpd's: then all of its sections are
+ * read, and no file that it includes. */
 #include "ctl/ctl.h"
 
 #include <apr_file_io.h>
@@ -12,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT_CONFIG "/etc/apache2/mods-enabled/sigreq.conf"
 #define LINE_MAX_BYTES 8192
+#define CONFIG_MOST ((apr_size_t)16 << 20)
 
 static const struct {
     const char *directive;
@@ -116,24 +117,61 @@ static sr_error_t *read_file(ctl_t *ctl, taking_t *taking, FILE *file, const cha
     return NULL;
 }
 
-sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enough, bool spare)
+/* Reads a whole file. */
+static sr_error_t *read_text(ctl_t *ctl, const char **text, const char *path)
+{
+    apr_size_t length;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const bool read = file >= 0 && sr_descriptor_receive(text, &length, file, CONFIG_MOST, 0, ctl->pool);
+    const int why = errno;
+
+    if (file >= 0) close(file);
+    return read ? NULL : sr_error(ctl->pool, SR_EBADREQUEST, "%s: %s", path, file < 0 ? strerror(why) : "too long");
+}
+
+/* Finds the configuration: ctl->config and ctl->config_text, which is NULL if there is none. It is kept, because a
+ * command may give up the right to read it. */
+static sr_error_t *find_config(ctl_t *ctl, bool spare)
 {
     const char *path = ctl->given[OPTION_CONFIG] ? ctl->values[OPTION_CONFIG] : getenv("SIGREQ_CONFIG");
+
+    if (ctl->config_text) return NULL;
+    ctl->config = path;
+    if (path) return read_text(ctl, &ctl->config_text, path);
+    if (getenv("SIGREQ_HTTPD") || access(SR_DEFAULT_CONFIG, R_OK) == 0) {
+        ctl->config = "httpd's configuration";
+        sr_error_t *error = ctl_ask_httpd(ctl, &ctl->config_text);
+        if (error || ctl->config_text) return spare ? NULL : error;
+    }
+    ctl->config = NULL;
+    if (access(SR_DEFAULT_CONFIG, spare ? R_OK : F_OK) != 0) return NULL;
+    ctl->config = SR_DEFAULT_CONFIG;
+    return read_text(ctl, &ctl->config_text, SR_DEFAULT_CONFIG);
+}
+
+sr_error_t *ctl_config_text(ctl_t *ctl, const char **text)
+{
+    SR_TRY(find_config(ctl, false));
+    *text = ctl->config_text;
+    return NULL;
+}
+
+sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enough, bool spare)
+{
     taking_t taking = {{false}, {false}};
-    sr_error_t *error;
-    FILE *file;
     int given = 0;
 
     while (given < enough && ctl->given[wanted[given]]) given++;
     if (given == enough && !ctl->given[OPTION_CONFIG]) return NULL;
-    if (!path && access(DEFAULT_CONFIG, spare ? R_OK : F_OK) == 0) path = DEFAULT_CONFIG;
-    if (!path) return NULL;
+    SR_TRY(find_config(ctl, spare));
+    const char *text = ctl->config_text;
+    if (text && ctl_httpd_printed(text)) SR_TRY(ctl_httpd_block(ctl, &text, text));
+    if (!text || !*text) return NULL;
     for (int i = 0; wanted[i] != OPTION_COUNT; i++) taking.wanted[wanted[i]] = !ctl->given[wanted[i]];
-    file = fopen(path, "r");
-    if (!file) return sr_error(ctl->pool, SR_EBADREQUEST, "%s: %s", path, strerror(errno));
-    error = read_file(ctl, &taking, file, path);
+    FILE *file = fmemopen((char *)text, strlen(text), "r");
+    if (!file) return sr_error(ctl->pool, SR_EINTERNAL, "fmemopen: %s", strerror(errno));
+    sr_error_t *error = read_file(ctl, &taking, file, ctl->config);
     (void)fclose(file);
-    ctl->config = path;
     return error;
 }
 

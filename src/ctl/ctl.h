@@ -2,11 +2,11 @@
 /* ctl.h: sigreqctl, the administrator's command.
  *
  * Sections: main.c (parses the command line, returns the exit code) · commands.c (the tables of commands and options)
- * · check.c (checks values of options) · config.c (finds the database) · documents.c (opens the documents folder) ·
- * each_blob.c (the blobs that the database names) · owner.c (changes the user) · new_folder.c (writes a folder that
- * appears only when it is complete) · database.c, people.c, accounts.c, requests.c, gc.c, copy.c, erase.c, archive.c,
- * export.c, exported.c, seal.c, rotation.c, own.c, verify.c (the commands) · print.c (prints results as text and as
- * JSON) */
+ * · check.c (checks values of options) · config.c (finds the database) · httpd.c (asks httpd for its configuration) ·
+ * documents.c (opens the documents folder) · each_blob.c (the blobs that the database names) · owner.c (changes the
+ * user) · new_folder.c (writes a folder that appears only when it is complete) · database.c, people.c, accounts.c,
+ * requests.c, gc.c, copy.c, erase.c, archive.c, export.c, exported.c, seal.c, rotation.c, own.c, verify.c (the
+ * commands) · print.c (prints results as text and as JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -28,6 +28,8 @@ typedef enum ctl_option_id_t {
     OPTION_DRIVER,
     OPTION_PARAMS,
     OPTION_DOCUMENTS,
+    OPTION_SERVER,
+    OPTION_QUIET,
     OPTION_JSON,
     OPTION_VERSION,
     OPTION_HELP,
@@ -129,7 +131,8 @@ struct ctl_t {
     const apr_dbd_driver_t *driver;
     apr_dbd_t *handle;
     sr_store_source_t *database;
-    const char *config;         /* the configuration file that was read, or NULL */
+    const char *config;         /* the configuration file that was read, or another name of its text, or NULL */
+    const char *config_text;    /* what it says, or NULL */
     const char *documents_root; /* the local folder of the documents, after ctl_open_documents */
     sr_bucket_t *bucket;        /* their bucket, or NULL */
     sr_place_t also;            /* SigreqDocumentsAlso */
@@ -138,6 +141,7 @@ struct ctl_t {
 
 /* ------------------------------------------------------------------------------------------------ check.c */
 const char *ctl_check_text(const char **value, apr_pool_t *pool);
+const char *ctl_check_params(const char **value, apr_pool_t *pool);
 const char *ctl_check_email(const char **value, apr_pool_t *pool);
 const char *ctl_check_environment(const char **value, apr_pool_t *pool);
 const char *ctl_check_uuid(const char **value, apr_pool_t *pool);
@@ -155,6 +159,8 @@ const char *ctl_check_url(const char **value, apr_pool_t *pool); /* "none" becom
  * first `enough` of them were given, the file is read only if --config names it. `spare`: it is no error if the
  * default file cannot be read. */
 sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enough, bool spare);
+/* Sets *text to the configuration, or to NULL. */
+sr_error_t *ctl_config_text(ctl_t *ctl, const char **text);
 /* Opens the database and sets ctl->driver and ctl->handle, which are closed with the pool. If `create` is true, a
  * missing SQLite file is created first. */
 sr_error_t *ctl_connect(ctl_t *ctl, bool create);
@@ -162,6 +168,17 @@ sr_error_t *ctl_connect(ctl_t *ctl, bool create);
 sr_error_t *ctl_use_store(ctl_t *ctl);
 /* Connects to an existing database, and sets ctl->database. */
 sr_error_t *ctl_open_store(ctl_t *ctl);
+
+/* ------------------------------------------------------------------------------------------------ httpd.c */
+/* Sets *text to the configuration as httpd prints it, or to NULL if there is no httpd here, or none with this module.
+ * SIGREQ_HTTPD of the environment is the command that starts it. */
+sr_error_t *ctl_ask_httpd(ctl_t *ctl, const char **text);
+/* Returns true if httpd has printed this text. */
+bool ctl_httpd_printed(const char *text);
+/* Returns a name (const char *) of a server for each database of such a text. */
+const apr_array_header_t *ctl_httpd_servers(const char *text, apr_pool_t *pool);
+/* Sets *chosen to the directives of the server that --server names. It is not needed if there is one database. */
+sr_error_t *ctl_httpd_block(ctl_t *ctl, const char **chosen, const char *text);
 
 /* -------------------------------------------------------------------------------------------- documents.c */
 /* Opens the database and the documents, with the rights of the owner of the (local) folder. */
@@ -262,6 +279,7 @@ sr_error_t *ctl_signer_request(ctl_t *ctl, const char **request);
 
 /* ------------------------------- database.c people.c accounts.c requests.c gc.c copy.c erase.c export.c seal.c
  * rotation.c own.c verify.c */
+sr_error_t *ctl_config(ctl_t *ctl);
 sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);
 sr_error_t *ctl_org_create(ctl_t *ctl);

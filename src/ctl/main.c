@@ -4,8 +4,11 @@
 #include "ctl/ctl.h"
 
 #include <apr_general.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Prints the fault of the command line to stderr, and which help to read. */
 static ctl_exit_t misused(const ctl_t *ctl, const char *what)
@@ -160,11 +163,66 @@ static ctl_exit_t failed(const sr_error_t *error)
     return CTL_FAILED;
 }
 
+static ctl_exit_t perform_one(ctl_t *ctl)
+{
+    const sr_error_t *error = ctl->command->run(ctl);
+    return error ? failed(error) : ctl->status;
+}
+
+/* Runs the command for each database of httpd's configuration, each time in a process of its own, because a command may
+ * give up root's rights. Returns the last exit code that is not CTL_DONE. */
+static ctl_exit_t perform_each(ctl_t *ctl)
+{
+    const char *text;
+    ctl_exit_t result = CTL_DONE;
+    const sr_error_t *error = ctl_config_text(ctl, &text);
+
+    if (error) return failed(error);
+    if (!text || !ctl_httpd_printed(text)) { /* a file has one database */
+        ctl->given[OPTION_SERVER] = false;
+        return perform_one(ctl);
+    }
+    const apr_array_header_t *servers = ctl_httpd_servers(text, ctl->pool);
+    for (int i = 0; i < servers->nelts; i++) {
+        int status = 0;
+        const pid_t pid = fork();
+        if (pid == 0) {
+            ctl->values[OPTION_SERVER] = APR_ARRAY_IDX(servers, i, const char *);
+            status = (int)perform_one(ctl);
+            _exit(fflush(stdout) == 0 ? status : CTL_FAILED);
+        }
+        while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+        if (pid < 0 || status) result = pid > 0 && WIFEXITED(status) ? (ctl_exit_t)WEXITSTATUS(status) : CTL_FAILED;
+    }
+    return result;
+}
+
+static ctl_exit_t perform_all(ctl_t *ctl)
+{
+    const bool each = ctl->given[OPTION_SERVER] && strcmp(ctl->values[OPTION_SERVER], "all") == 0;
+    return each ? perform_each(ctl) : perform_one(ctl);
+}
+
+/* The same with --quiet: what is printed is shown only if the command fails. */
+static ctl_exit_t perform_quietly(ctl_t *ctl)
+{
+    FILE *kept = tmpfile();
+    const int out = dup(STDOUT_FILENO);
+    char bytes[4096];
+
+    if (!kept || out < 0 || dup2(fileno(kept), STDOUT_FILENO) < 0) return perform_all(ctl);
+    const ctl_exit_t status = perform_all(ctl);
+    (void)fflush(stdout);
+    if (dup2(out, STDOUT_FILENO) < 0) return CTL_FAILED;
+    rewind(kept);
+    for (size_t got; status && (got = fread(bytes, 1, sizeof bytes, kept)) > 0;) (void)fwrite(bytes, 1, got, stdout);
+    return status;
+}
+
 static ctl_exit_t perform(ctl_t *ctl, int argc, const char *const *argv)
 {
     apr_array_header_t *words = apr_array_make(ctl->pool, 8, sizeof(const char *));
     const char *wrong = take_arguments(ctl, words, argc, argv);
-    const sr_error_t *error;
     int used = 0;
 
     if (wrong) return misused(ctl, wrong);
@@ -178,8 +236,7 @@ static ctl_exit_t perform(ctl_t *ctl, int argc, const char *const *argv)
     if (!ctl->command) return misused(ctl, unknown(ctl, words));
     wrong = fit_options(ctl, words, used);
     if (wrong) return misused(ctl, wrong);
-    error = ctl->command->run(ctl);
-    return error ? failed(error) : ctl->status;
+    return ctl->given[OPTION_QUIET] ? perform_quietly(ctl) : perform_all(ctl);
 }
 
 int main(int argc, const char *const *argv)

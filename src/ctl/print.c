@@ -166,9 +166,13 @@ static void print_command(FILE *out, const ctl_command_t *command)
 }
 
 static const char tail[] =
-    "\nWhere the database is: --driver and --params; or the file of --config, of the environment's SIGREQ_CONFIG, or\n"
-    "/etc/apache2/mods-enabled/sigreq.conf. Others on this host can read the command line (ps): a password belongs in\n"
-    "the file of --config, or in what libpq reads: the file of PGPASSFILE, or service=NAME in --params.\n"
+    "\nWhere the database is: --driver and --params; or the file of --config, or of the environment's SIGREQ_CONFIG.\n"
+    "Without them, if " SR_DEFAULT_CONFIG " can be read, httpd is asked (apache2ctl -t\n"
+    "-D DUMP_SIGREQ, or the command of the environment's SIGREQ_HTTPD instead of apache2ctl). httpd reads the files "
+    "that\n"
+    "it includes. If several virtual hosts have databases of their own, --server names one of these hosts.\n"
+    "Others on this host can read the command line (ps): a password belongs in the file of --config, or in what libpq\n"
+    "reads: the file of PGPASSFILE, or service=NAME in --params.\n"
     "\nOptions that are not in [brackets] are required; their names may be left out when they come in this order, and\n"
     "be cut short where that is clear (--org, --env).\n"
     "\nExit codes: 0 done, 1 failed, 2 the command line is wrong, 3 not found, 4 the name is taken, or the state does "

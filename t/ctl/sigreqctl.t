@@ -46,11 +46,11 @@ sub json { my ($name, @arguments) = @_; return decode_json((exits(0, $name, '--j
 
 # --- help
 my ($out) = exits(0, 'help', '--help');
-my @commands = ('db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'org rename', 'org delete',
-    'user create', 'user list', 'user disable', 'user enable', 'user delete', 'token create', 'token list',
-    'token revoke', 'token webhooks', 'submission list', 'submission show', 'submission cancel', 'submission hold',
-    'submission release', 'submission delete', 'export', 'delivery list', 'delivery redeliver', 'gc', 'check',
-    'documents adopt', 'org seal', 'seal create', 'seal show', 'verify');
+my @commands = ('config', 'db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'org rename',
+    'org delete', 'user create', 'user list', 'user disable', 'user enable', 'user delete', 'token create',
+    'token list', 'token revoke', 'token webhooks', 'submission list', 'submission show', 'submission cancel',
+    'submission hold', 'submission release', 'submission delete', 'export', 'delivery list', 'delivery redeliver',
+    'gc', 'check', 'documents adopt', 'org seal', 'seal create', 'seal show', 'verify');
 for my $command (@commands) {
     like($out, qr/^  sigreqctl $command\b/m, "help names $command");
     my ($one) = exits(0, "help of $command", split(/ /, $command), '--help');

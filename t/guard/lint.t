@@ -50,7 +50,7 @@ sub write_file { open my $file, '>', $_[0] or die "$_[0]: $!\n"; print $file $_[
 sub tree { # one that has this file alone, and what configures the checks
     my $name = shift;
     my $tree = tempdir(CLEANUP => 1);
-    make_path(map {"$tree/$_"} qw(.ci debian src t/lint tools build));
+    make_path(map {"$tree/$_"} qw(.ci conf debian src t/lint tools build));
     system('cp', '.clang-format', '.clang-tidy', '.perlcriticrc', '.shellcheckrc', $tree) == 0
         && system('cp', 'tools/lint', "$tree/tools/") == 0
         && system('cp', 't/lint/eslint.config.mjs', "$tree/t/lint/") == 0

@@ -28,9 +28,12 @@ ok(-e "$root$_", "it installs $_")
     '/usr/lib/sigreq/sigreq-signd', '/usr/sbin/sigreqctl', '/usr/share/doc/mod_sigreq/api.md',
     '/usr/share/doc/mod_sigreq/decisions/README.md',
     '/usr/share/doc/mod_sigreq/signing-page/done.png', '/usr/share/sigreq/mail/invitation.txt',
+    (map {s{^conf/}{/usr/share/sigreq/}r} grep { !m{^conf/(?:schema|systemd)/} } glob 'conf/*/*'),
     '/usr/share/man/man8/sigreqctl.8', '/usr/share/man/man8/mod_sigreq.8',
     '/usr/share/bash-completion/completions/sigreqctl';
 is((stat $conf)[2] & 0777, 0600, 'only its owner can read sigreq.conf');
+make_ok('make install again', @make, 'install');
+ok(!-e "$conf.new", '… makes no sigreq.conf.new, because nothing has changed');
 make_ok('make uninstall', @make, 'uninstall');
 is(files_below($root), '', 'it removes everything');
 is(`find '$root' -type d -name '*sigreq*'`, '', '… and folders that are only ours');

@@ -8,7 +8,7 @@ use Sigreq::Source qw(files sources slurp code);
 use Test::More;
 
 my @scripts = grep { -T && slurp($_) =~ /\A#!/ } glob
-    'tools/* tools/*/* t/run t/TEST.PL .ci/run t/package/* debian/* debian/tests/*';
+    'tools/* tools/*/* t/run t/TEST.PL .ci/run t/package/* debian/* debian/tests/* conf/container/*';
 my @others = (@scripts,
     files('t/*/*.t', 't/lib/*/*.pm', 't/unit/*.[ch]', 't/fuzz/*.[ch]', 'src/store/*/*.sql', 'conf/schema/*/*.sql',
         'src/web/assets/*/*.js', 'src/web/assets/*/*.css', 't/browser/*.mjs', 'tools/bench/*.mjs'));

@@ -59,6 +59,13 @@ sub works {
 
 # --- what is in the packages
 
+# Templates of mail, and what a folder below conf/ has that is no part of the build.
+sub shared {
+    my @files = map {"mail/$_"} qw(invitation.html invitation.txt reminder.html reminder.txt);
+    push @files, map {s{^conf/}{}r} grep { !m{^conf/(?:schema|systemd)/} } glob 'conf/*/*';
+    return map { (-x "conf/$_" ? '-rwxr-xr-x' : '-rw-r--r--') . " usr/share/sigreq/$_" } sort @files;
+}
+
 sub contents {
     my %wanted = (
         'libapache2-mod-sigreq' => [
@@ -67,8 +74,7 @@ sub contents {
                 seal.path seal.service)),
             '-rw-r--r-- usr/lib/apache2/modules/mod_sigreq.so', '-rwxr-xr-x usr/lib/sigreq/sigreq-signd',
             '-rw-r--r-- usr/share/man/man8/mod_sigreq.8.gz',
-            (map {"-rw-r--r-- usr/share/sigreq/mail/$_"} qw(invitation.html invitation.txt reminder.html reminder.txt)),
-            '-rw-r--r-- usr/share/sigreq/modsecurity.conf'
+            shared()
         ],
         'sigreq-pdfd' => ['-rwxr-xr-x usr/lib/sigreq/sigreq-pdfd'],
         'sigreqctl' => [
