@@ -70,8 +70,8 @@ TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC)) $(TOOL_MODULE:t/too
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqctl
 
-.PHONY: all units help deps run demo-receiver pictures check test test-cluster test-firewall torture coverage bench corpus corpus-sign install \
-        uninstall dist deb test-package clean format lint
+.PHONY: all units help deps run demo-receiver pictures check test test-cluster test-firewall torture coverage bench \
+        corpus corpus-sign install uninstall dist deb test-package clean format lint rpm image
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -316,6 +316,23 @@ deb: dist
 	cd '$(DEB)/source' && dpkg-buildpackage -us -uc
 	rm -rf '$(DEB)/source'
 
+# The tarball is the source; rpmbuild's dependencies are not checked, because Debian has no database of rpm's packages.
+#: make rpm                            build/rpm/*.rpm: packages for Fedora, from the same tarball (built here, not installed)
+rpm: dist
+	@tools/deps rpm
+	rm -rf '$(O)/rpm'
+	mkdir -p '$(O)/rpm/SOURCES'
+	cp '$(O)/$(DIST).tar.gz' '$(O)/rpm/SOURCES/'
+	rpmbuild -bb --nodeps --define '_topdir $(abspath $(O))/rpm' --define 'sigreq_version $(VERSION)' \
+	    --define 'debug_package %{nil}' --define '_build_id_links none' rpm/mod_sigreq.spec
+	mv '$(O)'/rpm/RPMS/*/*.rpm '$(O)/rpm/'
+	rm -rf $(addprefix '$(O)'/rpm/,BUILD BUILDROOT RPMS SOURCES SPECS SRPMS)
+
+#: make image                          build/image: an image for containers (OCI), from the packages of `make deb` (root)
+image: deb
+	@tools/deps test-package
+	tools/image '$(O)/image' '$(DEB)'
+
 #: make test-package                   install, use, upgrade and purge the packages in a bare machine (root)
 test-package: deb
 	@tools/deps test-package
@@ -397,7 +414,7 @@ corpus-sign:
 #: make clean                          remove what was built
 clean:
 	rm -rf $(addprefix $(O)/,$(notdir $(PROGRAMS) $(SQL_TABLES)) flags symbols libsigreq.a libpdfd.a obj embed manual page npm t speed fuzz \
-	    coverage deb screenshots $(DIST).tar $(DIST).tar.gz)
+	    coverage deb rpm image screenshots $(DIST).tar $(DIST).tar.gz)
 	[ ! -d $(O) ] || rmdir --ignore-fail-on-non-empty $(O)
 
 # for clangd, clang-tidy and editors
