@@ -333,10 +333,11 @@ image: deb
 	@tools/deps test-package
 	tools/image '$(O)/image' '$(DEB)'
 
-#: make test-package                   install, use, upgrade and purge the packages in a bare machine (root)
+#: make test-package                   install, use, upgrade and purge the packages in a bare machine (root); also what
+#:                                     `make rpm` and `make image` have built
 test-package: deb
 	@tools/deps test-package
-	@exec prove -It/lib -v t/package/deb.t t/package/operations.t
+	@exec prove -It/lib -v t/package/*.t
 
 #: make deps                           install the Debian packages for all of this (root or sudo)
 deps:
