@@ -43,6 +43,7 @@ static void *web_context(const sr_service_t *service, const sr_conf_t *conf, apr
                       .frame_ancestors = conf->frame_ancestors,
                       .privacy_url = conf->privacy_url,
                       .help_url = conf->help_url,
+                      .verify_page = conf->verify_page,
                       .max_file_size = conf->max_file_size,
                       .max_request_size = conf->max_request_size};
     return web;
@@ -56,11 +57,15 @@ typedef struct area_t {
     void *(*context)(const sr_service_t *service, const sr_conf_t *conf,
                      apr_pool_t *pool); /* makes the data of its handlers */
     bool secret;                        /* its paths begin with a secret */
-    bool is_public;                     /* it is public, and exists only if SigreqVerifyPage is On */
+    bool is_public;                     /* its requests need neither a signing link nor a token */
 } area_t;
-static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL, api_context, false, false},
-                               {"/sign", sr_web_routes, sr_web_begin, web_context, true, false},
-                               {"/verify", sr_web_verify_routes, sr_web_verify_begin, web_context, false, true}};
+enum { AREA_API, AREA_SIGN, AREA_VERIFY, AREA_FRONT };
+static const area_t areas[] = {
+    [AREA_API] = {"/api/v3", sr_api_routes, NULL, api_context, false, false},
+    [AREA_SIGN] = {"/sign", sr_web_routes, sr_web_begin, web_context, true, false},
+    [AREA_VERIFY] = {"/verify", sr_web_verify_routes, sr_web_verify_begin, web_context, false, true},
+    [AREA_FRONT] = {"/", sr_web_front_routes, sr_web_front_begin, web_context, false, true},
+};
 
 /* The requested path, below the base of the area, and r->uri without the secret that it may contain. */
 typedef struct asked_t {
@@ -93,9 +98,9 @@ static const char *own_path(const request_rec *r, const sr_conf_t *conf, const a
 {
     size_t location = conf->enabled && conf->location ? strlen(conf->location) : 0;
     if (!conf->enabled || strncmp(r->uri, conf->location, location) != 0) return NULL;
-    for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
+    for (int i = 0; i < AREA_FRONT; i++) {
         const char *path = r->uri + location;
-        if (areas[i].is_public && !conf->verify_page) continue;
+        if (i == AREA_VERIFY && !conf->verify_page) continue;
         if (strncmp(path, areas[i].base, strlen(areas[i].base)) != 0) continue;
         path += strlen(areas[i].base);
         if (*path && *path != '/') continue;
@@ -103,6 +108,16 @@ static const char *own_path(const request_rec *r, const sr_conf_t *conf, const a
         return path;
     }
     return NULL;
+}
+
+/* Returns true if the request is GET or HEAD of <location> or <location>/: the front page, unless httpd has something
+ * else there. */
+static bool is_front(const request_rec *r, const sr_conf_t *conf)
+{
+    if (r->method_number != M_GET || r->main || r->prev || !conf->enabled || !conf->location) return false;
+    size_t location = strlen(conf->location);
+    if (strncmp(r->uri, conf->location, location) != 0) return false;
+    return !strcmp(r->uri + location, "/") || (location && !r->uri[location]);
 }
 
 /* Runs before anything can refuse the request, so that the refusals of httpd have the id as well. */
@@ -139,6 +154,19 @@ static int translate_name(request_rec *r)
     return OK;
 }
 
+/* The same for the front page. It runs when no module has mapped the path (mod_alias, mod_proxy, mod_rewrite …), and
+ * takes the path only if there is no document root, in which something could be found. Otherwise front_handler decides.
+ * Without a document root, httpd would look for the path in a folder that its <Directory> sections usually deny. */
+static int translate_front(request_rec *r)
+{
+    const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
+    apr_finfo_t found;
+    if (!is_front(r, sr_conf_of_request(r)) || core->handler || core->expr_handler) return DECLINED;
+    if (!APR_STATUS_IS_ENOENT(apr_stat(&found, ap_document_root(r), APR_FINFO_TYPE, r->pool))) return DECLINED;
+    r->filename = apr_pstrcat(r->pool, HANDLER ":", r->uri, NULL);
+    return OK;
+}
+
 static bool is_ours(const request_rec *r)
 {
     return r->filename && !strncmp(r->filename, HANDLER ":", sizeof HANDLER);
@@ -162,7 +190,8 @@ static int map_to_storage(request_rec *r)
  * only after translate_name. */
 static int type_checker(request_rec *r)
 {
-    if (r->proxyreq || !own_path(r, sr_conf_of_request(r), NULL)) return DECLINED;
+    if (r->proxyreq) return DECLINED;
+    if (!own_path(r, sr_conf_of_request(r), NULL)) return is_ours(r) ? OK : DECLINED; /* OK: the front page */
     r->handler = HANDLER;
     return OK;
 }
@@ -187,15 +216,9 @@ static const char *verify_url(const request_rec *r, const sr_conf_t *conf)
     return *conf->base_url && conf->verify_page ? apr_pstrcat(r->pool, conf->base_url, "/verify", NULL) : NULL;
 }
 
-static int handler(request_rec *r)
+/* Answers a request. `path` is below the base of the area. */
+static int serve(request_rec *r, const sr_conf_t *conf, const area_t *area, const char *path)
 {
-    if (!r->handler || strcmp(r->handler, HANDLER) != 0) return DECLINED;
-    const sr_conf_t *conf = sr_conf_of_request(r);
-    const area_t *area;
-    const asked_t *asked = ap_get_module_config(r->request_config, &sigreq_module);
-    const char *path = own_path(r, conf, &area);
-    if (!path) return DECLINED;
-    if (asked) path = asked->path;
     name_request(r, area, path);
     const char *base = base_url(r, conf);
     if (!base) return HTTP_BAD_REQUEST;
@@ -243,6 +266,28 @@ static int handler(request_rec *r)
     sr_run_request_end();
     sr_run_metrics_answered(r, number_of(area, http.route));
     return OK;
+}
+
+static int handler(request_rec *r)
+{
+    if (!r->handler || strcmp(r->handler, HANDLER) != 0) return DECLINED;
+    const sr_conf_t *conf = sr_conf_of_request(r);
+    const area_t *area;
+    const asked_t *asked = ap_get_module_config(r->request_config, &sigreq_module);
+    const char *path = own_path(r, conf, &area);
+    if (!path) return DECLINED;
+    return serve(r, conf, area, asked ? asked->path : path);
+}
+
+/* Runs after the handlers of all other modules, before httpd's own one, which would answer 404: nothing has this path,
+ * neither a file nor a folder, and no handler is configured for it. */
+static int front_handler(request_rec *r)
+{
+    const sr_conf_t *conf = sr_conf_of_request(r);
+    if (r->proxyreq || !AP_IS_DEFAULT_HANDLER_NAME(r->handler) || r->finfo.filetype != APR_NOFILE) return DECLINED;
+    if (!is_front(r, conf)) return DECLINED;
+    r->filename = apr_pstrcat(r->pool, HANDLER ":", r->uri, NULL); /* is_ours: the metrics count the request */
+    return serve(r, conf, &areas[AREA_FRONT], "");
 }
 
 /* Runs before any other logging. After an internal redirect, each step of the request is counted. */
@@ -404,7 +449,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
 static void register_hooks(apr_pool_t *pool)
 {
     static const char *const rewrite[] = {"mod_rewrite.c", NULL}, *const proxy[] = {"mod_proxy.c", NULL};
-    static const char *const dbd[] = {"mod_dbd.c", NULL};
+    static const char *const dbd[] = {"mod_dbd.c", NULL}, *const core[] = {"core.c", NULL};
     ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_test_config(test_config, NULL, NULL, APR_HOOK_MIDDLE);
@@ -413,11 +458,13 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_child_init(child_init, dbd, NULL, APR_HOOK_LAST);
     ap_hook_child_stopping(sr_run_jobs_child_stopping, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_translate_name(translate_name, rewrite, proxy, APR_HOOK_FIRST);
+    ap_hook_translate_name(translate_front, NULL, core, APR_HOOK_REALLY_LAST);
     ap_hook_pre_translate_name(pre_translate_name, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_header_parser(header_parser, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_map_to_storage(map_to_storage, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_type_checker(type_checker, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_handler(front_handler, NULL, NULL, APR_HOOK_LAST);
     ap_hook_handler(sr_run_metrics_show, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_insert_error_filter(sr_run_request_id_again, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routes.c: the routes below <location>/sign and <location>/verify. Names of files are not uuids, so no route
- * conflicts with a signing link. */
+/* routes.c: the routes below <location>/sign and <location>/verify, and <location>/ itself. Names of files are not
+ * uuids, so no route conflicts with a signing link. */
 #include "web/web.h"
 
 const sr_route_t sr_web_routes[] = {
@@ -20,5 +20,10 @@ const sr_route_t sr_web_routes[] = {
 const sr_route_t sr_web_verify_routes[] = {
     {M_GET, "", sr_web_verify_get, false},
     {M_POST, "", sr_web_verify_post, false},
+    {0, NULL, NULL, false},
+};
+
+const sr_route_t sr_web_front_routes[] = {
+    {M_GET, "", sr_web_front, false},
     {0, NULL, NULL, false},
 };

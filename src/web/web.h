@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web.h: the pages for people. <location>/sign is the signing page, and <location>/verify is the page on which
- * anybody can check a PDF (verify.c). routes.c has the route table. link.c serves the signing page, action.c reads
- * what signers send, document.c serves downloads, pages.c serves images and text of the document's pages, and
- * assets.c and theme.c serve files that browsers load. The uuid in the path identifies the signer, so there is no
- * token.
+/* web.h: the pages for people. <location>/sign is the signing page, <location>/verify is the page on which anybody can
+ * check a PDF (verify.c), and <location>/ is the front page (front.c). routes.c has the route table. link.c serves the
+ * signing page, action.c reads what signers send, document.c serves downloads, pages.c serves images and text of the
+ * document's pages, and assets.c and theme.c serve files that browsers load. The uuid in the path identifies the
+ * signer, so there is no token.
  *
  * How an HTML page is made: html.c collects the values, texts.c the texts in the right language, and theme.c the
  * administrator's changes. base/template.c fills them into the HTML templates that files.c holds. */
@@ -15,6 +15,7 @@
 
 extern const sr_route_t sr_web_routes[];        /* paths below <location>/sign */
 extern const sr_route_t sr_web_verify_routes[]; /* paths below <location>/verify */
+extern const sr_route_t sr_web_front_routes[];  /* <location>/ alone */
 
 /* The data of the handlers (sr_http_t.context): the service, and the directives of these pages. It lives as long as
  * the request. */
@@ -24,6 +25,7 @@ typedef struct sr_web_t {
     const char *frame_ancestors; /* the sources of frame-ancestors in the Content-Security-Policy, or "" */
     apr_off_t max_file_size, max_request_size;
     const char *privacy_url, *help_url; /* links on every page, or "" */
+    bool verify_page;                   /* the verification page exists */
 } sr_web_t;
 static inline const sr_web_t *sr_web_of(const sr_http_t *http)
 {
@@ -32,8 +34,9 @@ static inline const sr_web_t *sr_web_of(const sr_http_t *http)
 
 /* Sets the headers of every response below /sign, and makes errors HTML pages for clients that do not ask for JSON. */
 void sr_web_begin(sr_http_t *http);
-/* Does the same below /verify. */
+/* Do the same below /verify, and for the front page. */
 void sr_web_verify_begin(sr_http_t *http);
+void sr_web_front_begin(sr_http_t *http);
 /* The handlers. */
 sr_error_t *sr_web_get(sr_http_t *http);
 sr_error_t *sr_web_post(sr_http_t *http);
@@ -47,6 +50,7 @@ sr_error_t *sr_web_asset(sr_http_t *http);
 sr_error_t *sr_web_theme_file(sr_http_t *http);
 sr_error_t *sr_web_verify_get(sr_http_t *http);
 sr_error_t *sr_web_verify_post(sr_http_t *http);
+sr_error_t *sr_web_front(sr_http_t *http);
 
 /* Returns the sources of frame-ancestors in the Content-Security-Policy. */
 const char *sr_web_ancestors(sr_http_t *http);

@@ -138,7 +138,7 @@ my %asked  = map { $_ => 1 } $html =~ /\{\{:([\w.]+)\}\}/g;
 my @warnings = slurp('src/model/warnings.def') =~ /^SR_WARNING\(\w+, "([\w-]+)"/gm;
 ok(@warnings > 5, 'there are warnings');
 $asked{"warning.$_"} = 1 for @warnings;
-$asked{$_} = 1 for 'brand', map { ("$_.title", "$_.text") } qw(404 409 410 503 other);    # by html.c
+$asked{$_} = 1 for 'front.title', 'brand', map { ("$_.title", "$_.text") } qw(404 409 410 503 other);    # by C
 my @findings = map {"verify.$_"} qw(signed extended validation changed broken unchecked incomparable unsigned),
     qw(encrypted refused unreadable);
 $asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(none large many busy failed)),    # by verify.c
