@@ -8,14 +8,15 @@ const shell = text => `'${String(text).replaceAll("'", `'\\''`)}'`
 
 /** What is sent: {method, pieces of the path, token, body}; `body` is null, {json}, {parts} or {file}. */
 function requestOf(operation, resolve) {
-    const { method, path } = operation, body = resolve(operation.requestBody)
+    const { method, path, base } = operation, body = resolve(operation.requestBody)
     const [type, shape] = Object.entries(body?.content ?? {})[0] ?? []
-    const request = { method: method.toUpperCase(), pieces: path.split(/\{(\w+)\}/), body: null, type }
+    const request = { method: method.toUpperCase(), pieces: `${base}${path}`.split(/\{(\w+)\}/), body: null, type }
     request.token = operation.security?.length !== 0
+    request.accept = operation.operationId === 'getSigning' // without it, the answer is the page
     if (type === 'application/json') request.body = { json: JSON.stringify(shape.example) }
     if (type === 'application/pdf') request.body = { file: 'signed.pdf' }
     if (type === 'multipart/form-data') {
-        const { required, properties } = shape.schema
+        const { required, properties } = resolve(shape.schema)
         request.body = { parts: required.map(name => ({ name, value: properties[name].example })) } // a file has none
     }
     const answer = Object.keys(resolve(operation.responses['200'])?.content ?? {})[0]
@@ -27,11 +28,12 @@ function requestOf(operation, resolve) {
 const urlOf = ({ pieces }, fixed, filled) =>
     pieces.map((piece, at) => at % 2 ? filled(variable(piece)) : fixed(piece)).join('')
 
-function inShell({ method, pieces, token, body, type, save }) {
-    const url = `"$BASE_URL/api/v3${urlOf({ pieces }, piece => piece, name => `$${name}`)}"`
+function inShell({ method, pieces, token, accept, body, type, save }) {
+    const url = `"$BASE_URL${urlOf({ pieces }, piece => piece, name => `$${name}`)}"`
     const options = []
     if (method !== 'GET' && !(method === 'POST' && body)) options.push(`-X ${method}`)
     if (token) options.push('-H "Authorization: Bearer $TOKEN"')
+    if (accept) options.push("-H 'Accept: application/json'")
     if (body?.json) options.push(`--json ${shell(body.json)}`)
     if (body?.file) options.push(`-H 'Content-Type: ${type}' --data-binary @${body.file}`)
     for (const { name, value } of body?.parts ?? [])
@@ -41,12 +43,14 @@ function inShell({ method, pieces, token, body, type, save }) {
     return ['curl -sS --fail-with-body', ...options, url].join(' \\\n  ')
 }
 
-function inPython({ method, pieces, token, body, type, save }) {
+function inPython({ method, pieces, token, accept, body, type, save }) {
     const lines = ['import os', 'import requests', '']
     const path = urlOf({ pieces }, piece => piece, name => `{os.environ['${name}']}`)
-    const values = [`url = os.environ["BASE_URL"] + f"/api/v3${path}"`], given = ['url']
+    const values = [`url = os.environ["BASE_URL"] + f"${path}"`], given = ['url']
     if (token) values.push('headers = {"Authorization": "Bearer " + os.environ["TOKEN"]}')
-    if (token || body?.file) given.push('headers=headers')
+    else if (accept) values.push('headers = {"Accept": "application/json"}')
+    else if (body) values.push('headers = {}')
+    if (token || accept || body) given.push('headers=headers')
     if (body?.json) values.push(`body = ${quoted(body.json)}`)
     if (body?.json) values.push('headers["Content-Type"] = "application/json"')
     if (body?.json) given.push('data=body')
@@ -63,13 +67,14 @@ function inPython({ method, pieces, token, body, type, save }) {
         save ? `open("${save}", "wb").write(answer.content)` : 'print(answer.text)'].join('\n')
 }
 
-function inJavaScript({ method, pieces, token, body, type, save }) {
+function inJavaScript({ method, pieces, token, accept, body, type, save }) {
     const names = [...(token ? ['TOKEN'] : []), ...pieces.filter((_, at) => at % 2).map(variable)]
     const lines = [], given = []
     const files = [...(body?.file || body?.parts ? ['readFile'] : []), ...(save ? ['writeFile'] : [])]
     if (files.length) lines.push(`import { ${files.join(', ')} } from 'node:fs/promises'`, '')
     lines.push(`const { ${['BASE_URL', ...names].join(', ')} } = process.env`)
     const headers = [...(token ? ['Authorization: `Bearer ${TOKEN}`'] : []),
+        ...(accept ? ["Accept: 'application/json'"] : []),
         ...(body?.json || body?.file ? [`'Content-Type': '${type}'`] : [])]
     if (method !== 'GET') given.push(`method: '${method}'`)
     if (headers.length) given.push(`headers: { ${headers.join(', ')} }`)
@@ -83,7 +88,7 @@ function inJavaScript({ method, pieces, token, body, type, save }) {
                 : quoted(value)})`)
         given.push('body: form')
     }
-    const url = `\`\${BASE_URL}/api/v3${urlOf({ pieces }, piece => piece, name => `\${${name}}`)}\``
+    const url = `\`\${BASE_URL}${urlOf({ pieces }, piece => piece, name => `\${${name}}`)}\``
     lines.push(`const answer = await fetch(${url}, {${given.length ? `\n  ${given.join(',\n  ')},\n` : ''}})`,
         'if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)',
         save ? `await writeFile('${save}', Buffer.from(await answer.arrayBuffer()))`
@@ -91,10 +96,11 @@ function inJavaScript({ method, pieces, token, body, type, save }) {
     return lines.join('\n')
 }
 
-function inPHP({ method, pieces, token, body, type, save }) {
-    const url = `getenv('BASE_URL') . ${urlOf({ pieces: [`/api/v3${pieces[0]}`, ...pieces.slice(1)] },
+function inPHP({ method, pieces, token, accept, body, type, save }) {
+    const url = `getenv('BASE_URL') . ${urlOf({ pieces },
         piece => piece ? quoted(piece) : '', name => ` . getenv('${name}')${' . '}`)}`.replace(/ \. $/, '')
     const headers = [...(token ? ["'Authorization: Bearer ' . getenv('TOKEN')"] : []),
+        ...(accept ? ["'Accept: application/json'"] : []),
         ...(body?.json || body?.file ? [`'Content-Type: ${type}'`] : [])]
     const options = ['CURLOPT_RETURNTRANSFER => true', 'CURLOPT_FAILONERROR => true']
     if (method !== 'GET') options.push(`CURLOPT_CUSTOMREQUEST => '${method}'`)
@@ -111,11 +117,12 @@ function inPHP({ method, pieces, token, body, type, save }) {
         save ? `file_put_contents('${save}', $answer);` : 'echo $answer, "\\n";'].join('\n')
 }
 
-function inPerl({ method, pieces, token, body, type, save }) {
-    const url = `"$ENV{BASE_URL}/api/v3${urlOf({ pieces }, piece => piece, name => `$ENV{${name}}`)}"`
+function inPerl({ method, pieces, token, accept, body, type, save }) {
+    const url = `"$ENV{BASE_URL}${urlOf({ pieces }, piece => piece, name => `$ENV{${name}}`)}"`
     const lines = ['use v5.36;', 'use HTTP::Request::Common qw(DELETE GET PATCH POST);', 'use LWP::UserAgent;', '']
     const given = [url]
     if (token) given.push('Authorization => "Bearer $ENV{TOKEN}"')
+    if (accept) given.push("Accept => 'application/json'")
     if (body?.json) given.push(`Content_Type => '${type}'`, `Content => ${quoted(body.json)}`)
     if (body?.file) {
         lines.push(`open my $file, '<:raw', '${body.file}' or die "${body.file}: $!";`)

@@ -99,26 +99,36 @@ export function apiPage(spec, marked, css) {
         return more ? details(line, more, ' class="answer"') : `<p class="answer">${line}</p>`
     }).join('')}`
 
+    // paths with servers of their own are those of signing links
     const operations = Object.entries(spec.paths).flatMap(([path, methods]) => Object.keys(methods)
-        .filter(method => METHODS.includes(method)).map(method => ({ path, method, ...methods[method] })))
+        .filter(method => METHODS.includes(method))
+        .map(method => ({ path, base: methods.servers ? '' : '/api/v3', method, ...methods[method] })))
     const entry = operation => {
-        const { method, path, operationId, summary, description } = operation
+        const { method, path, base, operationId, summary, description } = operation
         const examples = examplesOf(operation, resolve).map(([language, text], at) =>
             details(language, verbatim(text), ` name="${operationId}"${at ? '' : ' open'}`))
         return `<section class="operation" id="${operationId}" aria-labelledby="${operationId}-title">
 <div><h3 id="${operationId}-title">${escape(summary)}</h3>
-<p class="request">${verb(method)} <code>${escape(path).replaceAll('/', '/<wbr>')}</code>${
+<p class="request">${verb(method)} <code>${escape(base === '' ? `BASE_URL${path}` : path).replaceAll('/', '/<wbr>')}</code>${
     operation.security?.length === 0 ? ` ${note('no token needed')}` : ''}</p>
 ${prose(description)}${parametersOf(path, operation)}${bodyOf(operation)}${answersOf(operation)}</div>
 <div class="examples"><h4>Example</h4>${examples.join('')}</div></section>`
     }
+    const webhook = ([name, { post }]) => {
+        const [[, { example }]] = Object.entries(post.requestBody.content)
+        return `<section class="operation webhook" aria-labelledby="webhook-${name}">
+<div><h3 id="webhook-${name}">${escape(post.summary)}: ${code(name)}</h3>
+${prose(post.description)}${bodyOf(post)}</div>
+<div class="examples"><h4>Example</h4>${verbatim(json(example))}</div></section>`
+    }
+    const called = name => name === 'webhooks' ? Object.entries(spec.webhooks).map(webhook).join('') : ''
     const groups = spec.tags.map(tag => ({ ...tag, all: operations.filter(each => each.tags.includes(tag.name)) }))
     const link = ({ operationId, method, summary }) =>
         `<li><a href="#${operationId}">${verb(method)} ${escape(summary)}</a></li>`
     const contents = groups.map(({ name, all }) =>
         `<li><a href="#tag-${name}">${name}</a><ul>${all.map(link).join('')}</ul></li>`).join('')
     const body = groups.map(({ name, description, all }) => `<section aria-labelledby="tag-${name}">
-<h2 id="tag-${name}">${name}</h2><p>${words(description)}</p>${all.map(entry).join('')}</section>`)
+<h2 id="tag-${name}">${name}</h2><p>${words(description)}</p>${all.map(entry).join('')}${called(name)}</section>`)
 
     return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

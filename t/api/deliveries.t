@@ -40,6 +40,7 @@ like($call->{headers}{'user-agent'}, qr{^mod_sigreq/[\d.]+$}, 'the user agent is
 ok(!exists $call->{headers}{expect}, 'the call has no Expect');
 is($call->{headers}{connection}, 'close', 'the connection is used once');
 ok(!exists $call->{headers}{authorization}, 'the call has no secret');
+is(join("\n", $client->{judge}->errors_of_event($body)), '', 'the body is as described');
 my %own = map { $_ => delete $body->{$_} } qw(event userTokenId submissionId webhookUrl eventId environment);
 is_deeply($body, $submission, 'the body has the submission as in the answer of the creation');
 my $event = delete $own{eventId};

@@ -30,7 +30,10 @@ is($agent->post(place('/api/v3/'))->result->code, 405, 'POST is another method')
 my $dom  = $page->dom;
 my $spec = decode_json(path(suite->{source}, 'src/api/openapi.json')->slurp);
 my @ids  = map { $_->{operationId} // () } grep { ref eq 'HASH' } map { values %$_ } values %{ $spec->{paths} };
-is(join(' ', sort @{ $dom->find('.operation')->map(attr => 'id') }), join(' ', sort @ids), 'each operation is there');
+my $operations = $dom->find('.operation:not(.webhook)');
+is(join(' ', sort @{ $operations->map(attr => 'id') }), join(' ', sort @ids), 'each operation is there');
+is(join(' ', map { $_->at('h3 code')->text } @{ $dom->find('.webhook') }), 'sent signed refused completed',
+    'and each webhook');
 my %anchors = map { $_ => 1 } @{ $dom->find('[id]')->map(attr => 'id') };
 my @links   = grep {/^#/} @{ $dom->find('a[href]')->map(attr => 'href') };
 cmp_ok(scalar @links, '>', scalar @ids, 'the contents have links');
@@ -68,6 +71,8 @@ SKIP: {
         is(path($folder, 'document.pdf')->slurp, pdf(), '… the document is saved');
         rename "$folder/document.pdf", "$folder/signed.pdf" or die "document.pdf: $!\n";
         like(run($language, 'verifyDocument'), qr/"signatures":\[\]/, '… it has no signatures');
+        like(run($language, 'getSigning', SIGNER_UUID => $made->{submitters}[0]{uuid}), qr/"state":"opened"/,
+            '… its link is opened');
         run($language, 'cancelSignature', %one);
         my $status = $org->{test}->get("/signatures/$one{UUID}")->json('/status');
         is($status, 'cancelled', '… the submission is cancelled');

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# src/api/openapi.json agrees with the route table, is strict enough to detect differences, and its examples are valid.
+# src/api/openapi.json agrees with the route tables, is strict enough to detect differences, describes everything, and
+# its examples are valid.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -16,6 +17,12 @@ my @routes = code('src/api/routes.c') =~ /\{\s*M_(\w+)\s*,\s*"([^"]+)"/g;
 my @have;
 while (my ($method, $path) = splice @routes, 0, 2) { push @have, "$method $path" if $path ne '/' }    # the page
 cmp_ok(scalar @have, '>', 10, 'the route table was found');
+# Those of signing links. Of the three forms of a page one is described, and files are for browsers.
+my ($links) = code('src/web/routes.c') =~ /sr_web_routes\[\] = (.*?)\n\};/s;
+my @links = $links =~ /\{\s*M_(\w+)\s*,\s*"([^"]+)"/g;
+while (my ($method, $path) = splice @links, 0, 2) {
+    push @have, "$method /sign" . $path =~ s{^/\{uuid\}}{/{signer_uuid}}r if $path !~ m{^/(?:assets|theme)/|\}\.};
+}
 my %paths = %{ $spec->{paths} };
 my @described;
 for my $path (keys %paths) {
@@ -45,10 +52,37 @@ for my $path (sort keys %paths) {
         ok($operation->{operationId} && !$ids{ $operation->{operationId} }++, "$method $path has an id of its own");
         my %has   = map { $_ => 1 } keys %{ $operation->{responses} };
         my @needs = (
-            '500', $operation->{security} ? () : qw(401 503), $operation->{requestBody} ? qw(400 408 413 415) : (),
-            $path =~ /uuid/ ? '404' : ());
+            qw(405 500), $operation->{security} ? () : qw(401 503), $path =~ /uuid/ ? '404' : (),
+            $operation->{requestBody} ? qw(400 408 413 415) : ());
         is(join(' ', grep { !$has{$_} } @needs), '', "$method $path: its errors are described");
     }
+}
+
+# --- everything is described
+
+my @silent;
+walk(
+    $spec, '#',
+    sub {
+        my ($node, $at) = @_;
+        return if $at =~ m{/examples?(?:/|$)};
+        push @silent, $at if $at =~ m{/(?:get|post|patch|delete)$} && !($node->{summary} && $node->{description});
+        push @silent, $at if $at =~ m{/parameters/\w+$} && !$node->{description} && !$node->{'$ref'};
+        my $is_member = $at =~ m{^#/components/schemas/.*/properties/\w+$};
+        push @silent, $at if $is_member && !$node->{description} && !$node->{'$ref'};
+    });
+is(join("\n", @silent), '', 'operations, parameters and members have descriptions');
+
+# --- webhooks: the objects of the API, and what a call is about
+
+my ($schemas, $webhooks) = ($spec->{components}{schemas}, $spec->{webhooks});
+is(join(' ', sort keys %$webhooks), 'completed refused sent signed', 'all webhooks are described');
+for my $pair ([SubmissionEvent => 'Submission'], [SignerEvent => 'Signer']) {
+    my ($event, $object) = map { $schemas->{$_} } @$pair;
+    my %of = map { $_ => $event->{properties}{$_} } keys %{ $object->{properties} };
+    is_deeply(\%of, $object->{properties}, "$pair->[0] has the members of $pair->[1]");
+    my %required = map { $_ => 1 } @{ $event->{required} };
+    is(join(' ', grep { !$required{$_} } @{ $object->{required} }), '', '… and requires them');
 }
 
 my $examples = 0;

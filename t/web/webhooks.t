@@ -31,6 +31,7 @@ sub calls_of {    # what arrived for a submission, once COUNT have; it has no mo
             @calls >= $count;
         });
     is(queued($made->{uuid}), $count, "there are exactly $count events");
+    is(join("\n", map { $client->{judge}->errors_of_event($_->{body}) } @calls), '', 'they are as described');
     return @calls;
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Signer: one signer with a link, as a program or as a browser without scripts. It also exports the functions of
+# Sigreq::Signer: one signer with a link, as a program or as a browser without scripts. Answers to programs are compared
+# with the API's description, and a difference fails the running test. It also exports the functions of
 # Sigreq::Validator, which check the signed PDF, and one of Sigreq::Evidence.
 package Sigreq::Signer;
 use strict;
@@ -8,6 +9,7 @@ use Exporter 'import';
 use Mojo::JSON qw(encode_json);
 use Sigreq::Agent;
 use Sigreq::Evidence qw(chain_fault);
+use Sigreq::Spec;
 use Test::More ();
 use Sigreq::Validator qw(pdfsig qpdf_check is_unchanged);
 
@@ -41,7 +43,24 @@ sub request {
     my $error = $tx->error;
     die "@_[0, 1]: $error->{message}\n" if $error && !$error->{code};
     Test::More::fail("$_[0] of a link is answered with X-Request-Id") unless $tx->res->headers->header('X-Request-Id');
+    my @wrong = $self->differences($tx->res, @_);
+    Test::More::fail("$_[0] of a link is answered as described: @wrong") if @wrong;
     return $tx->res;
+}
+
+# What an answer has that the description does not allow. It describes what programs ask for, and not forms and pages.
+my $judge;
+
+sub differences {
+    my ($self, $res, $method, $path, %o) = @_;
+    my $way = ($path // '') =~ s/\?.*//sr;
+    return if !$ENV{SIGREQ_SUITE} || $o{form} || exists $o{body} || $o{headers} || length $res->body > 1 << 16;
+    return if $way !~ m{^(?:|/preview|/certificate|/documents/[^/.]+(?:/pages/\d+)?)$};
+    $judge //= do {
+        require Sigreq::Here;
+        Sigreq::Spec->new(Sigreq::Here::suite()->{source} . '/src/api/openapi.json');
+    };
+    return $judge->check($method, ($self->{link} =~ s{.*(/sign/)}{$1}r) . $way, $res);
 }
 sub request_p { my $self = shift; return $self->{ua}->start_p($self->transaction(@_))->then(sub { $_[0]->res }) }
 

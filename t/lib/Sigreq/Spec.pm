@@ -32,7 +32,7 @@ sub resolve { # follows a $ref
     return $thing;
 }
 
-sub operation { # METHOD, path below /api/v3, without query → the operation, or undef
+sub operation { # METHOD, path below /api/v3 or /sign/…, without query → the operation, or undef
     my ($self, $method, $path) = @_;
     for my $row (@{ $self->{paths} }) {
         return $row->[1]{ lc($method eq 'HEAD' ? 'GET' : $method) } if $path =~ $row->[0];
@@ -52,6 +52,12 @@ sub validator {
 sub errors_of_value { # schema, value → list of errors
     my ($self, $schema, $value) = @_;
     return map {"$_"} $self->validator($schema)->validate($value);
+}
+
+sub errors_of_event { # the body of a webhook's call → list of errors
+    my ($self, $body) = @_;
+    my $webhook = $self->{spec}{webhooks}{ $body->{event} // '' } or return 'no such event is described';
+    return $self->errors_of_value($webhook->{post}{requestBody}{content}{'application/json'}{schema}, $body);
 }
 
 # Every answer has the id of its request.
