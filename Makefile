@@ -71,7 +71,7 @@ PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqctl
 
 .PHONY: all units help deps run demo-receiver pictures check test test-cluster test-firewall torture coverage bench \
-        corpus corpus-sign install uninstall dist deb test-package clean format lint rpm image
+        corpus corpus-sign install uninstall dist deb test-package clean format lint rpm image test-clients
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -206,6 +206,7 @@ $(NPM)/%/installed: tools/npm
 $(NPM)/page/installed: src/web/package.json src/web/package-lock.json
 $(NPM)/browser/installed: t/browser/package.json t/browser/package-lock.json
 $(NPM)/lint/installed: t/lint/package.json t/lint/package-lock.json
+$(NPM)/clients/installed: t/clients/package.json t/clients/package-lock.json
 PAGE := src/web/assets
 ifneq ($(wildcard dist/page/bundled),) # of `make dist`
 $(O)/page/bundled: dist/page/bundled
@@ -382,6 +383,12 @@ test-firewall:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units
 	@SIGREQ_FIREWALL=1 exec t/run
+#: make test-clients                   check openapi.json by linters, and by clients that seven generators make of it (npm registry)
+test-clients:
+	@tools/deps test
+	@$(MAKE) --no-print-directory all units
+	@if $(MAKE) --no-print-directory $(NPM)/clients/installed; then SIGREQ_CLIENTS=1 exec t/run; \
+	    else echo 'skipped: the packages of t/clients cannot be had'; fi
 #: make format                         give all C and C++ files the style of .clang-format
 format:
 	@tools/deps lint

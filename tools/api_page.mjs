@@ -105,11 +105,12 @@ export function apiPage(spec, marked, css) {
         .map(method => ({ path, base: methods.servers ? '' : '/api/v3', method, ...methods[method] })))
     const entry = operation => {
         const { method, path, base, operationId, summary, description } = operation
+        const shown = base ? path : `BASE_URL${path}`
         const examples = examplesOf(operation, resolve).map(([language, text], at) =>
             details(language, verbatim(text), ` name="${operationId}"${at ? '' : ' open'}`))
         return `<section class="operation" id="${operationId}" aria-labelledby="${operationId}-title">
 <div><h3 id="${operationId}-title">${escape(summary)}</h3>
-<p class="request">${verb(method)} <code>${escape(base === '' ? `BASE_URL${path}` : path).replaceAll('/', '/<wbr>')}</code>${
+<p class="request">${verb(method)} <code>${escape(shown).replaceAll('/', '/<wbr>')}</code>${
     operation.security?.length === 0 ? ` ${note('no token needed')}` : ''}</p>
 ${prose(description)}${parametersOf(path, operation)}${bodyOf(operation)}${answersOf(operation)}</div>
 <div class="examples"><h4>Example</h4>${examples.join('')}</div></section>`
