@@ -2,7 +2,7 @@
 /* base.h: functions that every layer may use. They include no httpd.h and use neither the database nor a PDF library.
  *
  * Sections: assert.c · error.c · json.c · id.c · secret.c · digest.c · cipher.c · time.c · duration.c · text.c ·
- * template.c · rate.c · accept.c · descriptor.c · process.c · spawn.c · caption.c
+ * template.c · rate.c · accept.c · descriptor.c · alone.c · process.c · spawn.c · caption.c
  *
  * Pools: out-parameters come first, pools last. What a function returns is allocated in `result_pool`. `scratch_pool`
  * may be cleared as soon as the function has returned. A function with one `pool` uses it for both. */
@@ -393,6 +393,10 @@ int sr_descriptor_raise(int descriptor);
 /* Closes the descriptor when the pool is destroyed. */
 void sr_descriptor_own(int descriptor, apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------------------- alone.c */
+/* Returns a pool without a parent and with an allocator of its own, so that one thread may use and destroy it while
+ * others use theirs. Returns NULL if there is no memory. */
+apr_pool_t *sr_pool_alone(void);
 /* ----------------------------------------------------------------------------------------------- process.c */
 /* Returns a new unique name for this process, without a '.'. */
 const char *sr_process_name(apr_pool_t *pool);

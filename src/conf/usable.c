@@ -40,10 +40,7 @@ static bool is_program(apr_pool_t *pool, const char *path)
            && (info.protection & APR_FPROT_WEXECUTE);
 }
 
-static void say(server_rec *main_server, int level, const char *text)
-{
-    ap_log_error(APLOG_MARK, sr_conf_level(level), 0, main_server, "%s", text);
-}
+#define SAY(main_server, level, ...) ap_log_error(APLOG_MARK, sr_conf_level(level), 0, main_server, __VA_ARGS__)
 
 /* ---------------------------------------------------------------------------------------------- the process */
 
@@ -52,25 +49,21 @@ static void check_process(apr_pool_t *pool, server_rec *main_server)
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     const char *maildir = sr_conf_maildir(conf->smtp);
     if (!is_program(pool, conf->helper))
-        say(main_server, APLOG_CRIT,
-            apr_psprintf(pool,
-                         "SR0003: SigreqHelper %s is not a program that httpd's user can run: no document can be "
-                         "read (503) until it is",
-                         conf->helper));
+        SAY(main_server, APLOG_CRIT,
+            "SR0003: SigreqHelper %s is not a program that httpd's user can run: no document can be "
+            "read (503) until it is",
+            conf->helper);
     if (!is_program(pool, conf->seal_program))
-        say(main_server, APLOG_CRIT,
-            apr_psprintf(pool, "SR0003: SigreqSealProgram %s is not a program that httpd's user can run",
-                         conf->seal_program));
+        SAY(main_server, APLOG_CRIT, "SR0003: SigreqSealProgram %s is not a program that httpd's user can run",
+            conf->seal_program);
     if (maildir && !(is_folder(pool, maildir) && sr_conf_can_write(maildir)))
-        say(main_server, APLOG_ERR,
-            apr_psprintf(pool,
-                         "SR0003: SigreqSMTP %s is not a folder that httpd's user can write to: no mail is sent "
-                         "until it is",
-                         conf->smtp));
+        SAY(main_server, APLOG_ERR,
+            "SR0003: SigreqSMTP %s is not a folder that httpd's user can write to: no mail is sent "
+            "until it is",
+            conf->smtp);
     if (*conf->mail_templates && !is_folder(pool, conf->mail_templates))
-        say(main_server, APLOG_ERR,
-            apr_psprintf(pool, "SR0003: SigreqMailTemplates %s is not a folder: the built-in mails are sent",
-                         conf->mail_templates));
+        SAY(main_server, APLOG_ERR, "SR0003: SigreqMailTemplates %s is not a folder: the built-in mails are sent",
+            conf->mail_templates);
 }
 
 /* The administrator may have copied a file with the default rights. */
@@ -88,9 +81,8 @@ static void check_secrets(apr_pool_t *pool, server_rec *main_server)
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
         struct stat info;
         if (*secrets[i].path != '/' || stat(secrets[i].path, &info) != 0 || !(info.st_mode & S_IROTH)) continue;
-        say(main_server, APLOG_WARNING,
-            apr_psprintf(pool, "SR0409: %s %s can be read by every user of this host: run: chmod 600 %s",
-                         secrets[i].name, secrets[i].path, secrets[i].path));
+        SAY(main_server, APLOG_WARNING, "SR0409: %s %s can be read by every user of this host: run: chmod 600 %s",
+            secrets[i].name, secrets[i].path, secrets[i].path);
     }
 }
 
@@ -101,11 +93,10 @@ static void check_connections(apr_pool_t *pool, server_rec *main_server)
     const char *text = sr_conf_setting(pool, main_server, main_server, "DBDMax");
     const int most = *text ? (int)strtol(text, NULL, 10) : 10; /* the default of mod_dbd */
     if (ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads) || threads <= 1 || most >= threads + 2) return;
-    say(main_server, APLOG_WARNING,
-        apr_psprintf(pool,
-                     "SR0713: DBDMax %d is less than ThreadsPerChild + 2: requests wait for connections to the "
-                     "database: write: DBDMax %d",
-                     most, threads + 2));
+    SAY(main_server, APLOG_WARNING,
+        "SR0713: DBDMax %d is less than ThreadsPerChild + 2: requests wait for connections to the "
+        "database: write: DBDMax %d",
+        most, threads + 2);
 }
 
 /* --------------------------------------------------------------------------------------------- the sections */

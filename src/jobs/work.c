@@ -43,14 +43,8 @@ static bool start(sr_work_t *work)
 
 sr_work_t *sr_work_begin(const sr_jobs_options_t *options, CURLM *multi, const sr_job_t *job)
 {
-    apr_allocator_t *allocator;
-    apr_pool_t *pool;
-    if (apr_allocator_create(&allocator)) return NULL;
-    if (apr_pool_create_unmanaged_ex(&pool, NULL, allocator)) {
-        apr_allocator_destroy(allocator);
-        return NULL;
-    }
-    apr_allocator_owner_set(allocator, pool);
+    apr_pool_t *pool = sr_pool_alone();
+    if (!pool) return NULL;
     sr_work_t *work = apr_pcalloc(pool, sizeof *work);
     *work = (sr_work_t){.options = options,
                         .multi = multi,

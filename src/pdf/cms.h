@@ -56,6 +56,10 @@ sr_error_t *sr_cms_identity_load_when(const sr_cms_identity_t **identity, const 
 /* Returns when `next` replaces `present`: at `wanted` (0: as soon as possible), but not before it is valid, and not
  * later than the present one ends, if it is valid then. */
 apr_time_t sr_cms_takeover(const sr_cms_certificate_t *present, const sr_cms_certificate_t *next, apr_time_t wanted);
+/* Returns the certificate of a seal that ends last, for warnings: that of `next` (may be NULL), or `present` if it ends
+ * later, or until `next` takes over if nothing can be sealed in between. */
+const sr_cms_certificate_t *sr_cms_last(const sr_cms_certificate_t *present, const sr_cms_certificate_t *next,
+                                        apr_time_t wanted, apr_time_t now);
 /* Returns the one of two identities that signs at a time. `next` may be NULL. */
 const sr_cms_identity_t *sr_cms_identity_at(const sr_cms_identity_t *present, const sr_cms_identity_t *next,
                                             apr_time_t wanted, apr_time_t time);

@@ -211,6 +211,14 @@ apr_time_t sr_cms_takeover(const sr_cms_certificate_t *present, const sr_cms_cer
     return at > next->from ? at : next->from;
 }
 
+const sr_cms_certificate_t *sr_cms_last(const sr_cms_certificate_t *present, const sr_cms_certificate_t *next,
+                                        apr_time_t wanted, apr_time_t now)
+{
+    if (!next || next->until < present->until) return present;
+    const apr_time_t begin = sr_cms_takeover(present, next, wanted);
+    return begin > present->until + APR_USEC_PER_SEC && now < begin ? present : next;
+}
+
 const sr_cms_identity_t *sr_cms_identity_at(const sr_cms_identity_t *present, const sr_cms_identity_t *next,
                                             apr_time_t wanted, apr_time_t time)
 {

@@ -65,7 +65,7 @@ sr_timestamps_t *sr_run_archive_child_init(apr_pool_t *pchild, server_rec *main_
     if (conf->long_term != SR_LONG_TERM_LTA || !sr_run_timestamps_authorities()) return NULL;
     child.main_server = main_server;
     child.proofs = conf->proofs;
-    child.locked = sr_run_thread_pool();
+    child.locked = sr_pool_alone();
     for (int i = 0; i < databases->nelts; i++)
         APR_ARRAY_PUSH(folders, const apr_array_header_t *) =
             sr_conf_folders(pchild, APR_ARRAY_IDX(databases, i, server_rec *), main_server);

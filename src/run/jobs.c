@@ -155,7 +155,7 @@ void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const s
     if (!child.databases->nelts) return;
     for (int i = 0; !tasks->archive && i < child.databases->nelts; i++)
         sr_metrics_set(SR_METRIC_ARCHIVE_DUE, i, 0, 0); /* that of another configuration */
-    child.pool = sr_run_thread_pool();
+    child.pool = sr_pool_alone();
     sr_error_t *error = start(pchild, conf);
     if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);
     else

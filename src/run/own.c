@@ -168,13 +168,12 @@ void sr_run_own_forget(void)
 
 /* ------------------------------------------------------------------------------------------------ watching */
 
-/* Returns the certificate that an own seal has last, without a pause before it. */
-static const sr_cms_certificate_t *last_of(const sr_cms_own_t *one)
+/* Returns the certificate that an own seal has last. */
+static const sr_cms_certificate_t *own_last(const sr_cms_own_t *one, apr_time_t now)
 {
     const sr_cms_certificate_t *present = sr_cms_identity_certificate(one->present);
     const sr_cms_certificate_t *next = one->next ? sr_cms_identity_certificate(one->next) : NULL;
-    if (!next || next->until < present->until) return present;
-    return sr_cms_takeover(present, next, 0) > present->until + APR_USEC_PER_SEC ? present : next;
+    return sr_cms_last(present, next, 0, now);
 }
 
 void sr_run_own_warn(server_rec *main_server, apr_pool_t *pool)
@@ -182,7 +181,7 @@ void sr_run_own_warn(server_rec *main_server, apr_pool_t *pool)
     const apr_time_t now = sr_time_now();
     for (int i = 0; own && i < own->nelts; i++) {
         const sr_cms_own_t *one = &APR_ARRAY_IDX(own, i, sr_cms_own_t);
-        const sr_cms_certificate_t *about = one->present ? last_of(one) : NULL;
+        const sr_cms_certificate_t *about = one->present ? own_last(one, now) : NULL;
         if (!about || about->until - now > WARN_BEFORE) continue;
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
                      "SR0445: the certificate \"%s\" of the own seal of organization %s %s at %s: its production "
@@ -199,7 +198,7 @@ void sr_run_own_measure(void)
     apr_time_t first = 0;
     for (int i = 0; own && i < own->nelts; i++) {
         const sr_cms_own_t *one = &APR_ARRAY_IDX(own, i, sr_cms_own_t);
-        const sr_cms_certificate_t *about = one->present ? last_of(one) : NULL;
+        const sr_cms_certificate_t *about = one->present ? own_last(one, now) : NULL;
         unusable += !about || about->until < now;
         if (about && (!first || about->until < first)) first = about->until;
     }

@@ -352,7 +352,7 @@ static sr_error_t *start(apr_pool_t *pchild)
         .folder = child.conf->proofs, .longest = child.conf->proofs_refresh, .fetch = fetch};
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
     pthread_cond_init(&child.changed, NULL);
-    child.pool = sr_run_thread_pool();
+    child.pool = sr_pool_alone();
     child.keeper = sr_proof_keeper_create(&options, child.pool);
     SR_TRY(sr_fetcher_create(&child.fetcher, &fetching, child.pool));
     sr_address_refresh();

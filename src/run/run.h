@@ -174,8 +174,6 @@ void sr_run_request_end(void);
 void sr_run_log(const server_rec *server, int level, const char *message);
 
 /* ------------------------------------------------------------------------------------------------ thread.c */
-/* Returns a pool without a parent, because pools are not safe to share with other threads. */
-apr_pool_t *sr_run_thread_pool(void);
 /* Starts a thread with all signals blocked, because only httpd's own threads handle them. */
 apr_status_t sr_run_thread_start(apr_thread_t **thread, apr_thread_start_t function, void *data, apr_pool_t *pool);
 /* Waits for the thread. A process that ends in a signal handler may hold a lock that the thread needs, such as

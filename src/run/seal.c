@@ -165,15 +165,14 @@ static apr_time_t wanted(server_rec *main_server)
     return sr_conf_of_process(main_server)->seal_next_from;
 }
 
-/* Returns the certificate that a seal has last, without a pause before it. NULL: the seal cannot be used. */
-static const sr_cms_certificate_t *last_of(server_rec *main_server, int environment)
+/* Returns the certificate that a seal has last. NULL: the seal cannot be used. */
+static const sr_cms_certificate_t *seal_last(server_rec *main_server, int environment)
 {
     if (!seals[environment]) return NULL;
     const sr_cms_certificate_t *present = sr_cms_identity_certificate(seals[environment]);
     if (environment != SR_PRODUCTION || !seals[SR_SIGND_NEXT]) return present;
     const sr_cms_certificate_t *next = sr_cms_identity_certificate(seals[SR_SIGND_NEXT]);
-    const bool pause = sr_cms_takeover(present, next, wanted(main_server)) > present->until + APR_USEC_PER_SEC;
-    return (pause && warned <= present->until) || next->until < present->until ? present : next;
+    return sr_cms_last(present, next, wanted(main_server), warned);
 }
 
 static void warn_of_ends(server_rec *main_server, apr_pool_t *pool)
@@ -181,7 +180,7 @@ static void warn_of_ends(server_rec *main_server, apr_pool_t *pool)
     warned = sr_time_now();
     sr_run_own_warn(main_server, pool);
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
-        const sr_cms_certificate_t *about = last_of(main_server, i);
+        const sr_cms_certificate_t *about = seal_last(main_server, i);
         if (!about || about->until - warned > WARN_BEFORE) continue;
         const bool over = about->until < warned;
         ap_log_error(APLOG_MARK, over ? APLOG_CRIT : APLOG_WARNING, 0, main_server,

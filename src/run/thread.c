@@ -8,16 +8,6 @@
 
 #include "run/run.h"
 
-apr_pool_t *sr_run_thread_pool(void)
-{
-    apr_allocator_t *allocator;
-    apr_pool_t *pool;
-    apr_allocator_create(&allocator);
-    apr_pool_create_unmanaged_ex(&pool, NULL, allocator);
-    apr_allocator_owner_set(allocator, pool);
-    return pool;
-}
-
 apr_status_t sr_run_thread_start(apr_thread_t **thread, apr_thread_start_t function, void *data, apr_pool_t *pool)
 {
     sigset_t all, before;

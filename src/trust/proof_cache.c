@@ -82,14 +82,8 @@ const char *sr_proof_cache_folder(const sr_proof_cache_t *cache)
 /* Returns NULL if the set cannot be read. Its pool has no parent, because any thread may destroy it. */
 static set_t *set_load(sr_proof_cache_t *cache, const char *sha256)
 {
-    apr_allocator_t *allocator;
-    apr_pool_t *pool;
-    if (apr_allocator_create(&allocator)) return NULL;
-    if (apr_pool_create_unmanaged_ex(&pool, NULL, allocator)) {
-        apr_allocator_destroy(allocator);
-        return NULL;
-    }
-    apr_allocator_owner_set(allocator, pool);
+    apr_pool_t *pool = sr_pool_alone();
+    if (!pool) return NULL;
     set_t *set = apr_pcalloc(pool, sizeof *set);
     *set = (set_t){pool, sr_proof_set_read(cache->folder, sha256, pool), 1, cache};
     if (set->proofs) return set;

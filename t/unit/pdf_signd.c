@@ -446,6 +446,16 @@ static void takeovers(void)
         is_int(apr_time_sec(sr_cms_takeover(&present, &next, apr_time_from_sec(cases[i].wanted))), cases[i].at,
                "the next one takes over %s", cases[i].what);
     }
+    const sr_cms_certificate_t present = {.until = apr_time_from_sec(100)};
+    sr_cms_certificate_t next = {.from = apr_time_from_sec(50), .until = apr_time_from_sec(300)};
+    ok(sr_cms_last(&present, NULL, 0, 0) == &present, "the present one is the last if there is no other");
+    ok(sr_cms_last(&present, &next, 0, 0) == &next, "the next one ends last");
+    next.from = apr_time_from_sec(150);
+    ok(sr_cms_last(&present, &next, 0, apr_time_from_sec(120)) == &present,
+       "with a pause in between it is the present");
+    ok(sr_cms_last(&present, &next, 0, apr_time_from_sec(150)) == &next, "the pause is over when the next one begins");
+    next.until = apr_time_from_sec(99);
+    ok(sr_cms_last(&present, &next, 0, 0) == &present, "a next one that ends earlier changes nothing");
 }
 
 int main(void)
