@@ -20,7 +20,6 @@ use Sigreq::Signer qw(signers_of chain_fault qpdf_check);
 use Sigreq::TSA;
 use Sigreq::Validator;
 use Test::More;
-use Time::HiRes 'sleep';
 
 plan skip_all => 'once is enough: t/api/archiving.t renews with each database' if suite->{db} ne 'sqlite3';
 plan skip_all => clock_missing() if clock_missing();
@@ -115,8 +114,9 @@ serve(0, $names[0]);
 completed();    # so that the proofs of the authority are collected before the next signature
 ok(wait_for(sub { my ($pem) = glob "$folder/proofs-$names[0]/*.pem"; $pem && -e $pem =~ s/pem$/json/r }),
     'there are proofs of it');
-sleep 1.1;      # a child lists the chains once a second
-my $made = completed();
+my $made;
+ok(wait_for(sub { $made = completed(); document($made) =~ m{/DSS} }),
+    'signed with them as soon as the child has listed the chains');
 ok(wait_for(sub { archived($made) == 1 }), 'archived today');
 my @versions = document($made);
 is(java($versions[0], 1), 'signature 1 ok, timestamp 1 ok', 'a year later it is valid');
