@@ -18,6 +18,7 @@ typedef enum sr_engine_sql_t {
     SR_SQL_UNSYNCED, /* outside a transaction: commits do not wait for the disk */
     SR_SQL_PROBE,    /* does nothing, and succeeds if the connection works */
     SR_SQL_SESSION,  /* gives the number of the server process that runs it */
+    SR_SQL_NAMING,   /* before statements are prepared under names in a session */
     SR_SQL_SCHEMA_EXISTS,
     SR_SQL_SCHEMA_STATE,
     SR_SQL_SCHEMA_VERSION,
@@ -31,10 +32,11 @@ typedef enum sr_engine_sql_t {
 
 typedef struct sr_statement_t {
     const char *text;
-    int arguments; /* the number of the operation's arguments that it takes, from the first */
-    bool answer;   /* if it gives rows, they are the result and end the operation */
-    int needs;     /* the number of an argument, from 1: the statement is skipped if it is NULL; 0: none */
-    bool typed;    /* its text has the types of the arguments, so that it can be prepared under a name (named.c) */
+    int arguments;     /* the number of the operation's arguments that it takes, from the first */
+    bool answer;       /* if it gives rows, they are the result and end the operation */
+    int needs;         /* the number of an argument, from 1: the statement is skipped if it is NULL; 0: none */
+    bool typed;        /* its text has the types of the arguments, so that it can be prepared under a name (named.c) */
+    const char *named; /* another text for that, with the same result, or NULL */
 } sr_statement_t;
 
 typedef struct sr_operation_t {

@@ -30,10 +30,7 @@ BEGIN
     INSERT INTO sigreq.organization (uuid, name, quota, created_at) VALUES (p_uuid, p_name, p_quota, p_now)
     ON CONFLICT DO NOTHING;
     RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.uuid = p_uuid;
-    IF NOT FOUND THEN
-        outcome := 'conflict';
-        RETURN NEXT;
-    END IF;
+    @OTHERWISE(conflict)
 END $$
 
 -- @op admin_organization_quota(which text, quota int?) → ok organization | missing
@@ -45,10 +42,7 @@ DECLARE
 BEGIN
     UPDATE sigreq.organization SET quota = p_quota WHERE id = v_id;
     RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.id = v_id;
-    IF NOT FOUND THEN
-        outcome := 'missing';
-        RETURN NEXT;
-    END IF;
+    @OTHERWISE(missing)
 END $$
 
 -- @op admin_user_create(uuid uuid, organization text, firstname text, lastname text, email text, now time)
@@ -69,16 +63,12 @@ BEGIN
     VALUES (p_uuid, v_organization, p_firstname, p_lastname, p_email, p_now)
     ON CONFLICT DO NOTHING;
     RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r WHERE r.uuid = p_uuid;
-    IF NOT FOUND THEN
-        outcome := 'conflict';
-        RETURN NEXT;
-    END IF;
+    @OTHERWISE(conflict)
 END $$
 
 -- The body of a function that gives the rows of an organisation, or all rows if p_organization is NULL. `columns` is the
 -- macro of their columns, and `rows` the view.
--- @macro LISTED(columns, rows) DECLARE v_organization bigint := sigreq.organization_find(p_organization);
---     BEGIN IF p_organization IS NOT NULL AND v_organization IS NULL THEN outcome := 'missing'; RETURN NEXT; END IF;
+-- @macro LISTED(columns, rows) @ONEORALL()
 --     RETURN QUERY SELECT 'ok', @columns(r) FROM sigreq.rows r
 --     WHERE p_organization IS NULL OR r.organization_id = v_organization ORDER BY r.id; END
 
@@ -106,10 +96,7 @@ BEGIN
       AND (u.uuid::text = lower(p_user) OR lower(u.email) = lower(p_user COLLATE "C"))
     ON CONFLICT (uuid) DO NOTHING;
     RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.uuid = p_uuid;
-    IF NOT FOUND THEN
-        outcome := 'missing';
-        RETURN NEXT;
-    END IF;
+    @OTHERWISE(missing)
 END $$
 
 -- @op admin_token_list(organization text?) → ok token[] | missing
@@ -146,10 +133,7 @@ DECLARE
 BEGIN
     PERFORM sigreq.token_webhooks_change(v_id, p_urls);
     RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.id = v_id;
-    IF NOT FOUND THEN
-        outcome := 'missing';
-        RETURN NEXT;
-    END IF;
+    @OTHERWISE(missing)
 END $$
 
 -- @op admin_expire(before time) → ok count

@@ -10,6 +10,8 @@
 --   -- @macro NAME(x) text          @NAME(t) is replaced by the text, in which t replaces x. It may use other macros
 --   --     …             continues the mark of the line above
 --   -- @engine NAME n   SQL that the engine itself sends (private.h)
+--   -- @named name      above a definition: a function that is called instead of an operation's, with the same arguments
+--                       and result, when its statement is kept prepared (named.c)
 --   CREATE FUNCTION …   a definition: a function or view in the database that the operations use.
 --   CREATE VIEW …       `sigreqctl db upgrade` makes all definitions again if one of them differs from the database's.
 --
@@ -20,7 +22,7 @@
 -- An @op above a function is its call. The parameters of the function are named like the arguments, with p_ in front.
 -- The function returns the column outcome and those of its row, or one text, "outcome" or "outcome<newline>column<newline>…",
 -- because that takes 22 µs instead of 29 µs for three columns. In such a text an empty column is NULL, and only the last one may have newlines. enable_seqscan = off: a plan that was made while a table
--- was small must not be kept when the table is large. This costs 1 µs. plan_cache_mode = force_generic_plan: otherwise
+-- was small must not be kept when the table is large. This costs 1 µs. (For functions in SQL the session has this setting: NAMING.) plan_cache_mode = force_generic_plan: otherwise
 -- each connection would plan a statement five times before it caches a plan, although one plan is good for all arguments.
 
 -- Conditions. CURRENT: the token t is neither revoked nor expired. VALID: and its user is not disabled. CALLER: t is the caller's valid token. SCOPE: s
@@ -35,6 +37,13 @@
 -- @macro TAG(s) (s.events_hash || '-' || s.representation_version)
 -- @macro KEY(place, content) (SELECT b.key FROM sigreq.blob b WHERE b.folder = place AND b.sha256 = content)
 -- @macro SCOPE(s, t) (s.user_id, s.organization_id, s.environment) = (t.user_id, t.organization_id, t.environment)
+
+-- OTHERWISE: the outcome of a function whose query has given no row. ONEORALL: the beginning of a function that is about one
+-- organisation, or about all if p_organization is NULL.
+-- @macro OTHERWISE(other) IF NOT FOUND THEN outcome := 'other'; RETURN NEXT; END IF;
+-- @macro ONEORALL() DECLARE v_organization bigint := sigreq.organization_find(p_organization);
+--     BEGIN IF p_organization IS NOT NULL AND v_organization IS NULL THEN
+--     outcome := 'missing'; RETURN NEXT; RETURN; END IF;
 
 -- A body is JSON, which store.h describes. The time and the id of a row in a list are its position there.
 -- @row access {epoch int}
@@ -112,6 +121,10 @@ ROLLBACK
 
 -- @engine SESSION 0
 SELECT pg_backend_pid()
+
+-- For the functions that are inserted into statements, which cannot have a setting of their own.
+-- @engine NAMING 0
+SELECT set_config('enable_seqscan', 'off', false)
 
 -- Gives a row if the table of migrations exists. Its value says whether the table has checksums, which builds before
 -- 0.1.0 did not record. to_regclass is not used, because its cache does not contain what was made while this session

@@ -34,14 +34,7 @@ CREATE FUNCTION sigreq.admin_export_find(p_email text, p_organization text, p_en
     p_n integer) RETURNS TABLE (outcome text, id bigint, submission uuid)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
-DECLARE
-    v_organization bigint := sigreq.organization_find(p_organization);
-BEGIN
-    IF p_organization IS NOT NULL AND v_organization IS NULL THEN
-        outcome := 'missing';
-        RETURN NEXT;
-        RETURN;
-    END IF;
+@ONEORALL()
     RETURN QUERY
     SELECT 'ok', s.id, s.uuid FROM sigreq.submission s
     WHERE s.id > p_after AND s.state <> 'deleted' AND (p_organization IS NULL OR s.organization_id = v_organization)

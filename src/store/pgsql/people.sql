@@ -8,14 +8,7 @@ CREATE FUNCTION sigreq.admin_user_find(p_which text, p_organization text)
 RETURNS @USERS()
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
-DECLARE
-    v_organization bigint := sigreq.organization_find(p_organization);
-BEGIN
-    IF p_organization IS NOT NULL AND v_organization IS NULL THEN
-        outcome := 'missing';
-        RETURN NEXT;
-        RETURN;
-    END IF;
+@ONEORALL()
     RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r
     WHERE (r.uuid::text = lower(p_which) OR lower(r.email) = lower(p_which COLLATE "C"))
       AND (p_organization IS NULL OR r.organization_id = v_organization)
@@ -30,10 +23,7 @@ BEGIN
     UPDATE sigreq.user_account SET disabled_at = CASE WHEN p_disabled THEN coalesce(disabled_at, p_now) END
     WHERE uuid = p_uuid;
     RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r WHERE r.uuid = p_uuid;
-    IF NOT FOUND THEN
-        outcome := 'missing';
-        RETURN NEXT;
-    END IF;
+    @OTHERWISE(missing)
 END $$
 
 -- @op admin_organization_rename(which text, name text) → ok organization | missing | conflict
@@ -45,10 +35,7 @@ DECLARE
 BEGIN
     UPDATE sigreq.organization SET name = p_name WHERE id = v_id;
     RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.id = v_id;
-    IF NOT FOUND THEN
-        outcome := 'missing';
-        RETURN NEXT;
-    END IF;
+    @OTHERWISE(missing)
 EXCEPTION WHEN unique_violation THEN
     outcome := 'conflict';
     RETURN NEXT;
@@ -60,10 +47,7 @@ LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.id = sigreq.organization_find(p_which);
-    IF NOT FOUND THEN
-        outcome := 'missing';
-        RETURN NEXT;
-    END IF;
+    @OTHERWISE(missing)
 END $$
 
 -- The ids of the tokens of a user, or of all users of an organisation. One of the arguments is NULL.

@@ -13,6 +13,15 @@ CREATE VIEW sigreq.known_file AS
     UNION ALL
     SELECT s.certificate_sha256, s.id, NULL, s.name FROM sigreq.submission s
 
+-- SHOWN: the answer of submission_get, or NULL if the caller has no such submission.
+-- @macro SHOWN() (SELECT CASE WHEN s.representation_version < p_version OR @LATE(s) THEN E'ok\n\n'
+--     WHEN p_known IS NOT NULL AND strpos(p_known, '"' || @TAG(s) || '-') > 0 THEN E'ok\n' || @TAG(s) || E'\n'
+--     ELSE E'ok\n' || @TAG(s) || E'\n' || s.representation END
+--     FROM sigreq.token t
+--     JOIN sigreq.user_account u ON u.id = t.user_id AND u.disabled_at IS NULL
+--     JOIN sigreq.submission s ON @SCOPE(s, t)
+--     WHERE @CURRENT(t, p_token_hash, p_now) AND s.uuid = p_uuid AND s.state <> 'deleted')
+
 -- The most frequent operation. It reads token and submission in one query, and only if there is no row a second one
 -- finds the reason. Of all forms of this query, this one takes the least processor time: 33 µs instead of 39 µs with a
 -- lateral subquery, NOT EXISTS for the user and a table as the result. IS NOT NULL before what is usually NULL saves 4 µs.
@@ -21,21 +30,18 @@ CREATE VIEW sigreq.known_file AS
 CREATE FUNCTION sigreq.submission_get(p_token_hash text, p_now bigint, p_uuid uuid, p_version integer, p_known text)
 RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-DECLARE
-    v_shown text;
 BEGIN
-    SELECT CASE WHEN s.representation_version < p_version OR @LATE(s) THEN E'ok\n\n'
-                WHEN p_known IS NOT NULL AND strpos(p_known, '"' || @TAG(s) || '-') > 0
-                    THEN E'ok\n' || @TAG(s) || E'\n'
-                ELSE E'ok\n' || @TAG(s) || E'\n' || s.representation END
-    INTO v_shown
-    FROM sigreq.token t
-    JOIN sigreq.user_account u ON u.id = t.user_id AND u.disabled_at IS NULL
-    JOIN sigreq.submission s ON @SCOPE(s, t)
-    WHERE @CURRENT(t, p_token_hash, p_now)
-      AND s.uuid = p_uuid AND s.state <> 'deleted';
-    RETURN coalesce(v_shown, sigreq.why_no_submission(p_token_hash, p_now, p_uuid));
+    RETURN coalesce(@SHOWN(), sigreq.why_no_submission(p_token_hash, p_now, p_uuid));
 END $$
+
+-- The same for connections that keep statements prepared. The server inserts it into the statement, which saves 12 of
+-- 59 µs of its processor time.
+-- @named submission_get
+CREATE FUNCTION sigreq.submission_shown(p_token_hash text, p_now bigint, p_uuid uuid, p_version integer, p_known text)
+RETURNS SETOF text
+LANGUAGE sql STABLE AS $$
+    SELECT coalesce(@SHOWN(), sigreq.why_no_submission(p_token_hash, p_now, p_uuid))
+$$
 
 -- A document with its revisions: the "document row" of store.h.
 CREATE VIEW sigreq.document_row AS

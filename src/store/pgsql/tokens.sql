@@ -28,10 +28,7 @@ LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r
     WHERE @CALLER(r);
-    IF NOT FOUND THEN
-        outcome := 'unauthorized';
-        RETURN NEXT;
-    END IF;
+    @OTHERWISE(unauthorized)
 END $$
 
 -- The outcome of an operation whose query found nothing.
