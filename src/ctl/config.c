@@ -244,6 +244,7 @@ sr_error_t *ctl_use_store(ctl_t *ctl)
 
     SR_TRY(sr_store_open(&store, ctl->driver, ctl->handle, apr_hash_make(ctl->pool), ctl->pool, NULL, ctl->pool));
     ctl->database = sr_store_source(store, ctl->pool);
+    ctl->database->servers = sr_store_servers(ctl->values[OPTION_DRIVER], ctl->values[OPTION_PARAMS]);
     return NULL;
 }
 

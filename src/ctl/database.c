@@ -12,7 +12,7 @@ static sr_error_t *add_risk(json_t *report, ctl_t *ctl)
     const sr_installation_row_t *row;
     sr_outcome_t outcome;
     SR_TRY(ctl_use_store(ctl));
-    SR_TRY(sr_store_ping(ctl->database, &outcome, &row, ctl->pool));
+    SR_TRY(sr_store_ping(ctl->database, &outcome, &row, ctl->database->servers, ctl->pool));
     if (row->risk) json_object_set_new(report, "risk", json_string(row->risk));
     return NULL;
 }

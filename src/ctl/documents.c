@@ -13,7 +13,7 @@ static sr_error_t *database_uuid(ctl_t *ctl, const char **uuid)
 {
     const sr_installation_row_t *row;
     sr_outcome_t outcome;
-    SR_TRY(sr_store_ping(ctl->database, &outcome, &row, ctl->pool));
+    SR_TRY(sr_store_ping(ctl->database, &outcome, &row, ctl->database->servers, ctl->pool));
     *uuid = row->database;
     return NULL;
 }

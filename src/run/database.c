@@ -33,6 +33,7 @@ static struct {
     const apr_array_header_t *databases; /* server_rec * */
     sr_gate_t *volatile *gates;          /* one per database; NULL for SQLite, a file that cannot stop responding */
     volatile bool *are_files;            /* one per database: it is SQLite, as its first connection has told */
+    int *servers;                        /* one per database: of sr_store_servers */
     sr_watchdog_t *watchdog;
     apr_interval_time_t limit;
     volatile apr_uint32_t writer_late;
@@ -93,6 +94,12 @@ void sr_run_database_post_config(void)
     setenv("PGCONNECT_TIMEOUT", SR_CONNECT_SECONDS, 0);
 }
 
+static int servers_of(const server_rec *server, apr_pool_t *pool)
+{
+    const char *driver = sr_conf_setting(pool, server, child.main_server, "DBDriver");
+    return sr_store_servers(driver, sr_conf_setting(pool, server, child.main_server, "DBDParams"));
+}
+
 void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
 {
     int threads = 1;
@@ -103,7 +110,11 @@ void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, con
     child.databases = sr_conf_databases(pchild, main_server);
     child.gates = apr_palloc(pchild, (apr_size_t)child.databases->nelts * sizeof(sr_gate_t *));
     child.are_files = apr_pcalloc(pchild, (apr_size_t)child.databases->nelts * sizeof(bool));
-    for (int i = 0; i < child.databases->nelts; i++) child.gates[i] = sr_gate_create(i, threads, child.limit, pchild);
+    child.servers = apr_pcalloc(pchild, (apr_size_t)child.databases->nelts * sizeof(int));
+    for (int i = 0; i < child.databases->nelts; i++) {
+        child.servers[i] = servers_of(APR_ARRAY_IDX(child.databases, i, server_rec *), pchild);
+        child.gates[i] = sr_gate_create(i, threads, child.servers[i], child.limit, pchild);
+    }
     sr_error_t *error = sr_watchdog_start(&child.watchdog, child.limit, pchild);
     if (error)
         ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0722: SigreqDatabaseTimeout has no effect: %s",
@@ -147,6 +158,7 @@ typedef struct dbd_source_t {
     sigset_t signals;     /* the signal mask before the operation */
     sr_watch_t watch;
     sr_visit_t visit; /* its gate may be NULL */
+    apr_time_t refused_until;
 } dbd_source_t;
 
 static sr_error_t *away(apr_pool_t *pool, const char *cause)
@@ -174,17 +186,19 @@ static void give_back(sr_store_source_t *source, sr_store_t *store)
     dbd_source_t *dbd = (dbd_source_t *)source;
     if (dbd->connection) close(dbd->server, dbd->connection);
     dbd->connection = NULL;
+    if (dbd->watch.late) dbd->refused_until = sr_time_steady() + child.limit;
     leave(dbd, dbd->watch.late ? SR_VISIT_LATE : dbd->watch.answered ? SR_VISIT_ANSWERED : SR_VISIT_UNKNOWN);
 }
 
+/* A request that has waited for the time limit in vain must not wait once more, for example to give back a lock. */
 static const char *begin(dbd_source_t *dbd)
 {
     const sr_use_t use = dbd->source.reads ? SR_USE_READ : SR_USE_WRITE;
     const char *why = NULL;
-    dbd->number = sr_run_database_number(dbd->server);
+    if (sr_time_steady() < dbd->refused_until) return "the database has not answered this request before";
     sr_gate_t *gate = dbd->number >= 0 && child.watchdog ? child.gates[dbd->number] : NULL;
     hold_signals(&dbd->signals);
-    sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL);
+    sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL, dbd->number, dbd->source.servers);
     dbd->visit = (sr_visit_t){0};
     if (gate) why = sr_gate_enter(&dbd->visit, gate, use, dbd->watch.until);
     if (!why) return NULL;
@@ -262,6 +276,10 @@ static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_poo
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool)
 {
     dbd_source_t *dbd = apr_palloc(pool, sizeof *dbd);
-    *dbd = (dbd_source_t){.source = {.borrow = borrow, .give_back = give_back}, .server = server, .pool = pool};
+    *dbd = (dbd_source_t){.source = {.borrow = borrow, .give_back = give_back},
+                          .server = server,
+                          .pool = pool,
+                          .number = sr_run_database_number(server)};
+    if (dbd->number >= 0) dbd->source.servers = child.servers[dbd->number];
     return &dbd->source;
 }

@@ -81,7 +81,9 @@ static const char *ask_database(const char **uuid, const char **risk, const sr_c
     if (why) return why;
     sr_error_t *error =
         sr_store_open(&store, connection->driver, connection->handle, apr_hash_make(pool), pool, NULL, pool);
-    if (!error) error = sr_store_ping(sr_store_source(store, pool), &outcome, &row, pool);
+    if (!error)
+        error = sr_store_ping(sr_store_source(store, pool), &outcome, &row, sr_store_servers(use->driver, use->params),
+                              pool);
     if (error) return text_of(error, pool);
     *uuid = row->database;
     *risk = row->risk;

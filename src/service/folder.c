@@ -77,7 +77,7 @@ sr_error_t *sr_service_folder(const sr_service_t *service, sr_blobs_t *documents
     const sr_installation_row_t *row;
     sr_outcome_t outcome;
     if (was_checked(service)) return NULL;
-    SR_TRY(sr_store_ping(service->database, &outcome, &row, pool));
+    SR_TRY(sr_store_ping(service->database, &outcome, &row, service->database->servers, pool));
     SR_TRY(sr_blobs_check(documents, row->database, pool));
     note_checked(service);
     return NULL;

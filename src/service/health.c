@@ -9,7 +9,7 @@ static sr_error_t *check_database(const char **risk, const sr_service_t *service
 {
     const sr_installation_row_t *row;
     sr_outcome_t outcome;
-    SR_TRY(sr_store_ping(service->database, &outcome, &row, pool));
+    SR_TRY(sr_store_ping(service->database, &outcome, &row, service->database->servers, pool));
     *risk = row->risk;
     return row->read_only ? sr_error(pool, SR_EUNAVAILABLE, "The database is read-only") : NULL;
 }

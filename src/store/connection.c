@@ -54,7 +54,8 @@ static const char *without_values(const char *words, const char *const *argument
 sr_fault_t sr_connection_fault(const sr_connection_t *connection, int status, const char *const *arguments, int count,
                                apr_pool_t *pool)
 {
-    const char *words = apr_dbd_error(connection->driver, connection->handle, status);
+    const char *words =
+        status == SR_CONNECTION_FORMER ? SR_FORMER : apr_dbd_error(connection->driver, connection->handle, status);
     sr_fault_t fault;
 
     if (connection->watch && connection->watch->late)

@@ -25,7 +25,7 @@ struct sr_gate_t {
     int number, inside, most;
     int writers, most_writers; /* two thirds of `most`; 1 after a late write, doubled by an answer */
     apr_time_t moved;          /* when a thread last entered or left */
-    apr_interval_time_t limit;
+    apr_interval_time_t limit, connect_time;
 };
 
 static const char stopped_text[] = "the database does not answer (SigreqDatabaseTimeout)";
@@ -35,7 +35,14 @@ static int all_writers(const sr_gate_t *gate)
     return gate->most * 2 / 3 > 1 ? gate->most * 2 / 3 : 1;
 }
 
-sr_gate_t *sr_gate_create(int number, int threads, apr_interval_time_t limit, apr_pool_t *pool)
+apr_interval_time_t sr_gate_connect_time(int servers, apr_interval_time_t limit)
+{
+    const apr_interval_time_t time = servers * SR_CONNECT_TIME, most = limit * 2 / 3;
+
+    return servers < 2 ? SR_CONNECT_TIME : time < most ? time : most;
+}
+
+sr_gate_t *sr_gate_create(int number, int threads, int servers, apr_interval_time_t limit, apr_pool_t *pool)
 {
     sr_gate_t *gate = apr_pcalloc(pool, sizeof *gate);
     pthread_condattr_t attributes;
@@ -49,6 +56,7 @@ sr_gate_t *sr_gate_create(int number, int threads, apr_interval_time_t limit, ap
     gate->most = threads * 3 / 4 > 2 ? threads * 3 / 4 : 2;
     gate->most_writers = all_writers(gate);
     gate->limit = limit;
+    gate->connect_time = sr_gate_connect_time(servers, limit);
     return gate;
 }
 
@@ -115,11 +123,11 @@ static void give_place(const sr_visit_t *visit, sr_visit_end_t end)
     pthread_mutex_unlock(&gate->mutex);
 }
 
-/* Takes the lock for opening a connection. libpq may need SR_CONNECT_TIME for that, so the thread must have that
+/* Takes the lock for opening a connection. libpq may need connect_time for that, so the thread must have that
  * much time. */
 static bool take_opening(sr_gate_t *gate, apr_time_t until)
 {
-    const struct timespec at = timespec_of(until - SR_CONNECT_TIME);
+    const struct timespec at = timespec_of(until - gate->connect_time);
 
     return pthread_mutex_clocklock(&gate->opening, CLOCK_MONOTONIC, &at) == 0;
 }
@@ -149,7 +157,7 @@ static const char *go_in(const sr_visit_t *visit, apr_time_t until)
 
 const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_time_t until)
 {
-    const apr_interval_time_t longest = gate->limit + 2 * SR_CONNECT_TIME; /* then the thread that tried is dead */
+    const apr_interval_time_t longest = gate->limit + 2 * gate->connect_time; /* then the thread that tried is dead */
     const char *why;
 
     *visit = (sr_visit_t){gate, use, false};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pgsql.c: PostgreSQL: distinguishes a lost connection from a refused statement. apr_dbd does not give the SQLSTATE,
- * and the server's messages may be in any language. Three functions of libpq that apr_dbd does not offer are looked up
+ * and the server's messages may be in any language. Five functions of libpq that apr_dbd does not offer are looked up
  * in the libpq that its driver has loaded, so that the module is not linked with libpq. */
 #include "store/private.h"
 
@@ -23,6 +23,8 @@ static const char read_only[] = "read-only transaction";
 static struct {
     int (*socket)(const void *connection);
     int (*process)(const void *connection);
+    char *(*host)(const void *connection);
+    char *(*port)(const void *connection);
     void (*reset)(void *connection);
 } pq;
 
@@ -32,6 +34,8 @@ static void find_functions(void)
 
     *(void **)&pq.socket = dlsym(library ? library : RTLD_DEFAULT, "PQsocket");
     *(void **)&pq.process = dlsym(library ? library : RTLD_DEFAULT, "PQbackendPID");
+    *(void **)&pq.host = dlsym(library ? library : RTLD_DEFAULT, "PQhost");
+    *(void **)&pq.port = dlsym(library ? library : RTLD_DEFAULT, "PQport");
     *(void **)&pq.reset = dlsym(library ? library : RTLD_DEFAULT, "PQreset");
 }
 
@@ -57,13 +61,27 @@ static int session_of(const sr_connection_t *connection)
     return own && pq.process ? pq.process(own) : 0;
 }
 
+/* The server process, with the address of the server, because processes of two servers may have the same number. */
+static apr_uint64_t server_of(const sr_connection_t *connection)
+{
+    const void *own = native(connection);
+    const char *host = own && pq.host ? pq.host(own) : NULL, *port = own && pq.port ? pq.port(own) : NULL;
+    apr_ssize_t host_length = APR_HASH_KEY_STRING, port_length = APR_HASH_KEY_STRING;
+    apr_uint32_t address = 1; /* the number is not 0 */
+
+    if (host) address += apr_hashfunc_default(host, &host_length);
+    if (port) address = address * 31 + apr_hashfunc_default(port, &port_length);
+    return (apr_uint64_t)address << 32 | (apr_uint32_t)session_of(connection);
+}
+
 /* Opens a lost connection again, or (`anyway`) one that works but cannot be used, if there is time for that.
  * apr_dbd_check_conn checks only the local state, which the failed statement has updated. */
 static sr_failure_t open_again(const sr_connection_t *connection, bool anyway, apr_pool_t *pool)
 {
     void *own = native(connection);
 
-    if (!sr_watch_allows(connection->watch, SR_CONNECT_TIME)) return SR_FAILURE_AWAY;
+    if (!sr_watch_allows(connection->watch, connection->watch ? connection->watch->connect_time : 0))
+        return SR_FAILURE_AWAY;
     if (anyway && own && pq.reset) pq.reset(own);
     return apr_dbd_check_conn(connection->driver, pool, connection->handle) == APR_SUCCESS ? SR_FAILURE_GONE
                                                                                            : SR_FAILURE_AWAY;
@@ -72,7 +90,7 @@ static sr_failure_t open_again(const sr_connection_t *connection, bool anyway, a
 /* Classifies a failure. A connection that still responds was not lost. */
 static sr_failure_t judge(const sr_connection_t *connection, const char *reason, apr_pool_t *pool)
 {
-    if (strstr(reason, read_only)) return open_again(connection, true, pool);
+    if (strstr(reason, read_only) || !strcmp(reason, SR_FORMER)) return open_again(connection, true, pool);
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
         if (strstr(reason, troubles[i])) return SR_FAILURE_AWAY;
     }
@@ -82,4 +100,30 @@ static sr_failure_t judge(const sr_connection_t *connection, const char *reason,
     return open_again(connection, false, pool);
 }
 
-const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, NULL, judge, socket_of, session_of};
+/* Returns the text after a key such as "host=" of a connection string, or NULL. */
+static const char *value_of(const char *params, const char *key)
+{
+    for (const char *at = params; (at = strstr(at, key)) != NULL; at++)
+        if (at == params || at[-1] == ' ') return at + strlen(key);
+    return NULL;
+}
+
+/* The hosts are separated by commas, in "host=a,b …" and in "postgresql://user:password@a,b/database". */
+int sr_store_servers(const char *driver, const char *params)
+{
+    const char *scheme = strstr(params, "://"), *hosts = value_of(params, "host=");
+    int count = 1;
+
+    if (strcmp(driver, "pgsql") != 0) return 0;
+    if (!hosts) hosts = value_of(params, "hostaddr=");
+    if (scheme) {
+        const char *end = scheme + 3 + strcspn(scheme + 3, "/?");
+        hosts = scheme + 3;
+        for (const char *at = hosts; at < end; at++)
+            if (*at == '@') hosts = at + 1;
+    }
+    for (; hosts && *hosts && !strchr(" '/?", *hosts); hosts++) count += *hosts == ',';
+    return count;
+}
+
+const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, NULL, judge, socket_of, session_of, server_of};

@@ -19,6 +19,7 @@ typedef enum sr_engine_sql_t {
     SR_SQL_PROBE,    /* does nothing, and succeeds if the connection works */
     SR_SQL_SESSION,  /* gives the number of the server process that runs it */
     SR_SQL_NAMING,   /* before statements are prepared under names in a session */
+    SR_SQL_LEADER,   /* gives "<system> <timeline>" of a server that leads, or NULL */
     SR_SQL_SCHEMA_EXISTS,
     SR_SQL_SCHEMA_STATE,
     SR_SQL_SCHEMA_VERSION,
@@ -133,6 +134,8 @@ typedef struct sr_dialect_t {
     /* Returns the number of the server process, as it was told when the connection was made, or 0. NULL if statements
      * cannot be prepared under a name. */
     int (*session)(const sr_connection_t *connection);
+    /* Returns a number that is another one when the connection was opened again. NULL if there are no servers. */
+    apr_uint64_t (*server)(const sr_connection_t *connection);
 } sr_dialect_t;
 
 extern const sr_dialect_t sr_dialect_pgsql, sr_dialect_sqlite3;
@@ -157,6 +160,9 @@ sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_p
 /* Every call of apr_dbd that waits for a response is between these two functions, so that the watchdog limits its
  * time. sr_connection_enter returns 0, or SR_CONNECTION_LATE if the time is up. Then the call must not be made. */
 #define SR_CONNECTION_LATE (-1)
+/* Not a status of apr_dbd: the server of the connection does not lead any more (leader.c). */
+#define SR_CONNECTION_FORMER (-2)
+#define SR_FORMER "a former leader: another server of this database has a newer timeline"
 int sr_connection_enter(const sr_connection_t *connection);
 /* Returns the status of the call. */
 int sr_connection_leave(const sr_connection_t *connection, int status);
@@ -183,6 +189,24 @@ apr_dbd_prepared_t *sr_named_get(sr_named_t *named, const sr_connection_t *conne
 /* The statement of the operation has failed. Returns true if it had a name. Then this session uses no names any more,
  * and the operation should be sent again. */
 bool sr_named_give_up(sr_named_t *named, sr_op_t op);
+
+/* ----------------------------------------------------------------------------------------------- leader.c */
+
+/* What a connection knows about its server. It begins with zeros. */
+typedef struct sr_leader_t {
+    apr_uint64_t server;   /* of the dialect, when it was asked */
+    apr_uint64_t position; /* 0: not known */
+    bool asking;
+} sr_leader_t;
+/* Returns false if the connection was opened (again) and its server must be asked. */
+bool sr_leader_is_known(const sr_leader_t *leader, const sr_connection_t *connection);
+/* Asks the server, if that is necessary. */
+int sr_leader_ask(sr_leader_t *leader, const sr_connection_t *connection, apr_pool_t *pool);
+/* The server has refused a statement. Returns true if it was the one of sr_leader_ask. Then nothing is known about
+ * this server, and it is used. */
+bool sr_leader_give_up(sr_leader_t *leader, const sr_connection_t *connection);
+/* Returns true if another server has become the leader after this one. */
+bool sr_leader_is_former(const sr_leader_t *leader, const sr_connection_t *connection);
 
 /* ------------------------------------------------------------------------------------------------ watch.c */
 

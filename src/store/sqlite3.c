@@ -28,4 +28,4 @@ static sr_failure_t judge(const sr_connection_t *connection, const char *reason,
     return SR_FAILURE_STATEMENT;
 }
 
-const sr_dialect_t sr_dialect_sqlite3 = {"sqlite3", &sr_sql_sqlite3, stale, judge, NULL, NULL};
+const sr_dialect_t sr_dialect_sqlite3 = {"sqlite3", &sr_sql_sqlite3, stale, judge, NULL, NULL, NULL};

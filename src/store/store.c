@@ -18,6 +18,7 @@ typedef struct prepared_t {
     sr_named_t *named;
     bool unsynced; /* SR_SQL_UNSYNCED may be in force */
     bool checked;  /* tables and definitions are those of this build */
+    sr_leader_t leader;
 } prepared_t;
 
 struct sr_store_t {
@@ -61,12 +62,13 @@ static int set_up(sr_store_t *store, const char **problem, apr_pool_t *pool)
     prepared_t *prepared = store->prepared;
     sr_schema_t schema = {.problem = NULL};
     const char *ignored;
-    int status = 0;
+    int status = sr_leader_ask(&prepared->leader, &store->connection, pool);
 
-    if (!prepared->connected && sql->engine[SR_SQL_CONNECT]) {
+    if (status == 0 && sr_leader_is_former(&prepared->leader, &store->connection)) status = SR_CONNECTION_FORMER;
+    if (status == 0 && !prepared->connected && sql->engine[SR_SQL_CONNECT]) {
         status = sr_connection_ask(&ignored, &store->connection, sql->engine[SR_SQL_CONNECT], pool);
     }
-    prepared->connected = status == 0;
+    prepared->connected = prepared->connected || status == 0;
     if (status == 0 && !prepared->checked) status = sr_connection_schema(&schema, &store->connection, pool);
     prepared->checked = status == 0 && !schema.problem;
     *problem = schema.problem;
@@ -101,6 +103,14 @@ static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, ap
     }
 }
 
+static bool is_ready(const sr_store_t *store)
+{
+    const prepared_t *prepared = store->prepared;
+
+    return prepared->checked && prepared->prepared && sr_leader_is_known(&prepared->leader, &store->connection)
+           && !sr_leader_is_former(&prepared->leader, &store->connection);
+}
+
 static sr_error_t *make_ready(sr_store_t *store, apr_pool_t *pool)
 {
     const apr_time_t patience = sr_time_steady() + BUSY_PATIENCE;
@@ -108,9 +118,11 @@ static sr_error_t *make_ready(sr_store_t *store, apr_pool_t *pool)
     sr_fault_t fault;
     int status;
 
-    if (store->prepared->checked && store->prepared->prepared) return NULL;
+    if (is_ready(store)) return NULL;
     for (int attempt = 0; (status = set_up(store, &problem, pool)) != 0; attempt++) {
         fault = sr_connection_fault(&store->connection, status, NULL, 0, pool);
+        if (fault.failure == SR_FAILURE_STATEMENT && sr_leader_give_up(&store->prepared->leader, &store->connection))
+            continue;
         count_fault(fault.failure);
         if (!may_pass(store, &fault, attempt, patience))
             return sr_connection_error(&fault, "setting up the connection", pool);
@@ -269,6 +281,9 @@ static sr_error_t *run_once(call_t *call, sr_fault_t *fault)
     *fault = (sr_fault_t){SR_FAILURE_NONE, NULL};
     apr_pool_create(&scratch, call->pool);
     status = run_statements(call, scratch);
+    /* it may have become one before it answered */
+    if (status == 0 && sr_leader_is_former(&call->store->prepared->leader, &call->store->connection))
+        status = SR_CONNECTION_FORMER;
     if (status != 0) {
         *fault = sr_connection_fault(&call->store->connection, status, call->arguments, call->operation->arguments,
                                      call->pool);

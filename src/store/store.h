@@ -35,12 +35,15 @@ typedef struct sr_store_t sr_store_t;
  * after the other. SQLITE_BUSY is retried in any case. */
 typedef struct sr_store_source_t sr_store_source_t;
 struct sr_store_source_t {
-    bool reads; /* set before `borrow`: true if the next operation only reads */
+    bool reads;  /* set before `borrow`: true if the next operation only reads */
+    int servers; /* of sr_store_servers */
     /* Borrows a connection, which the caller returns by `give_back`. Errors: SR_EUNAVAILABLE. */
     sr_error_t *(*borrow)(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool);
     void (*give_back)(sr_store_source_t *source, sr_store_t *store);
 };
 
+/* Returns how many servers a connection string names: 0 for SQLite. */
+int sr_store_servers(const char *driver, const char *params);
 typedef struct sr_watch_t sr_watch_t; /* see watch.c */
 
 /* Makes a store of an open apr_dbd connection. `prepared` is a table of the connection. It must live as long as the
@@ -243,7 +246,7 @@ typedef enum sr_op_t {
      * UNAUTHORIZED. Reads to whom SR_OP_HISTORY_REDELIVER would send the invitation. */
     SR_OP_HISTORY_INVITATION,
 
-    /* No argument → OK + installation */
+    /* servers (that the connection string names; sr_store_servers) → OK + installation */
     SR_OP_PING,
     /* No argument → OK. Writes a value that is stored already, so it fails if nothing can be written. */
     SR_OP_REWRITE,
@@ -449,10 +452,12 @@ struct sr_watch_t {
     sr_watch_t *next, **link;
     apr_time_t until; /* a time of sr_time_steady */
     int socket;
+    int database; /* its number in SR_LABEL_SERVER, or -1 */
+    apr_interval_time_t connect_time;
     bool late, answered; /* late: the time is up. answered: the database has responded in time */
 };
 /* Starts the time of an operation. */
-void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog);
+void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog, int database, int servers);
 void sr_watch_end(sr_watch_t *watch);
 
 /* ------------------------------------------------------------------------------------------------- gate.c
@@ -463,7 +468,7 @@ void sr_watch_end(sr_watch_t *watch);
 typedef struct sr_gate_t sr_gate_t;
 /* `number` is the database's number in SR_LABEL_SERVER. At most three quarters of `threads`, and at least two, may
  * use the database at the same time, two thirds of them to write. */
-sr_gate_t *sr_gate_create(int number, int threads, apr_interval_time_t limit, apr_pool_t *pool);
+sr_gate_t *sr_gate_create(int number, int threads, int servers, apr_interval_time_t limit, apr_pool_t *pool);
 
 typedef enum sr_visit_end_t {
     SR_VISIT_UNKNOWN,
@@ -478,9 +483,11 @@ typedef struct sr_visit_t {
     bool tries; /* true for the one thread that tries a stopped database */
 } sr_visit_t;
 
-/* The longest time to open a connection, for each host of the connection string (libpq's connect_timeout). */
+/* The longest time to open a connection, for each server of the connection string (libpq's connect_timeout). */
 #define SR_CONNECT_SECONDS "2"
 #define SR_CONNECT_TIME apr_time_from_sec(2)
+/* For all servers, but at most two thirds of the time limit of an operation. */
+apr_interval_time_t sr_gate_connect_time(int servers, apr_interval_time_t limit);
 
 /* Returns NULL if the thread may use the database, else the reason why not. Waits until `until` at the latest, a
  * time of sr_time_steady. The thread then opens its connection and calls sr_gate_opened, because one thread at a

@@ -139,6 +139,6 @@ static void give_back(sr_store_source_t *source, sr_store_t *store)
 sr_store_source_t *sr_store_source(sr_store_t *store, apr_pool_t *pool)
 {
     opened_t *opened = apr_pcalloc(pool, sizeof *opened);
-    *opened = (opened_t){{false, borrow, give_back}, store};
+    *opened = (opened_t){{.borrow = borrow, .give_back = give_back}, store};
     return &opened->source;
 }

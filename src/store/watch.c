@@ -97,12 +97,13 @@ sr_error_t *sr_watchdog_start(sr_watchdog_t **watchdog, apr_interval_time_t limi
     return NULL;
 }
 
-void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog)
+void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog, int database, int servers)
 {
-    *watch = (sr_watch_t){.watchdog = watchdog, .socket = -1};
+    *watch = (sr_watch_t){.watchdog = watchdog, .socket = -1, .database = database};
     if (!watchdog) return;
     pthread_mutex_lock(&watchdog->mutex);
     watch->until = sr_time_steady() + watchdog->limit;
+    watch->connect_time = sr_gate_connect_time(servers, watchdog->limit);
     watch->next = watchdog->first;
     if (watch->next) watch->next->link = &watch->next;
     watch->link = &watchdog->first;

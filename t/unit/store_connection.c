@@ -161,13 +161,13 @@ static void version(link_t *l, link_t *other, const char *table)
     ok(l->error && l->error->code == SR_EUNAVAILABLE
            && strstr(l->error->cause, "schema is version 99, this build needs"),
        "a newer schema: %s", l->error ? l->error->cause : "");
-    RUN(l, SR_OP_PING);
+    RUN(l, SR_OP_PING, "1");
     ok(l->error && l->error->code == SR_EUNAVAILABLE, "it stays so");
     execute(other, apr_psprintf(other->pool, "DELETE FROM %s WHERE version = 99", table));
-    RUN(l, SR_OP_PING);
+    RUN(l, SR_OP_PING, "1");
     is_str(link_outcome(l), "ok", "until it is of our version");
-    RUN(l, SR_OP_PING, "one");
-    ok(l->error && strstr(l->error->message, "takes 0 arguments, not 1"), "arguments are counted");
+    RUN(l, SR_OP_PING, "1", "one");
+    ok(l->error && strstr(l->error->message, "takes 1 arguments, not 2"), "arguments are counted");
 }
 
 /* Bytes in use after many operations, each in a pool of its own. */

@@ -411,7 +411,7 @@ static void quota_and_keys(link_t *l)
 static void refusals(link_t *l)
 {
     apr_pool_t *p = l->pool;
-    RUN(l, SR_OP_PING);
+    RUN(l, SR_OP_PING, "1");
     const char *version = COLUMN(l, "schema"), *database = COLUMN(l, "database");
     sr_schema_t schema;
 
@@ -419,7 +419,7 @@ static void refusals(link_t *l)
     is_str(version, apr_itoa(p, schema.latest), "ping tells the schema");
     RUN(l, SR_OP_REWRITE);
     IS(l, "ok", "what is there is written again");
-    RUN(l, SR_OP_PING);
+    RUN(l, SR_OP_PING, "1");
     is_str(COLUMN(l, "database"), database, "and is the same then");
     RUN(l, SR_OP_TOKEN_CURRENT, "one");
     ok(l->error && l->error->code == SR_EINTERNAL, "too few arguments are refused");

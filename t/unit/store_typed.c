@@ -62,7 +62,7 @@ static void checks(base_t *base)
     ok(!link_upgrade(&l) && !link_open(&l), "a schema");
     p = l.pool;
     source = sr_store_source(l.store, p);
-    ok(!sr_store_ping(source, &outcome, &installation, p) && installation, "three columns");
+    ok(!sr_store_ping(source, &outcome, &installation, 1, p) && installation, "three columns");
     ok(installation->schema > 0 && !installation->read_only, "a number and a truth value");
     ok(sr_uuid_valid(installation->database), "and a uuid");
     ok(!sr_store_rewrite(source, &outcome, p) && outcome == SR_OK, "an outcome alone");

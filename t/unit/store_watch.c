@@ -21,7 +21,7 @@ static void sockets(apr_pool_t *pool)
     char byte;
 
     for (int i = 0; i < 3; i++) {
-        sr_watch_begin(&watches[i], watchdog);
+        sr_watch_begin(&watches[i], watchdog, -1, 1);
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i])) die("socketpair", "failed");
     }
     ok(sr_watch_arm(&watches[0], pairs[0][0]) && sr_watch_arm(&watches[1], pairs[1][0]), "two wait for an answer");
@@ -48,7 +48,7 @@ static void faster(void)
 {
     sr_watch_t watch;
 
-    sr_watch_begin(&watch, watchdog);
+    sr_watch_begin(&watch, watchdog, -1, 1);
     sr_watch_arm(&watch, -1);
     watch.late = true;
     sr_watch_disarm(&watch, true);
@@ -65,20 +65,20 @@ static void operation(base_t *base)
     link_connect(&other, base, base->pool);
     ok(!link_upgrade(&l), "upgrade");
     l.watch = &watch;
-    sr_watch_begin(&watch, watchdog);
+    sr_watch_begin(&watch, watchdog, -1, 1);
     ok(!link_open(&l), "open");
     execute(&other, "BEGIN");
     execute(&other, "LOCK TABLE sigreq.schema_version");
-    RUN(&l, SR_OP_PING); /* ends, though the table stays locked */
+    RUN(&l, SR_OP_PING, "1"); /* ends, though the table stays locked */
     ok(l.error && l.error->code == SR_EUNAVAILABLE, "no answer: %s", l.error ? l.error->cause : "none");
     ok(watch.late, "… it is late");
-    RUN(&l, SR_OP_PING);
+    RUN(&l, SR_OP_PING, "1");
     ok(l.error && watch.late, "it stays so until the end");
     sr_watch_end(&watch);
     execute(&other, "ROLLBACK");
-    sr_watch_begin(&watch, watchdog);
+    sr_watch_begin(&watch, watchdog, -1, 1);
     ok(!apr_dbd_check_conn(base->driver, l.pool, l.handle), "the next use opens the connection again");
-    RUN(&l, SR_OP_PING);
+    RUN(&l, SR_OP_PING, "1");
     is_str(link_outcome(&l), "ok", "and is answered");
     ok(watch.answered && !watch.late, "… in time");
     sr_watch_end(&watch);
@@ -106,7 +106,7 @@ static void read_only(base_t *base)
 
 static void gate(apr_pool_t *pool)
 {
-    sr_gate_t *of = sr_gate_create(0, 4, apr_time_from_sec(6), pool);
+    sr_gate_t *of = sr_gate_create(0, 4, 1, apr_time_from_sec(6), pool);
     const apr_time_t until = sr_time_steady() + apr_time_from_sec(60);
     sr_visit_t visits[4];
     const char *why;

@@ -85,8 +85,9 @@
 --     disabled_at time?}
 
 -- `risk` is why a transaction that was committed could be lost, or NULL. A standby is configured if there is a WAL sender
--- or a physical slot. An ordinary role sees that there is a WAL sender, but not its state.
--- @op ping() → ok installation
+-- or a physical slot. An ordinary role sees that there is a WAL sender, but not its state. If the connection string names
+-- several servers, there should be one.
+-- @op ping(servers int) → ok installation
 SELECT 'ok', (SELECT max(version) FROM sigreq.schema_version), i.uuid, current_setting('transaction_read_only') = 'on',
     CASE
         WHEN current_setting('fsync') = 'off' THEN 'fsync is off: a crash of its machine can lose and damage everything'
@@ -95,7 +96,9 @@ SELECT 'ok', (SELECT max(version) FROM sigreq.schema_version), i.uuid, current_s
         WHEN current_setting('synchronous_commit') = 'off'
             THEN 'synchronous_commit is off: a crash of the server loses the last transactions'
         WHEN NOT EXISTS (SELECT FROM pg_stat_replication)
-            AND NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_type = 'physical') THEN NULL
+            AND NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_type = 'physical')
+            THEN CASE WHEN %s > 1 THEN 'DBDParams names several servers, but this one has no standby: '
+                           || 'if it is lost, so are the last transactions' END
         WHEN current_setting('synchronous_standby_names') = ''
             THEN 'it has a standby, but synchronous_standby_names is empty: a failover loses the last transactions'
         WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
@@ -125,6 +128,12 @@ SELECT pg_backend_pid()
 -- For the functions that are inserted into statements, which cannot have a setting of their own.
 -- @engine NAMING 0
 SELECT set_config('enable_seqscan', 'off', false)
+
+-- What tells a leader from a former one (leader.c): the system, and the timeline, which is greater after each promotion.
+-- @engine LEADER 0
+SELECT CASE WHEN pg_is_in_recovery() THEN NULL
+            ELSE (SELECT system_identifier FROM pg_control_system()) || ' '
+                 || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
 
 -- Gives a row if the table of migrations exists. Its value says whether the table has checksums, which builds before
 -- 0.1.0 did not record. to_regclass is not used, because its cache does not contain what was made while this session

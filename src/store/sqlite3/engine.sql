@@ -69,10 +69,10 @@
 --     disabled_at time?}
 
 -- There is no risk, because each connection sets what makes a COMMIT durable (CONNECT).
--- @op ping() → ok installation
+-- @op ping(servers int) → ok installation
 -- @answer
 SELECT 'ok', (SELECT max(version) FROM schema_version), i.uuid, 0, NULL
-FROM installation i
+FROM installation i WHERE %s IS NOT NULL -- a file has no servers
 
 -- @op rewrite() → ok write
 -- @answer
