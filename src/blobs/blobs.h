@@ -227,8 +227,8 @@ sr_error_t *sr_cache_forget(const char *root, const char *begin, apr_pool_t *poo
 /* True if a file of this size should be cached: it has at most 4 MiB, and a tenth of the disk is free. */
 bool sr_cache_has_room(const char *root, apr_off_t size);
 /* Must be called after sr_cache_put. Adds to the size of the cache, and deletes the oldest files if it exceeds
- * `limit` bytes. */
-sr_error_t *sr_cache_count(const char *root, apr_off_t size, apr_off_t limit, apr_pool_t *pool);
+ * `limit` bytes. *total is the size now (-1: not known); or NULL. */
+sr_error_t *sr_cache_count(apr_off_t *total, const char *root, apr_off_t size, apr_off_t limit, apr_pool_t *pool);
 
 typedef struct sr_cache_gc_t {
     apr_size_t kept, deleted;

@@ -98,7 +98,7 @@ static sr_error_t *delete_oldest(int descriptor, const char *root, apr_off_t lim
     return NULL;
 }
 
-sr_error_t *sr_cache_count(const char *root, apr_off_t size, apr_off_t limit, apr_pool_t *pool)
+sr_error_t *sr_cache_count(apr_off_t *total, const char *root, apr_off_t size, apr_off_t limit, apr_pool_t *pool)
 {
     const char *path = apr_pstrcat(pool, root, "/.size", NULL);
     const int descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -113,6 +113,7 @@ sr_error_t *sr_cache_count(const char *root, apr_off_t size, apr_off_t limit, ap
         apr_pool_destroy(scratch);
         release(descriptor, LOCK_WALK);
     }
+    if (total) *total = read_count(descriptor);
     close(descriptor);
     return error;
 }

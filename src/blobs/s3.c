@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "metrics/metrics.h"
+
 #define VERIFIED 4096
 #define PIECE ((apr_size_t)64 << 10)
 #define TOUCH_AFTER 86400L /* seconds, so that reading a file rarely writes */
@@ -182,7 +184,9 @@ static void cache(sr_blobs_t *blobs, sr_temporary_t *file, const char *key, apr_
     (void)mkdir(apr_psprintf(pool, "%s/%.2s/%.2s", blobs->bucket->objects, key, key + 2), 0700);
     if (sr_temporary_link(&existed, file, path) || existed) return;
     if (fstat(sr_temporary_descriptor(file), &status) == 0) note_verified(blobs->bucket, &status);
-    (void)sr_cache_count(blobs->bucket->objects, size, blobs->bucket->limit, pool);
+    apr_off_t total = -1;
+    (void)sr_cache_count(&total, blobs->bucket->objects, size, blobs->bucket->limit, pool);
+    if (total >= 0) sr_metrics_set(SR_METRIC_CACHE_SIZE, 0, 0, (apr_uint64_t)total);
 }
 
 /* --- fetching */
@@ -224,7 +228,12 @@ static sr_error_t *fetch(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, ap
 
 static sr_error_t *s3_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
-    return open_cached(blob, blobs, key, pool) ? NULL : fetch(blob, blobs, key, pool);
+    const bool cached = open_cached(blob, blobs, key, pool);
+
+    if (!cached) SR_TRY(fetch(blob, blobs, key, pool));
+    sr_metrics_count(SR_METRIC_CACHE_READS, !cached, 0, 1);
+    sr_metrics_count(SR_METRIC_CACHE_BYTES, !cached, 0, (apr_uint64_t)blob->size);
+    return NULL;
 }
 
 /* --- storing */

@@ -25,6 +25,9 @@ const char *const sr_metrics_label_names[SR_LABEL_COUNT] = {
     [SR_LABEL_LIMIT] = "limit",
     [SR_LABEL_AUTHORITY] = "authority",
     [SR_LABEL_STAMP_FAULT] = "reason",
+    [SR_LABEL_STORE_METHOD] = "method",
+    [SR_LABEL_STORE_RESULT] = "result",
+    [SR_LABEL_FOUND] = "result",
 };
 
 static const char *const environments[] = {"test", "production", NULL};
@@ -65,6 +68,14 @@ static const char *const stamp_faults[] = {[SR_STAMP_GOOD] = "none",
                                            [SR_STAMP_SKIPPED] = "skipped",
                                            NULL};
 
+static const char *const store_methods[] = {"GET", "HEAD", "PUT", "DELETE", NULL};
+static const char *const store_results[] = {[SR_STORE_DONE] = "done",
+                                            [SR_STORE_MISSING] = "missing",
+                                            [SR_STORE_PASSING] = "passing",
+                                            [SR_STORE_REFUSED] = "refused",
+                                            NULL};
+static const char *const found[] = {"hit", "miss", NULL};
+
 static const char *const *const fixed[SR_LABEL_COUNT] = {
     [SR_LABEL_CODE] = codes,
     [SR_LABEL_ENVIRONMENT] = environments,
@@ -79,6 +90,9 @@ static const char *const *const fixed[SR_LABEL_COUNT] = {
     [SR_LABEL_LIMIT] = limits,
     [SR_LABEL_AUTHORITY] = authorities,
     [SR_LABEL_STAMP_FAULT] = stamp_faults,
+    [SR_LABEL_STORE_METHOD] = store_methods,
+    [SR_LABEL_STORE_RESULT] = store_results,
+    [SR_LABEL_FOUND] = found,
 };
 
 /* The number of values that each label has room for. */
@@ -100,6 +114,9 @@ enum {
     ROOM_LIMIT = sizeof limits / sizeof *limits - 1,
     ROOM_AUTHORITY = sizeof authorities / sizeof *authorities - 1,
     ROOM_STAMP_FAULT = sizeof stamp_faults / sizeof *stamp_faults - 1,
+    ROOM_STORE_METHOD = sizeof store_methods / sizeof *store_methods - 1,
+    ROOM_STORE_RESULT = sizeof store_results / sizeof *store_results - 1,
+    ROOM_FOUND = sizeof found / sizeof *found - 1,
 };
 
 static const char *named[SR_LABEL_COUNT][ROOM_ROUTE];

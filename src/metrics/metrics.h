@@ -21,22 +21,25 @@ typedef enum sr_metric_t {
 
 typedef enum sr_label_t {
     SR_LABEL_NONE,
-    SR_LABEL_VERSION,     /* its value is named by sr_metrics_name */
-    SR_LABEL_ROUTE,       /* named: "GET /path"; shown as two labels, method and route */
-    SR_LABEL_SERVER,      /* named: the virtual host that has the database */
-    SR_LABEL_CODE,        /* the HTTP status */
-    SR_LABEL_ENVIRONMENT, /* sr_environment_t */
-    SR_LABEL_RESULT,      /* sr_result_t */
-    SR_LABEL_KIND,        /* sr_kind_t */
-    SR_LABEL_OUTCOME,     /* sr_ending_t */
-    SR_LABEL_STATE,       /* sr_queue_t */
-    SR_LABEL_LOSS,        /* sr_loss_t */
-    SR_LABEL_OPERATION,   /* the operation of the PDF helper */
-    SR_LABEL_FAILURE,     /* the kind of a database failure */
-    SR_LABEL_USE,         /* the use of the database (sr_use_t) */
-    SR_LABEL_LIMIT,       /* the limit that was exceeded */
-    SR_LABEL_AUTHORITY,   /* the place of a timestamp authority in SigreqTimestamp */
-    SR_LABEL_STAMP_FAULT, /* sr_stamp_fault_t */
+    SR_LABEL_VERSION,      /* its value is named by sr_metrics_name */
+    SR_LABEL_ROUTE,        /* named: "GET /path"; shown as two labels, method and route */
+    SR_LABEL_SERVER,       /* named: the virtual host that has the database */
+    SR_LABEL_CODE,         /* the HTTP status */
+    SR_LABEL_ENVIRONMENT,  /* sr_environment_t */
+    SR_LABEL_RESULT,       /* sr_result_t */
+    SR_LABEL_KIND,         /* sr_kind_t */
+    SR_LABEL_OUTCOME,      /* sr_ending_t */
+    SR_LABEL_STATE,        /* sr_queue_t */
+    SR_LABEL_LOSS,         /* sr_loss_t */
+    SR_LABEL_OPERATION,    /* the operation of the PDF helper */
+    SR_LABEL_FAILURE,      /* the kind of a database failure */
+    SR_LABEL_USE,          /* the use of the database (sr_use_t) */
+    SR_LABEL_LIMIT,        /* the limit that was exceeded */
+    SR_LABEL_AUTHORITY,    /* the place of a timestamp authority in SigreqTimestamp */
+    SR_LABEL_STAMP_FAULT,  /* sr_stamp_fault_t */
+    SR_LABEL_STORE_METHOD, /* the method of a request to the object store */
+    SR_LABEL_STORE_RESULT, /* sr_store_result_t */
+    SR_LABEL_FOUND,        /* 0: the cache has it, 1: it has not */
     SR_LABEL_COUNT
 } sr_label_t;
 
@@ -68,6 +71,13 @@ typedef enum {
     SR_STAMP_CLOCK,       /* its time is far from that of this host */
     SR_STAMP_SKIPPED      /* the authority was not asked, because it has failed before */
 } sr_stamp_fault_t;
+
+typedef enum {
+    SR_STORE_DONE,
+    SR_STORE_MISSING, /* 404, which may be right */
+    SR_STORE_PASSING, /* it failed, and may be repeated */
+    SR_STORE_REFUSED  /* it failed, and would fail again */
+} sr_store_result_t;
 
 /* Adds `times` to a counter. `first` and `second` are the numbers of its label values, 0 for a label that it does not
  * have. A number out of range counts for the last value. */

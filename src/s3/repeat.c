@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metrics/metrics.h"
+
 #define TRIES 6
 #define FIRST_PAUSE 50000 /* microseconds */
 #define LONGEST_PAUSE 3200000
@@ -92,7 +94,9 @@ static void note_result(sr_s3_t *s3, bool failed)
     apr_thread_mutex_lock(s3->mutex);
     if (!failed) s3->failures = 0;
     else if (s3->failures < FAILURES && ++s3->failures == FAILURES) s3->closed = sr_time_steady() + CLOSED;
+    const bool stopped = s3->failures >= FAILURES;
     apr_thread_mutex_unlock(s3->mutex);
+    if (stopped || !failed) sr_metrics_set(SR_METRIC_STORE_STOPPED, 0, 0, stopped);
 }
 
 /* --- the clock */
@@ -157,6 +161,26 @@ static const char *describe(const sr_s3_t *s3, const sr_s3_answer_t *answer, int
 
 /* --- repeats */
 
+static void count_request(const sr_s3_call_t *call, const sr_s3_answer_t *answer, verdict_t verdict, int tries)
+{
+    const sr_store_result_t result = answer->status == 404 && (verdict == DONE || verdict == ABSENT_YET)
+                                         ? SR_STORE_MISSING
+                                     : verdict == DONE  ? SR_STORE_DONE
+                                     : verdict == FINAL ? SR_STORE_REFUSED
+                                                        : SR_STORE_PASSING;
+
+    sr_metrics_count(SR_METRIC_STORE_REQUESTS, sr_metrics_number(SR_LABEL_STORE_METHOD, call->method), (int)result, 1);
+    if (tries > 1) sr_metrics_count(SR_METRIC_STORE_REPEATS, 0, 0, 1);
+}
+
+static void count_operation(const sr_s3_call_t *call, apr_time_t begun, bool failed)
+{
+    const int method = sr_metrics_number(SR_LABEL_STORE_METHOD, call->method);
+
+    sr_metrics_observe(SR_METRIC_STORE_SECONDS, method, sr_time_steady() - begun);
+    if (failed) sr_metrics_count(SR_METRIC_STORE_FAILURES, 0, 0, 1);
+}
+
 static apr_interval_time_t pause_before(int number)
 {
     apr_interval_time_t longest = FIRST_PAUSE;
@@ -190,14 +214,18 @@ sr_error_t *sr_s3_call(sr_s3_answer_t *answer, sr_s3_t *s3, const sr_s3_call_t *
     int tries = 0;
 
     *answer = (sr_s3_answer_t){.length = -1};
-    if (!admit(&trial, s3)) return sr_s3_trouble(s3, call, "the last requests to the server have failed", pool);
+    if (!admit(&trial, s3)) {
+        sr_metrics_count(SR_METRIC_STORE_SKIPPED, 0, 0, 1);
+        return sr_s3_trouble(s3, call, "the last requests to the server have failed", pool);
+    }
     do {
         sr_s3_transfer(answer, s3, call, until, pool);
         verdict = judge(s3, call, answer, skewed, pool);
         skewed = skewed || verdict == SKEWED;
-        tries++;
+        count_request(call, answer, verdict, ++tries);
     } while (verdict != DONE && verdict != FINAL && (!trial || verdict == SKEWED)
              && wait_again(s3, verdict, tries, begun, until));
+    count_operation(call, begun, verdict != DONE);
     note_result(s3, verdict == AGAIN && (answer->status < 200 || answer->status > 299));
     return verdict == DONE ? NULL : sr_s3_trouble(s3, call, describe(s3, answer, tries, pool), pool);
 }

@@ -200,7 +200,7 @@ static sr_error_t *keep(const work_t *work, const char *key, int descriptor, con
     if (!sr_cache_has_room(root, size)) return NULL;
     SR_TRY(text ? sr_cache_put(root, key, text, (apr_size_t)size, work->pool)
                 : sr_cache_copy(root, key, descriptor, size, work->pool));
-    return sr_cache_count(root, size, work->service->cache_size, work->pool);
+    return sr_cache_count(NULL, root, size, work->service->cache_size, work->pool);
 }
 
 /* Removes a page from the cache if its submission was deleted while the page was made. */

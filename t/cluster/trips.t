@@ -13,13 +13,15 @@ use Test::More;
 
 plan skip_all => $_ for grep {defined} Sigreq::S3::missing();
 
+my $METRICS = qq{<Location "/metrics">\nSetHandler sigreq-metrics\n</Location>\n};
 my $s3    = Sigreq::S3->new(dir => suite->{dir}, source => suite->{source});
 my $lies  = $s3->liar(suite->{source});
 my $apart = Sigreq::Apart->new;
 my @cache = map {"$apart->{dir}/cache-$_"} 1, 2;
 make_path(@cache);
-my ($first, $second) =
-    map { $apart->httpd(documents => 's3://sigreq', server => $s3->directives($_, endpoint => $lies)) } @cache;
+my ($first, $second) = map {
+    $apart->httpd(documents => 's3://sigreq', server => $s3->directives($_, endpoint => $lies) . $METRICS)
+} @cache;
 my ($here, $there) = map { $apart->client($_) } $first, $second;
 my $other = do {    # another organisation in the same database
     my @of = ('--organization', 'Other');
@@ -50,6 +52,12 @@ sub created {
     return $res->json;
 }
 
+# What /metrics of the first host says about its cache and the store: the sum of all children.
+sub shown {
+    my $text = $here->{ua}->get($first->base . '/metrics')->res->body;
+    return map { $text =~ /^\Q$_\E (\d+)$/m ? $1 : 0 } @_;
+}
+
 created($here, new_pdf());    # what is asked once
 created($there, new_pdf());
 is(asked(sub { created($here, new_pdf()) }), 'PUT:1 HEAD:1 GET:0', 'a new document');
@@ -74,4 +82,14 @@ is(asked(sub { download($there, shift @made) }), 'PUT:0 HEAD:0 GET:1', 'at anoth
 @made = map { created($here, new_pdf()) } 1 .. 3;
 is(asked(sub { is((signers_of(shift @made))[0]->sign->code, 200, 'signed') }), 'PUT:2 HEAD:2 GET:0',
     'a signature: its revision and the certificate of completion');
+my @names = map {"sigreq_documents_cache_reads_total{result=\"$_\"}"} qw(hit miss);
+push @names, 'sigreq_store_requests_total{method="PUT",result="done"}', 'sigreq_documents_cache_size_bytes';
+my @before = shown(@names);
+my $mine   = created($here,  new_pdf());
+my $theirs = created($there, new_pdf());
+download($here, $mine);
+download($here, $theirs);
+my @after = shown(@names);
+is_deeply([map { $after[$_] - $before[$_] } 0 .. 2], [1, 1, 1], 'the metrics: a hit, a miss, and what was stored');
+cmp_ok($after[3], '>', $before[3], '… and the size of the cache');
 done_testing;

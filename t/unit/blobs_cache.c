@@ -150,7 +150,7 @@ static const char *put_page(const char *folder, int number, long age, apr_off_t 
     const char *const key = apr_psprintf(pool, DIGEST ".1.%d.800.png", number);
     if (sr_cache_put(folder, key, bytes, sizeof bytes, pool)) return NULL;
     make_older(in_cache(key), age);
-    return sr_cache_count(folder, sizeof bytes, limit, pool) ? NULL : key;
+    return sr_cache_count(NULL, folder, sizeof bytes, limit, pool) ? NULL : key;
 }
 
 static void test_size(const char *folder)

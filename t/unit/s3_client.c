@@ -7,6 +7,8 @@
 #include <curl/curl.h>
 #include <sys/mman.h>
 
+#include "metrics/metrics.h"
+
 #define SIZE 200000
 
 static apr_pool_t *pool;
@@ -207,8 +209,44 @@ static void test_clock(void)
     ok(!operate(s3, PUT), "a clock that was set is followed");
 }
 
+static int counted(sr_metric_t metric)
+{
+    return (int)sr_metrics_value(metric, 0, 0);
+}
+
+static int requests(const char *method, sr_store_result_t result)
+{
+    return (int)sr_metrics_value(SR_METRIC_STORE_REQUESTS, sr_metrics_number(SR_LABEL_STORE_METHOD, method),
+                                 (int)result);
+}
+
+static void test_metrics(void)
+{
+    sr_s3_t *s3 = client_of("metrics/");
+    const int missing = requests("HEAD", SR_STORE_MISSING), done = requests("PUT", SR_STORE_DONE);
+    const int passing = requests("PUT", SR_STORE_PASSING), refused = requests("HEAD", SR_STORE_REFUSED);
+    const int repeats = counted(SR_METRIC_STORE_REPEATS), failures = counted(SR_METRIC_STORE_FAILURES);
+
+    liar_arm("", 0);
+    ok(!operate(s3, HEAD), "an object that is missing");
+    is_int(requests("HEAD", SR_STORE_MISSING) - missing, 1, "counts as that");
+    is_int(counted(SR_METRIC_STORE_FAILURES) - failures, 0, "and not as a failure");
+    liar_arm("503", 2);
+    if (operate(s3, PUT)) abort();
+    is_int(requests("PUT", SR_STORE_PASSING) - passing, 2, "two requests that fail and may be repeated");
+    is_int(requests("PUT", SR_STORE_DONE) - done, 1, "and one that succeeds");
+    is_int(counted(SR_METRIC_STORE_REPEATS) - repeats, 2, "are two repeats");
+    is_int(counted(SR_METRIC_STORE_FAILURES) - failures, 0, "and no failure");
+    liar_arm("denied", 1);
+    ok(operate(s3, HEAD) != NULL, "a request that is refused");
+    is_int(requests("HEAD", SR_STORE_REFUSED) - refused, 1, "counts as that");
+    is_int(counted(SR_METRIC_STORE_FAILURES) - failures, 1, "and is a failure");
+    liar_arm("", 0);
+}
+
 static void test_breaker(void)
 {
+    const int skipped = counted(SR_METRIC_STORE_SKIPPED);
     sr_s3_t *s3 = client_of("");
 
     for (int i = 0; i < 5; i++) {
@@ -220,6 +258,8 @@ static void test_breaker(void)
     ok(strstr(cause_of(error), "the last requests to the server have failed"), "then none is sent: %s",
        cause_of(error));
     is_int(liar.requests, 0, "for a time");
+    is_int(counted(SR_METRIC_STORE_SKIPPED) - skipped, 1, "which is counted");
+    is_int(counted(SR_METRIC_STORE_STOPPED), 1, "and shown");
     liar_arm("503", 99);
     sr_time_forward(apr_time_from_sec(3));
     ok(operate(s3, HEAD) != NULL, "later one is tried");
@@ -228,6 +268,7 @@ static void test_breaker(void)
     liar_arm("", 0);
     sr_time_forward(apr_time_from_sec(3));
     ok(!operate(s3, HEAD) && !operate(s3, HEAD), "until one succeeds");
+    is_int(counted(SR_METRIC_STORE_STOPPED), 0, "which is shown");
 }
 
 static void test_nobody(void)
@@ -255,6 +296,7 @@ int main(void)
     test_operations();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) test_row(&rows[i]);
     test_clock();
+    test_metrics();
     test_breaker();
     test_nobody();
     test_list();
