@@ -274,6 +274,8 @@ INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PR
             644:$(O)/manual/sigreqctl.8:$(MAN8) 644:$(O)/manual/mod_sigreq.8:$(MAN8) 644:$(O)/manual/sigreqctl:$(COMPLETION) \
             644:conf/modsecurity.conf:$(PREFIX)/share/sigreq \
             $(patsubst %,644:src/jobs/%:$(MAIL),$(MAIL_TEMPLATES)) \
+            $(patsubst %,644:%:$(PREFIX)/share/sigreq/prometheus,$(wildcard conf/prometheus/*.yml)) \
+            644:conf/grafana/sigreq.json:$(PREFIX)/share/sigreq/grafana \
             $(patsubst %,644:%:$(DOC),README CHANGES LICENSE NOTICE $(wildcard docs/*.md)) \
             $(foreach i,$(SHARED),$(shell if [ -x $i ]; then echo 755; else echo 644; fi):$i:$(SHARE)/$(patsubst conf/%/,%,$(dir $i))) \
             $(foreach i,$(DOC_FOLDERS),$(patsubst %,644:%:$(DOC)/$i,$(wildcard docs/$i/*)))
@@ -294,6 +296,8 @@ uninstall:
 	for f in $(CONF_TARGET) $(CONF_TARGET).new; do if cmp -s conf/sigreq.conf $$f; then rm -f $$f; fi; done
 	for d in $(PREFIX)/lib/sigreq $(MAIL) $(patsubst conf/%,$(SHARE)/%,$(sort $(dir $(SHARED)))) $(SHARE) \
 	    $(DOC_FOLDERS:%=$(DOC)/%) $(DOC); do \
+	for d in $(PREFIX)/lib/sigreq $(MAIL) $(PREFIX)/share/sigreq/prometheus $(PREFIX)/share/sigreq/grafana $(dir $(MAIL)) $(DOC)/decisions $(DOC)/signing-page \
+	    $(DOC)/several-hosts $(DOC); do \
 	    [ ! -d $(DESTDIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; done
 
 # The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no npm.

@@ -236,6 +236,7 @@ static int serve(request_rec *r, const sr_conf_t *conf, const area_t *area, cons
                                   .cache_root =
                                       *conf->cache ? conf->cache : apr_pstrcat(r->pool, folder, "/cache", NULL),
                                   .cache_size = conf->cache_size,
+                                  .free_space = conf->free_space,
                                   .pdf = child.helpers,
                                   .database_key = r->server,
                                   .max_files = (int)conf->max_files,
@@ -419,6 +420,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
     static sr_run_tasks_t tasks = {.timer = timer, .retain = retain};
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    sr_metrics_join();
     sr_json_watch_memory();
     sr_sha256_prepare();
     sr_run_database_child_init(pchild, main_server, conf);

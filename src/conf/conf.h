@@ -94,6 +94,9 @@ const char *sr_conf_read_retention(apr_pool_t *pool, sr_retention_t *retention, 
  * hosts, and the main server, whose database is used by all other servers. For child_init. */
 const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_server);
 
+/* Returns how many connections a child may have to the database of a server (DBDMax). */
+int sr_conf_connections(apr_pool_t *pool, const server_rec *server, const server_rec *main_server);
+
 /* Returns the number of sections with "Sigreq On", and the configuration that one of them has in a server; NULL if that
  * section does not apply to the server. */
 int sr_conf_sections(void);

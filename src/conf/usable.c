@@ -90,8 +90,7 @@ static void check_secrets(apr_pool_t *pool, server_rec *main_server)
 static void check_connections(apr_pool_t *pool, server_rec *main_server)
 {
     int threads = 0;
-    const char *text = sr_conf_setting(pool, main_server, main_server, "DBDMax");
-    const int most = *text ? (int)strtol(text, NULL, 10) : 10; /* the default of mod_dbd */
+    const int most = sr_conf_connections(pool, main_server, main_server);
     if (ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads) || threads <= 1 || most >= threads + 2) return;
     SAY(main_server, APLOG_WARNING,
         "SR0713: DBDMax %d is less than ThreadsPerChild + 2: requests wait for connections to the "

@@ -128,6 +128,8 @@ sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error)
     if (!error && http->credential) sr_rate_remember(http->credential_key, KNOWN_FOR, sr_time_steady());
     if (!error || !is_failure(http, error)) return error;
     if (http->known) sr_rate_forget(http->credential_key);
+    const char *reason = error->code != SR_EUNAUTHORIZED ? "link" : http->credential ? "token" : "missing";
+    sr_metrics_count(SR_METRIC_AUTHENTICATION, sr_metrics_number(SR_LABEL_CREDENTIAL, reason), 0, 1);
     if (sr_rate_take(&state, key_of_address(http, SR_RATE_FAILURES), &http->rates->of[SR_RATE_FAILURES],
                      sr_time_steady()))
         return error;

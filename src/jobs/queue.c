@@ -33,6 +33,7 @@
 #define POLL_JITTER apr_time_from_sec(3)
 #define GLANCE apr_time_from_msec(250) /* how often the time of calls under way is checked */
 #define SURVEY apr_time_from_sec(5)
+#define QUOTAS apr_time_from_sec(60)
 #define ADDRESSES apr_time_from_sec(30)   /* how often this host's own addresses are read again */
 #define RETRY_MIN apr_time_from_msec(500) /* the first pause if the database is not available; doubled each time */
 #define RETRY_MAX apr_time_from_sec(30)
@@ -310,6 +311,24 @@ static sr_error_t *survey_all(sr_jobs_t *jobs, int number, const sr_survey_row_t
     return NULL;
 }
 
+/* Counts the organizations by how much of their quota is used, once a minute. */
+static void survey_quotas(sr_jobs_t *jobs, int number)
+{
+    const sr_quotas_row_t *row;
+    sr_outcome_t outcome;
+
+    if (!sr_metrics_turn(SR_METRIC_ORGANIZATIONS_TURN, number, sr_time_steady(), QUOTAS)) return;
+    sr_error_t *error = sr_store_job_quotas(source_of(jobs, number), &outcome, &row, jobs->batch_pool);
+    if (error) {
+        note_trouble(jobs, number, error);
+        return;
+    }
+    sr_metrics_set(SR_METRIC_ORGANIZATIONS, number, SR_QUOTA_NONE, (apr_uint64_t)row->unlimited);
+    sr_metrics_set(SR_METRIC_ORGANIZATIONS, number, SR_QUOTA_BELOW, (apr_uint64_t)row->below);
+    sr_metrics_set(SR_METRIC_ORGANIZATIONS, number, SR_QUOTA_NEAR, (apr_uint64_t)row->near);
+    sr_metrics_set(SR_METRIC_ORGANIZATIONS, number, SR_QUOTA_REACHED, (apr_uint64_t)row->reached);
+}
+
 /* Surveys a database. One process of this machine does that for all. */
 static void survey_run(sr_jobs_t *jobs, int number)
 {
@@ -329,6 +348,7 @@ static void survey_run(sr_jobs_t *jobs, int number)
     sr_metrics_set(SR_METRIC_QUEUE_OLDEST, number, 0, (apr_uint64_t)seen->oldest);
     sr_metrics_set(SR_METRIC_QUEUE_SEEN, number, 0, (apr_uint64_t)sr_time_now());
     if (interrupted) apr_atomic_set32(&jobs->databases[number].woken, 1); /* other jobs may have waited for these */
+    survey_quotas(jobs, number);
     if (jobs->options.queue) jobs->options.queue(jobs->options.baton, number, jobs->batch_pool);
     if (jobs->options.retain) jobs->options.retain(jobs->options.baton, number, jobs->batch_pool);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c: the places of the numbers in memory, and the functions that change them. A block consists of 64-bit
- * cells. A histogram has one cell for each bucket and one for the sum. */
+ * cells. A histogram has one cell for each bucket and one for the sum, and a LIVE metric one for each process. */
 #include "base/base.h"
 #include "metrics/metrics.h"
 
 #include <apr_atomic.h>
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "metrics/private.h"
 
@@ -28,6 +31,12 @@ const char *const sr_metrics_label_names[SR_LABEL_COUNT] = {
     [SR_LABEL_STORE_METHOD] = "method",
     [SR_LABEL_STORE_RESULT] = "result",
     [SR_LABEL_FOUND] = "result",
+    [SR_LABEL_CREDENTIAL] = "reason",
+    [SR_LABEL_EVENT] = "event",
+    [SR_LABEL_REFUSAL] = "reason",
+    [SR_LABEL_CACHED] = "result",
+    [SR_LABEL_QUOTA] = "quota",
+    [SR_LABEL_CLASS] = "class",
 };
 
 static const char *const environments[] = {"test", "production", NULL};
@@ -75,6 +84,17 @@ static const char *const store_results[] = {[SR_STORE_DONE] = "done",
                                             [SR_STORE_REFUSED] = "refused",
                                             NULL};
 static const char *const found[] = {"hit", "miss", NULL};
+static const char *const credentials[] = {"missing", "token", "link", NULL};
+static const char *const events[] = {"created",   "opened",  "signed",  "refused", "completed",
+                                     "cancelled", "expired", "deleted", "other",   NULL};
+static const char *const refusals[] = {"not-pdf", "password", "forbidden", "active", "unsignable", NULL};
+static const char *const cached_results[] = {[SR_CACHED_HIT] = "hit", [SR_CACHED_MISS] = "miss", NULL};
+static const char *const quotas[] = {[SR_QUOTA_NONE] = "none",
+                                     [SR_QUOTA_BELOW] = "below",
+                                     [SR_QUOTA_NEAR] = "near",
+                                     [SR_QUOTA_REACHED] = "reached",
+                                     NULL};
+static const char *const classes[] = {"work", "show", "public", NULL};
 
 static const char *const *const fixed[SR_LABEL_COUNT] = {
     [SR_LABEL_CODE] = codes,
@@ -93,6 +113,12 @@ static const char *const *const fixed[SR_LABEL_COUNT] = {
     [SR_LABEL_STORE_METHOD] = store_methods,
     [SR_LABEL_STORE_RESULT] = store_results,
     [SR_LABEL_FOUND] = found,
+    [SR_LABEL_CREDENTIAL] = credentials,
+    [SR_LABEL_EVENT] = events,
+    [SR_LABEL_REFUSAL] = refusals,
+    [SR_LABEL_CACHED] = cached_results,
+    [SR_LABEL_QUOTA] = quotas,
+    [SR_LABEL_CLASS] = classes,
 };
 
 /* The number of values that each label has room for. */
@@ -117,11 +143,29 @@ enum {
     ROOM_STORE_METHOD = sizeof store_methods / sizeof *store_methods - 1,
     ROOM_STORE_RESULT = sizeof store_results / sizeof *store_results - 1,
     ROOM_FOUND = sizeof found / sizeof *found - 1,
+    ROOM_CREDENTIAL = sizeof credentials / sizeof *credentials - 1,
+    ROOM_EVENT = sizeof events / sizeof *events - 1,
+    ROOM_REFUSAL = sizeof refusals / sizeof *refusals - 1,
+    ROOM_CACHED = sizeof cached_results / sizeof *cached_results - 1,
+    ROOM_FOLDER = 32,
+    ROOM_QUOTA = sizeof quotas / sizeof *quotas - 1,
+    ROOM_CLASS = sizeof classes / sizeof *classes - 1,
 };
 
 static const char *named[SR_LABEL_COUNT][ROOM_ROUTE];
 
-enum { WIDTH_COUNTER = 1, WIDTH_GAUGE = 1, WIDTH_SECONDS = 1, WIDTH_HISTOGRAM = SR_METRICS_BUCKETS + 1 };
+enum {
+    WIDTH_COUNTER = 1,
+    WIDTH_GAUGE = 1,
+    WIDTH_SECONDS = 1,
+    WIDTH_HISTOGRAM = SR_METRICS_BUCKETS + 1,
+    WIDTH_LIVE = SR_METRICS_PROCESSES
+};
+static const int widths[] = {[SR_METRICS_COUNTER] = WIDTH_COUNTER,
+                             [SR_METRICS_GAUGE] = WIDTH_GAUGE,
+                             [SR_METRICS_SECONDS] = WIDTH_SECONDS,
+                             [SR_METRICS_HISTOGRAM] = WIDTH_HISTOGRAM,
+                             [SR_METRICS_LIVE] = WIDTH_LIVE};
 
 /* The first cell of each metric. Each metric begins after the one before it. */
 enum {
@@ -152,6 +196,7 @@ const sr_metrics_bound_t sr_metrics_bounds[SR_METRICS_BUCKETS - 1] = {
 };
 
 static apr_uint64_t own[CELLS], *cells = own;
+static int place = -1; /* of this process, in metrics of type LIVE; -1: it has none */
 
 static int within(int number, int room)
 {
@@ -161,9 +206,8 @@ static int within(int number, int room)
 static apr_uint64_t *cell(sr_metric_t metric, int first, int second, int offset)
 {
     const sr_metrics_row_t *row = &sr_metrics_rows[metric];
-    const int width = row->type == SR_METRICS_HISTOGRAM ? WIDTH_HISTOGRAM : 1;
     const int number = within(first, row->rooms[0]) * row->rooms[1] + within(second, row->rooms[1]);
-    return &cells[row->begin + number * width + offset];
+    return &cells[row->begin + number * widths[row->type] + offset];
 }
 
 void sr_metrics_count(sr_metric_t metric, int first, int second, apr_uint64_t times)
@@ -193,6 +237,57 @@ void sr_metrics_observe(sr_metric_t metric, int first, apr_interval_time_t durat
     apr_atomic_add64(cell(metric, first, 0, SR_METRICS_BUCKETS), (apr_uint64_t)duration);
 }
 
+/* --- values of processes */
+
+static bool is_alive(apr_uint64_t id)
+{
+    return id && (!kill((pid_t)id, 0) || errno == EPERM);
+}
+
+static void clear_place(void)
+{
+    for (const sr_metrics_row_t *row = sr_metrics_rows; row < sr_metrics_rows + SR_METRIC_COUNT; row++) {
+        if (row->type != SR_METRICS_LIVE || row->begin == BEGIN_PROCESS_IDS) continue;
+        for (int i = 0; i < row->rooms[0] * row->rooms[1]; i++)
+            apr_atomic_set64(&cells[row->begin + i * WIDTH_LIVE + place], 0);
+    }
+}
+
+void sr_metrics_join(void)
+{
+    const apr_uint64_t self = (apr_uint64_t)getpid();
+    for (int i = 0; i < SR_METRICS_PROCESSES; i++) {
+        apr_uint64_t *id = cell(SR_METRIC_PROCESS_IDS, 0, 0, i);
+        const apr_uint64_t before = apr_atomic_read64(id);
+        if (before != self && is_alive(before)) continue;
+        if (apr_atomic_cas64(id, self, before) != before) continue;
+        place = i;
+        clear_place();
+        sr_metrics_live_set(SR_METRIC_PROCESSES, 0, 1);
+        return;
+    }
+}
+
+void sr_metrics_live_add(sr_metric_t metric, int first, int by)
+{
+    if (place >= 0) apr_atomic_add64(cell(metric, first, 0, place), (apr_uint64_t)(apr_int64_t)by);
+}
+
+void sr_metrics_live_set(sr_metric_t metric, int first, int value)
+{
+    if (place >= 0) apr_atomic_set64(cell(metric, first, 0, place), (apr_uint64_t)(apr_int64_t)value);
+}
+
+static apr_uint64_t sum_of_processes(sr_metric_t metric, int first, int second)
+{
+    apr_uint64_t sum = 0;
+    for (int i = 0; i < SR_METRICS_PROCESSES; i++)
+        if (is_alive(sr_metrics_cell(SR_METRIC_PROCESS_IDS, 0, 0, i))) sum += sr_metrics_cell(metric, first, second, i);
+    return sum;
+}
+
+/* --- the rest */
+
 bool sr_metrics_turn(sr_metric_t gauge, int first, apr_time_t now, apr_interval_time_t period)
 {
     apr_uint64_t *at = cell(gauge, first, 0, 0), before = apr_atomic_read64(at);
@@ -216,7 +311,7 @@ int sr_metrics_number_of_status(int status)
     return sr_metrics_number(SR_LABEL_CODE, text);
 }
 
-static int room_of(sr_label_t label)
+int sr_metrics_room(sr_label_t label)
 {
     for (int i = 0; i < SR_METRIC_COUNT; i++) {
         if (sr_metrics_rows[i].labels[0] == label) return sr_metrics_rows[i].rooms[0];
@@ -226,7 +321,7 @@ static int room_of(sr_label_t label)
 
 void sr_metrics_name(sr_label_t label, int number, const char *text)
 {
-    named[label][within(number, room_of(label))] = text;
+    named[label][within(number, sr_metrics_room(label))] = text;
 }
 
 const char *sr_metrics_text_of(sr_label_t label, int number)
@@ -243,7 +338,7 @@ int sr_metrics_values(sr_label_t label)
         while (fixed[label][count]) count++;
         return count;
     }
-    for (int room = room_of(label); count < room && named[label][count];) count++;
+    for (int room = sr_metrics_room(label); count < room && named[label][count];) count++;
     return count;
 }
 
@@ -260,6 +355,7 @@ apr_uint64_t sr_metrics_cell(sr_metric_t metric, int first, int second, int offs
 apr_uint64_t sr_metrics_value(sr_metric_t metric, int first, int second)
 {
     apr_uint64_t value = 0;
+    if (sr_metrics_rows[metric].type == SR_METRICS_LIVE) return sum_of_processes(metric, first, second);
     if (sr_metrics_rows[metric].type != SR_METRICS_HISTOGRAM) return sr_metrics_cell(metric, first, second, 0);
     for (int i = 0; i < SR_METRICS_BUCKETS; i++) value += sr_metrics_cell(metric, first, 0, i);
     return value;

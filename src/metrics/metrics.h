@@ -21,22 +21,29 @@ typedef enum sr_metric_t {
 
 typedef enum sr_label_t {
     SR_LABEL_NONE,
-    SR_LABEL_VERSION,      /* its value is named by sr_metrics_name */
-    SR_LABEL_ROUTE,        /* named: "GET /path"; shown as two labels, method and route */
-    SR_LABEL_SERVER,       /* named: the virtual host that has the database */
-    SR_LABEL_CODE,         /* the HTTP status */
-    SR_LABEL_ENVIRONMENT,  /* sr_environment_t */
-    SR_LABEL_RESULT,       /* sr_result_t */
-    SR_LABEL_KIND,         /* sr_kind_t */
-    SR_LABEL_OUTCOME,      /* sr_ending_t */
-    SR_LABEL_STATE,        /* sr_queue_t */
-    SR_LABEL_LOSS,         /* sr_loss_t */
-    SR_LABEL_OPERATION,    /* the operation of the PDF helper */
-    SR_LABEL_FAILURE,      /* the kind of a database failure */
-    SR_LABEL_USE,          /* the use of the database (sr_use_t) */
-    SR_LABEL_LIMIT,        /* the limit that was exceeded */
-    SR_LABEL_AUTHORITY,    /* the place of a timestamp authority in SigreqTimestamp */
-    SR_LABEL_STAMP_FAULT,  /* sr_stamp_fault_t */
+    SR_LABEL_VERSION,     /* its value is named by sr_metrics_name */
+    SR_LABEL_ROUTE,       /* named: "GET /path"; shown as two labels, method and route */
+    SR_LABEL_SERVER,      /* named: the virtual host that has the database */
+    SR_LABEL_CODE,        /* the HTTP status */
+    SR_LABEL_ENVIRONMENT, /* sr_environment_t */
+    SR_LABEL_RESULT,      /* sr_result_t */
+    SR_LABEL_KIND,        /* sr_kind_t */
+    SR_LABEL_OUTCOME,     /* sr_ending_t */
+    SR_LABEL_STATE,       /* sr_queue_t */
+    SR_LABEL_LOSS,        /* sr_loss_t */
+    SR_LABEL_OPERATION,   /* the operation of the PDF helper */
+    SR_LABEL_FAILURE,     /* the kind of a database failure */
+    SR_LABEL_USE,         /* the use of the database (sr_use_t) */
+    SR_LABEL_LIMIT,       /* the limit that was exceeded */
+    SR_LABEL_AUTHORITY,   /* the place of a timestamp authority in SigreqTimestamp */
+    SR_LABEL_STAMP_FAULT, /* sr_stamp_fault_t */
+    SR_LABEL_CREDENTIAL,  /* why a caller or a signer is not known */
+    SR_LABEL_EVENT,       /* the kind of an event of a submission */
+    SR_LABEL_REFUSAL,     /* why a document was refused */
+    SR_LABEL_CACHED,      /* sr_cached_result_t */
+    SR_LABEL_FOLDER,      /* named: "use /path"; shown as two labels, use and folder */
+    SR_LABEL_QUOTA,       /* sr_quota_use_t */
+    SR_LABEL_CLASS,       /* sr_pdf_class_t: whose requests to PDF helpers */
     SR_LABEL_STORE_METHOD, /* the method of a request to the object store */
     SR_LABEL_STORE_RESULT, /* sr_store_result_t */
     SR_LABEL_FOUND,        /* 0: the cache has it, 1: it has not */
@@ -54,6 +61,8 @@ typedef enum {
 typedef enum { SR_QUEUE_WAITING, SR_QUEUE_UNDER_WAY } sr_queue_t;
 typedef enum { SR_USE_READ, SR_USE_WRITE } sr_use_t;
 typedef enum { SR_LOSS_DIED, SR_LOSS_LATE } sr_loss_t;
+typedef enum { SR_CACHED_HIT, SR_CACHED_MISS } sr_cached_result_t;
+typedef enum { SR_QUOTA_NONE, SR_QUOTA_BELOW, SR_QUOTA_NEAR, SR_QUOTA_REACHED } sr_quota_use_t;
 
 typedef enum {
     SR_STAMP_GOOD,
@@ -86,6 +95,12 @@ void sr_metrics_count(sr_metric_t metric, int first, int second, apr_uint64_t ti
 void sr_metrics_set(sr_metric_t metric, int first, int second, apr_uint64_t value);
 /* Sets all gauges to 0. */
 void sr_metrics_forget(void);
+/* Begins the values of this process, in a child of httpd: a metric of type LIVE is changed only after it. They no
+ * longer count when the process has ended, however it did. */
+void sr_metrics_join(void);
+/* Adds to a metric of type LIVE, or sets it, for this process. */
+void sr_metrics_live_add(sr_metric_t metric, int first, int by);
+void sr_metrics_live_set(sr_metric_t metric, int first, int value);
 /* Adds one duration, in microseconds, to a histogram. */
 void sr_metrics_observe(sr_metric_t metric, int first, apr_interval_time_t duration);
 /* Returns true for one caller in all processes once per period. The gauge holds the time of the last such call. */
@@ -110,6 +125,8 @@ void sr_metrics_labels(sr_metric_t metric, sr_label_t labels[2]);
 /* Returns the number of values of a label (of a named label, those that have a name), and the text of one of them;
  * NULL if it has no name. */
 int sr_metrics_values(sr_label_t label);
+/* Returns how many values of a named label there is room for. */
+int sr_metrics_room(sr_label_t label);
 const char *sr_metrics_text_of(sr_label_t label, int number);
 
 /* Makes a block of sr_metrics_size() bytes, filled with zeros at first, the place of all numbers from now on. */

@@ -33,14 +33,20 @@ static const char *pair(const char *name, const char *value, apr_pool_t *pool)
     return apr_pstrcat(pool, name, "=\"", quoted(value, pool), "\"", NULL);
 }
 
+/* A label whose values have two parts, separated by a space, is shown as two labels. */
+static const struct {
+    const char *first, *second;
+} halves[SR_LABEL_COUNT] = {[SR_LABEL_ROUTE] = {"method", "route"}, [SR_LABEL_FOLDER] = {"use", "folder"}};
+
 /* Returns `name="value"`, or "" if there is no label. */
 static const char *label_text(sr_label_t label, int number, apr_pool_t *pool)
 {
     const char *value = sr_metrics_text_of(label, number), *space = strchr(value, ' ');
     if (label == SR_LABEL_NONE) return "";
-    if (label != SR_LABEL_ROUTE) return pair(sr_metrics_label_names[label], value, pool);
-    const char *method = space ? apr_pstrmemdup(pool, value, (apr_size_t)(space - value)) : value;
-    return apr_pstrcat(pool, pair("method", method, pool), ",", pair("route", space ? space + 1 : value, pool), NULL);
+    if (!halves[label].first) return pair(sr_metrics_label_names[label], value, pool);
+    const char *first = space ? apr_pstrmemdup(pool, value, (apr_size_t)(space - value)) : value;
+    return apr_pstrcat(pool, pair(halves[label].first, first, pool), ",",
+                       pair(halves[label].second, space ? space + 1 : value, pool), NULL);
 }
 
 /* Returns the labels of a series: "{…}", or "". */
@@ -100,7 +106,7 @@ static void add_series(text_t *text, sr_metric_t metric, int first, int second)
 
 const char *sr_metrics_text(apr_pool_t *pool)
 {
-    static const char *const types[] = {"counter", "gauge", "gauge", "histogram"};
+    static const char *const types[] = {"counter", "gauge", "gauge", "histogram", "gauge"};
     text_t text = {apr_array_make(pool, 256, sizeof(const char *)), pool};
     for (int metric = 0; metric < SR_METRIC_COUNT; metric++) {
         const sr_metrics_row_t *row = &sr_metrics_rows[metric];

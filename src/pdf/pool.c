@@ -3,6 +3,7 @@
  * the previous request of the same HTTP request, or else to an idle worker of the same scope (idle.c), or else to a new
  * worker. Permits are counted by class, so that pages to be shown never use the permits of documents to be created or
  * signed. The mutex is never held while a process starts or answers. */
+#include "metrics/metrics.h"
 #include "pdf/worker.h"
 
 #include <errno.h>
@@ -62,6 +63,7 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     apr_pool_cleanup_register(pool, shared, destroy, apr_pool_cleanup_null);
     *workers = apr_pcalloc(pool, sizeof **workers);
     (*workers)->shared = shared;
+    for (int i = 0; i < SR_PDF_CLASSES; i++) sr_metrics_live_set(SR_METRIC_HELPERS_LIMIT, i, shared->limit[i]);
     return NULL;
 }
 
@@ -86,7 +88,9 @@ sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, boo
 {
     struct timespec until = {.tv_sec = deadline / 1000000, .tv_nsec = deadline % 1000000 * 1000};
     sr_pdf_queue_t *queue = &shared->queues[class][goes_on];
+    const apr_time_t begun = sr_time_steady();
     int waited = 0;
+    sr_metrics_live_add(SR_METRIC_HELPERS_WAITING, (int)class, 1);
     pthread_mutex_lock(&shared->mutex);
     queue->waiting++;
     while (!may_enter(shared, class, goes_on) && waited != ETIMEDOUT)
@@ -96,6 +100,9 @@ sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, boo
     if (entered) shared->busy[class]++;
     wake(shared, class); /* two permits may have been released, and both may have woken this thread */
     pthread_mutex_unlock(&shared->mutex);
+    sr_metrics_live_add(SR_METRIC_HELPERS_WAITING, (int)class, -1);
+    sr_metrics_observe(SR_METRIC_HELPER_WAIT, (int)class, sr_time_steady() - begun);
+    if (entered) sr_metrics_live_add(SR_METRIC_HELPERS_BUSY, (int)class, 1);
     if (entered) return NULL;
     return sr_pdf_unavailable(pool, apr_psprintf(pool, "all %d workers stayed busy", shared->limit[class]));
 }
@@ -105,6 +112,7 @@ void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class)
     pthread_mutex_lock(&shared->mutex);
     sr_assert(shared->busy[class] > 0);
     shared->busy[class]--;
+    sr_metrics_live_add(SR_METRIC_HELPERS_BUSY, (int)class, -1);
     wake(shared, class);
     pthread_mutex_unlock(&shared->mutex);
 }

@@ -114,6 +114,8 @@ void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, con
     for (int i = 0; i < child.databases->nelts; i++) {
         child.servers[i] = servers_of(APR_ARRAY_IDX(child.databases, i, server_rec *), pchild);
         child.gates[i] = sr_gate_create(i, threads, child.servers[i], child.limit, pchild);
+        sr_metrics_live_set(SR_METRIC_CONNECTIONS_LIMIT, i,
+                            sr_conf_connections(pchild, APR_ARRAY_IDX(child.databases, i, server_rec *), main_server));
     }
     sr_error_t *error = sr_watchdog_start(&child.watchdog, child.limit, pchild);
     if (error)
@@ -180,11 +182,17 @@ static void leave(dbd_source_t *dbd, sr_visit_end_t end)
     if (change == SR_GATE_ANSWERS) sr_run_log(dbd->server, APLOG_NOTICE, "SR0721: the database answers again");
 }
 
+static void count(const dbd_source_t *dbd, sr_metric_t metric, int by)
+{
+    if (dbd->number >= 0) sr_metrics_live_add(metric, dbd->number, by);
+}
+
 static void give_back(sr_store_source_t *source, sr_store_t *store)
 {
     APR_OPTIONAL_FN_TYPE(ap_dbd_close) *close = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_close);
     dbd_source_t *dbd = (dbd_source_t *)source;
     if (dbd->connection) close(dbd->server, dbd->connection);
+    if (dbd->connection) count(dbd, SR_METRIC_CONNECTIONS, -1);
     dbd->connection = NULL;
     if (dbd->watch.late) dbd->refused_until = sr_time_steady() + child.limit;
     leave(dbd, dbd->watch.late ? SR_VISIT_LATE : dbd->watch.answered ? SR_VISIT_ANSWERED : SR_VISIT_UNKNOWN);
@@ -221,7 +229,10 @@ static ap_dbd_t *open_connection(dbd_source_t *dbd)
 {
     APR_OPTIONAL_FN_TYPE(ap_dbd_open) *open = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open);
     const apr_time_t begun = sr_time_steady();
+    count(dbd, SR_METRIC_CONNECTIONS_WAITING, 1);
     dbd->connection = open(dbd->pool, dbd->server);
+    count(dbd, SR_METRIC_CONNECTIONS_WAITING, -1);
+    if (dbd->connection) count(dbd, SR_METRIC_CONNECTIONS, 1);
     if (dbd->visit.gate) sr_gate_opened(&dbd->visit);
     if (!dbd->connection) leave(dbd, sr_time_steady() - begun >= SLOW ? SR_VISIT_UNREACHABLE : SR_VISIT_UNKNOWN);
     else note_driver(dbd);

@@ -18,9 +18,10 @@ typedef struct table_t {
 
 /* Counters. The values of the first label are the rows, those of the second label the columns. */
 static const table_t counters[] = {
-    {"Requests by status", SR_METRIC_REQUESTS},    {"Seals", SR_METRIC_SEALS},
-    {"Deliveries", SR_METRIC_DELIVERIES},          {"Deliveries by database", SR_METRIC_QUEUE},
-    {"Helpers replaced", SR_METRIC_HELPER_LOSSES}, {"Database errors", SR_METRIC_DATABASE_ERRORS},
+    {"Requests by status", SR_METRIC_REQUESTS},     {"Seals", SR_METRIC_SEALS},
+    {"Deliveries", SR_METRIC_DELIVERIES},           {"Deliveries by database", SR_METRIC_QUEUE},
+    {"Events of submissions", SR_METRIC_EVENTS},    {"Helpers replaced", SR_METRIC_HELPER_LOSSES},
+    {"Database errors", SR_METRIC_DATABASE_ERRORS},
 };
 
 static const table_t durations[] = {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "metrics/metrics.h"
 #include "service/invite.h"
 #include "service/uploads.h"
 
@@ -304,7 +305,11 @@ static sr_error_t *try_once(const sr_service_t *service, const char **representa
         creation_text(service, request, submission, pool), rendered, metadata, request->idempotency_key, folder,
         sr_contents_text(contents, pool), sr_contents_new_text(contents, pool), webhooks,
         sr_json_list_text(json_incref(timers), pool), pool);
-    if (!error && *outcome == SR_OK) sr_service_wake_for(service, webhooks, timers);
+    if (!error && *outcome == SR_OK) {
+        sr_service_wake_for(service, webhooks, timers);
+        sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment, sr_metrics_number(SR_LABEL_EVENT, "created"),
+                         1);
+    }
     if (!error) error = sr_service_refusal(*outcome, pool);
     *representation = row ? row->representation : rendered;
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;

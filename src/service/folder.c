@@ -5,6 +5,7 @@
 
 #include <apr_thread_mutex.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #define CHECKED_FOR apr_time_from_sec(60)
 #define PROBED_FOR apr_time_from_sec(5)
@@ -85,12 +86,24 @@ sr_error_t *sr_service_folder(const sr_service_t *service, sr_blobs_t *documents
 
 /* --- for the health check */
 
+/* A small file can be written to a disk on which no document has room. */
+static sr_error_t *check_space(const sr_service_t *service, apr_pool_t *pool)
+{
+    struct statvfs disk;
+    if (statvfs(service->documents_root, &disk)) return NULL; /* writing has told what is wrong */
+    const apr_off_t left = (apr_off_t)disk.f_bavail * (apr_off_t)disk.f_frsize;
+    if (left >= service->free_space) return NULL;
+    return sr_error(pool, SR_EUNAVAILABLE, "%s has %" APR_OFF_T_FMT " free bytes, less than SigreqFreeSpace",
+                    service->documents_root, left);
+}
+
 static sr_error_t *probe_documents(const sr_service_t *service, apr_pool_t *pool)
 {
     sr_blobs_t *documents;
     SR_TRY(sr_service_documents(&documents, service, pool));
     SR_TRY(sr_service_folder(service, documents, pool));
-    return sr_blobs_probe(documents, pool);
+    SR_TRY(sr_blobs_probe(documents, pool));
+    return check_space(service, pool);
 }
 
 static void note_reason(char *reason, const sr_error_t *error)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "metrics/metrics.h"
+
 /* with the last request a creation takes less than 10 seconds */
 #define LONGEST apr_time_from_sec(7)
 #define LAST_REQUEST apr_time_from_msec(2500)
@@ -40,9 +42,20 @@ sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *s
     return sr_pdf_pool_for_request(service->pdf, owner, intake->deadline + LAST_REQUEST - sr_time_steady(), pool);
 }
 
-sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool)
+void sr_intake_count(const char *reason)
+{
+    sr_metrics_count(SR_METRIC_REFUSED, sr_metrics_number(SR_LABEL_REFUSAL, reason), 0, 1);
+}
+
+static sr_error_t *refusal(const char *name, const char *reason, apr_pool_t *pool)
 {
     return sr_error(pool, SR_EBADREQUEST, "Document %s cannot be signed: %s", name, reason);
+}
+
+sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool)
+{
+    sr_intake_count("unsignable");
+    return refusal(name, reason, pool);
 }
 
 sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool)
@@ -197,7 +210,10 @@ static sr_error_t *prove(const proof_t *proof)
 {
     sr_files_t *files = proof->files;
     const char *damage, *active = sr_warnings_refusal(proof->document->pages->warnings, proof->pool);
-    if (active && proof->service->refuse_active) return refuse(proof, active);
+    if (active && proof->service->refuse_active) {
+        sr_intake_count("active");
+        return refusal(proof->document->name, active, proof->pool);
+    }
     if (!fields_of(proof)->nelts) return NULL;
     if (files->upload.pages->normalise && !files->rewritten.sha256) SR_TRY(rewrite(proof));
     SR_TRY(prepare(&damage, proof));

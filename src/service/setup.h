@@ -60,6 +60,7 @@ struct sr_service_t {
     sr_bucket_t *bucket;                               /* the documents are in this bucket; NULL: in documents_root */
     sr_place_t also;                                   /* where they are also read from; root NULL: nowhere */
     apr_off_t cache_size;                              /* the limit in bytes */
+    apr_off_t free_space;                              /* with fewer free bytes the health check says unavailable */
     sr_pdf_pool_t *pdf;                                /* that of the child, or one for the documents of one owner */
     const void *database_key;                          /* differs for each database of the process */
     int max_files, max_signers, max_fields, max_pages; /* of one submission */

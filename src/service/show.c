@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "metrics/metrics.h"
+
 /* Raise it if images or texts of pages change. Cached files of an older version are not used. */
 #define RENDER_VERSION 3
 #define REFUSAL_LIFETIME apr_time_from_sec(300) /* so long a page that has killed a helper is not tried again */
@@ -330,6 +332,12 @@ static void keep_known(const work_t *work, const char *allowed, const sr_signing
     else sr_standing_add(work->service->child->standing, allowed, count, now, version, owner);
 }
 
+static sr_error_t *counted(sr_cached_result_t result)
+{
+    sr_metrics_count(SR_METRIC_PAGES, (int)result, 0, 1);
+    return NULL;
+}
+
 sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, const sr_show_t *show, apr_pool_t *pool)
 {
     work_t work = {.service = service, .show = show, .pool = pool};
@@ -337,7 +345,7 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     const apr_time_t now = sr_time_steady();
     sr_signing_t *signing;
     *shown = (sr_shown_t){.type = !show->width ? "application/json" : show->png ? "image/png" : NULL};
-    if (find_known(shown, &work, allowed, now)) return NULL;
+    if (find_known(shown, &work, allowed, now)) return counted(SR_CACHED_HIT);
     const apr_uint32_t count = sr_standing_count(show->document);
     SR_TRY(sr_service_signing(service, &signing, show->signer, pool));
     SR_TRY(sr_signing_may_see(signing, pool));
@@ -354,6 +362,7 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
         if (!find(shown, &work)) return recall_refusal(&work);
         return NULL;
     }
-    if (find(shown, &work)) return NULL;
+    if (find(shown, &work)) return counted(SR_CACHED_HIT);
+    counted(SR_CACHED_MISS);
     return make_in_turn(shown, &work, files, signing);
 }

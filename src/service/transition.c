@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "metrics/metrics.h"
+
 #define ATTEMPTS 20
 
 /* Returns the client of an event: of one by the signer who acts, or by a caller. An event that follows from another one
@@ -21,6 +23,7 @@ static sr_client_t client_of(const sr_transition_t *transition, const char *sign
 void sr_transition_event(sr_transition_t *transition, const char *signer, const char *kind, json_t *detail)
 {
     json_t *own = sr_json_own(detail ? detail : json_object(), transition->pool);
+    APR_ARRAY_PUSH(transition->told, const char *) = kind;
     sr_event_text_t text;
     const sr_event_t event = {kind, transition->now, signer, client_of(transition, signer), own};
     sr_event_write(&text, &event, ++transition->number, transition->hash, transition->pool);
@@ -237,6 +240,13 @@ static sr_error_t *commit(const sr_service_t *service, sr_transition_t *transiti
     return change(service, transition, outcome);
 }
 
+static void count_events(const sr_transition_t *transition)
+{
+    for (int i = 0; i < transition->told->nelts; i++)
+        sr_metrics_count(SR_METRIC_EVENTS, transition->signing->environment,
+                         sr_metrics_number(SR_LABEL_EVENT, APR_ARRAY_IDX(transition->told, i, const char *)), 1);
+}
+
 static sr_error_t *try_once(const sr_service_t *service, sr_transition_t *transition, sr_transition_body_t body,
                             void *baton, sr_outcome_t *outcome)
 {
@@ -245,6 +255,7 @@ static sr_error_t *try_once(const sr_service_t *service, sr_transition_t *transi
     transition->number = transition->signing->events;
     transition->hash = transition->signing->events_hash;
     transition->events = sr_json_own(json_array(), transition->pool);
+    transition->told = apr_array_make(transition->pool, 4, sizeof(const char *));
     transition->revisions = sr_json_own(json_array(), transition->pool);
     transition->contents = sr_contents_make(transition->pool);
     transition->folder = NULL;
@@ -261,6 +272,7 @@ static sr_error_t *try_once(const sr_service_t *service, sr_transition_t *transi
     sr_error_t *error = commit(service, transition, outcome);
     if (!error) error = sr_service_refusal(*outcome, transition->pool);
     transition->lock.ended = !error && *outcome == SR_OK;
+    if (transition->lock.ended) count_events(transition);
     /* also after an error, because the transaction may have been committed */
     for (int i = 0; i < transition->signing->submission.documents->nelts; i++)
         sr_standing_changed(APR_ARRAY_IDX(transition->signing->submission.documents, i, sr_document_state_t).uuid);

@@ -26,6 +26,7 @@ typedef struct sr_transition_t {
     int number;       /* of the last event */
     const char *hash; /* of the last event */
     json_t *events, *revisions;
+    apr_array_header_t *told;     /* const char *: the kinds of the events */
     apr_array_header_t *contents; /* sr_content_t, to which it refers */
     const char *folder;           /* the uuid of their folder (sr_contents_folder), or NULL */
     const char *kinds[3];         /* the webhooks to call, in their order, terminated by NULL */

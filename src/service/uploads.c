@@ -10,6 +10,7 @@
 /* `why` is for the log. The message is in the contract. */
 static sr_error_t *not_pdf(const char *why, apr_pool_t *pool)
 {
+    sr_intake_count("not-pdf");
     return sr_error_because(sr_error(pool, SR_EBADREQUEST, "Only PDF files are supported"), pool, "%s", why);
 }
 
@@ -43,8 +44,11 @@ static sr_error_t *verdict_error(const sr_pdf_probe_t *probe, const char *name, 
     switch (probe->verdict) {
     case SR_PDF_ACCEPTED: return NULL;
     case SR_PDF_NOT_PDF: return not_pdf("a file is damaged beyond what the helper can repair", pool);
-    case SR_PDF_PASSWORD: return sr_error(pool, SR_EBADREQUEST, "Document %s is password protected", name);
+    case SR_PDF_PASSWORD:
+        sr_intake_count("password");
+        return sr_error(pool, SR_EBADREQUEST, "Document %s is password protected", name);
     case SR_PDF_FORBIDDEN:
+        sr_intake_count("forbidden");
         return sr_error(pool, SR_EBADREQUEST, "Document %s does not permit signing: %s", name, probe->reason);
     case SR_PDF_REFUSED: break;
     }

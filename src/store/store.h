@@ -290,6 +290,9 @@ typedef enum sr_op_t {
      * due, so that an organisation has at most n that are pending; pgsql/jobs.sql explains it. The row has the numbers
      * of those that are due and of the jobs. */
     SR_OP_JOB_ARCHIVE,
+    /* → OK + quotas: how many organizations have no quota (unlimited), have used less than nine tenths of it (below),
+     * less than all of it (near), and all of it (reached). */
+    SR_OP_JOB_QUOTAS,
 
     /* Administration (sigreqctl). A list has all rows, oldest first. */
     /* uuid, name, quota|NULL, now → OK + organization | CONFLICT (name taken) */

@@ -49,6 +49,19 @@ is($signer->sign->code, 200, 'room again: signed');
 ok(wait_for(sub { $client->get('/health')->code == 200 }), 'and health is well');
 $disk->stop;
 
+subtest 'SigreqFreeSpace' => sub {
+    my $other = Sigreq::Httpd->new(place => "Sigreq On\nSigreqFreeSpace 2M");
+    my $there = Sigreq::SmallDisk->start(httpd => $other, folder => "$other->{dir}/documents", size => '4m');
+    my $asks  = $client->with(base => $other->base);
+    ok(wait_for(sub { $asks->get('/health')->code == 200 }), 'room enough');
+    $there->fill(3 * 1048576);
+    wait_for(sub { ($health = $asks->get('/health'))->code == 503 });
+    is($health->json('/documents'), 'unavailable', 'less room: health says it, although a small file can be written');
+    like($other->log, qr/SR0110: .*documents.* free bytes, less than SigreqFreeSpace/, 'the log says why');
+    $there->free;
+    ok(wait_for(sub { $asks->get('/health')->code == 200 }), 'room again: health is well');
+};
+
 subtest 'the disk of the database' => sub {
     my $folder = "$httpd->{dir}/database";
     my $apart  = Sigreq::Apart->new;

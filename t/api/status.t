@@ -125,6 +125,40 @@ subtest 'requests' => sub {
     cmp_ok($now->{sigreq_helper_starts_total}, '>=', 1, 'helpers');
 };
 
+subtest 'what the service does, and what it has left' => sub {
+    begin();
+    $client->with(token => 'no')->get('/signatures');
+    $client->request('GET', '/signatures', headers => { Authorization => '' });
+    fetch(GET => '/sign/' . 'x' x 43);
+    $client->create(files => [['a.pdf', 'no PDF']]);
+    my ($signs, $refuses) = map { signers_of($client->create->json) } 1 .. 2;
+    is($signs->sign->code,   200, 'signed');
+    is($refuses->refuse('no')->code, 200, 'refused');
+    seen();
+    my $events = sub { grown(qq(sigreq_submission_events_total{environment="test",event="$_[0]"})) };
+    is($events->('created'), 2, 'events: submissions created');
+    is($events->($_), 1, "... $_") for qw(signed completed refused);
+    is(grown('sigreq_submission_events_total{environment="production",event="created"}'), 0, 'none in production');
+    my $failed = sub { grown(qq(sigreq_authentication_failures_total{reason="$_[0]"})) };
+    is($failed->($_), 1, "authentication failures: $_") for qw(token missing link);
+    is(grown('sigreq_documents_refused_total{reason="not-pdf"}'), 1, 'a document was refused');
+    my ($free) = grep {/^sigreq_folder_free_bytes\{use="documents",folder="/} keys %$now;
+    cmp_ok($now->{$free}, '>', 0, 'free bytes of the documents folder');
+    cmp_ok($now->{ $free =~ s/free/size/r }, '>=', $now->{$free}, '... are not more than the size of the disk');
+    ok(wait_for(sub { seen(); $now->{sigreq_processes} == children($httpd->pid) }), 'children')
+        or diag "$now->{sigreq_processes}, " . children($httpd->pid);
+    is($now->{'sigreq_helpers_limit{class="work"}'}, 2 * $now->{sigreq_processes}, 'helpers that may work');
+    is($now->{'sigreq_helpers_busy{class="work"}'}, 0, 'none is busy');
+    cmp_ok(grown('sigreq_helper_wait_duration_seconds_count{class="work"}'), '>=', 2, 'waits for helpers');
+    is($now->{'sigreq_database_connections_limit{server="main"}'} % $now->{sigreq_processes}, 0,
+        'DBDMax of each child');
+    cmp_ok($now->{'sigreq_database_connections_used{server="main"}'}, '<=',
+        $now->{'sigreq_database_connections_limit{server="main"}'}, 'connections in use');
+    my $organizations = sub { my $sum = 0; $sum += $now->{$_} for grep {/^sigreq_organizations/} keys %$now; $sum };
+    ok(wait_for(sub { seen(); $organizations->() >= 1 }), 'organizations by quota');
+    cmp_ok($now->{sigreq_start_timestamp_seconds}, '<=', time, 'when counting began');
+};
+
 subtest 'counts of all children, also of those that ended' => sub {
     begin();
     my $crowd = $client->crowd;

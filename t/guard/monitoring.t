@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # docs/monitoring.md has every metric of src/metrics/metrics.def and every tag of the error log, and no others. A tag is
-# used by one file.
+# used by one file. Each alarm of conf/prometheus has a severity, a summary and a section in the page, and uses
+# metrics that exist.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -13,7 +14,7 @@ my (%defined, %tags);
 my $table = code('src/metrics/metrics.def');
 while ($table =~ /SR_METRIC\(\w+,\s*(\w+),\s*\w+,\s*"(\w+)",\s*(\w+),\s*(\w+)/g) {
     my ($type, $name, @labels) = ($1, $2, map {lc} $3, $4);
-    $defined{$name} = ($type eq 'SECONDS' ? 'gauge' : lc $type);
+    $defined{$name} = ($type =~ /^(?:SECONDS|LIVE)$/ ? 'gauge' : lc $type);
 }
 cmp_ok(scalar keys %defined, '>', 10, 'the table of figures was found');
 my %documented = $page =~ /^\| `(sigreq_\w+)` \| (\w+) \|/mg;
@@ -27,4 +28,20 @@ cmp_ok(scalar keys %tags, '>', 10, 'the tags were found');
 is_deeply([grep { keys %{ $tags{$_} } > 1 } sort keys %tags], [], 'no tag stands in two files');
 my %said = map { $_ => 1 } map { /SR\d{4}/g } grep {/^\| SR/} split /\n/, $page;
 is(join(' ', sort keys %said), join(' ', sort keys %tags), 'the page has every tag, and no other');
+
+my $rules = slurp('conf/prometheus/sigreq.rules.yml');
+my @alarms = $rules =~ /^      (- alert: .*?)(?=^      - |\z)/msg;
+cmp_ok(scalar @alarms, '>', 20, 'the alarms were found');
+for my $alarm (@alarms) {
+    my ($name) = $alarm =~ /alert: (\w+)/;
+    like($alarm, qr/severity: (?:critical|warning)\}/, "$name has a severity");
+    like($alarm, qr/^          summary: "./m, '... and a summary');
+    my ($anchor) = $alarm =~ /runbook_url: monitoring\.md#(\w+)$/m;
+    is($anchor, lc $name, '... and a runbook of its name');
+    like($page, qr/^### $name$/m, '... which is in the page');
+}
+for my $file ('conf/prometheus/sigreq.rules.yml', files('conf/grafana/*.json')) {
+    my %used = map { s/_(?:bucket|sum|count)$//r => 1 } slurp($file) =~ /\b(sigreq_\w+)/g;
+    is(join(' ', sort grep { !$defined{$_} } keys %used), '', "$file uses metrics that exist");
+}
 done_testing;

@@ -363,3 +363,9 @@ BEGIN
     END IF;
     RETURN QUERY SELECT 'ok', v_due, v_made;
 END $$
+
+-- How much of their quotas the organizations have used.
+-- @op job_quotas() → ok quotas
+SELECT 'ok', count(*) FILTER (WHERE quota IS NULL), count(*) FILTER (WHERE used < quota - quota / 10),
+    count(*) FILTER (WHERE used >= quota - quota / 10 AND used < quota), count(*) FILTER (WHERE used >= quota)
+FROM sigreq.organization

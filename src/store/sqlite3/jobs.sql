@@ -302,3 +302,10 @@ SELECT 'ok', coalesce(sum(
            (SELECT count(*) FROM (SELECT 1 FROM submission y WHERE @NEVER(y, org.id) LIMIT 10000))
            + (SELECT count(*) FROM (SELECT 1 FROM submission y WHERE @ENDING(y, org.id) LIMIT 10000))), 0), changes()
 FROM organization org
+
+-- How much of their quotas the organizations have used.
+-- @op job_quotas() → ok quotas
+-- @answer
+SELECT 'ok', count(*) FILTER (WHERE quota IS NULL), count(*) FILTER (WHERE used < quota - quota / 10),
+    count(*) FILTER (WHERE used >= quota - quota / 10 AND used < quota), count(*) FILTER (WHERE used >= quota)
+FROM organization
