@@ -128,7 +128,7 @@ subtest 'requests' => sub {
 subtest 'what the service does, and what it has left' => sub {
     begin();
     $client->with(token => 'no')->get('/signatures');
-    $client->request('GET', '/signatures', headers => { Authorization => '' });
+    fetch(GET => '/api/v3/signatures');
     fetch(GET => '/sign/' . 'x' x 43);
     $client->create(files => [['a.pdf', 'no PDF']]);
     my ($signs, $refuses) = map { signers_of($client->create->json) } 1 .. 2;
