@@ -279,6 +279,10 @@ INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PR
             $(patsubst %,644:%:$(DOC),README CHANGES LICENSE NOTICE $(wildcard docs/*.md)) \
             $(foreach i,$(SHARED),$(shell if [ -x $i ]; then echo 755; else echo 644; fi):$i:$(SHARE)/$(patsubst conf/%/,%,$(dir $i))) \
             $(foreach i,$(DOC_FOLDERS),$(patsubst %,644:%:$(DOC)/$i,$(wildcard docs/$i/*)))
+            $(patsubst %,644:%:$(DOC)/decisions,$(wildcard docs/decisions/*.md)) \
+            $(patsubst %,644:%:$(DOC)/signing-page,$(wildcard docs/signing-page/*.png)) \
+            $(patsubst %,644:%:$(DOC)/several-hosts,$(wildcard docs/several-hosts/*)) \
+            644:docs/monitoring/dashboard.svg:$(DOC)/monitoring
 target_of = $(DESTDIR)$(word 3,$(1))/$(notdir $(word 2,$(1)))
 define install_one
 install -D -m $(word 1,$(1)) $(word 2,$(1)) $(call target_of,$(1))
@@ -297,7 +301,7 @@ uninstall:
 	for d in $(PREFIX)/lib/sigreq $(MAIL) $(patsubst conf/%,$(SHARE)/%,$(sort $(dir $(SHARED)))) $(SHARE) \
 	    $(DOC_FOLDERS:%=$(DOC)/%) $(DOC); do \
 	for d in $(PREFIX)/lib/sigreq $(MAIL) $(PREFIX)/share/sigreq/prometheus $(PREFIX)/share/sigreq/grafana $(dir $(MAIL)) $(DOC)/decisions $(DOC)/signing-page \
-	    $(DOC)/several-hosts $(DOC); do \
+	    $(DOC)/several-hosts $(DOC)/monitoring $(DOC); do \
 	    [ ! -d $(DESTDIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; done
 
 # The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no npm.
