@@ -274,15 +274,9 @@ INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PR
             644:$(O)/manual/sigreqctl.8:$(MAN8) 644:$(O)/manual/mod_sigreq.8:$(MAN8) 644:$(O)/manual/sigreqctl:$(COMPLETION) \
             644:conf/modsecurity.conf:$(PREFIX)/share/sigreq \
             $(patsubst %,644:src/jobs/%:$(MAIL),$(MAIL_TEMPLATES)) \
-            $(patsubst %,644:%:$(PREFIX)/share/sigreq/prometheus,$(wildcard conf/prometheus/*.yml)) \
-            644:conf/grafana/sigreq.json:$(PREFIX)/share/sigreq/grafana \
             $(patsubst %,644:%:$(DOC),README CHANGES LICENSE NOTICE $(wildcard docs/*.md)) \
             $(foreach i,$(SHARED),$(shell if [ -x $i ]; then echo 755; else echo 644; fi):$i:$(SHARE)/$(patsubst conf/%/,%,$(dir $i))) \
             $(foreach i,$(DOC_FOLDERS),$(patsubst %,644:%:$(DOC)/$i,$(wildcard docs/$i/*)))
-            $(patsubst %,644:%:$(DOC)/decisions,$(wildcard docs/decisions/*.md)) \
-            $(patsubst %,644:%:$(DOC)/signing-page,$(wildcard docs/signing-page/*.png)) \
-            $(patsubst %,644:%:$(DOC)/several-hosts,$(wildcard docs/several-hosts/*)) \
-            644:docs/monitoring/dashboard.svg:$(DOC)/monitoring
 target_of = $(DESTDIR)$(word 3,$(1))/$(notdir $(word 2,$(1)))
 define install_one
 install -D -m $(word 1,$(1)) $(word 2,$(1)) $(call target_of,$(1))
@@ -300,8 +294,6 @@ uninstall:
 	for f in $(CONF_TARGET) $(CONF_TARGET).new; do if cmp -s conf/sigreq.conf $$f; then rm -f $$f; fi; done
 	for d in $(PREFIX)/lib/sigreq $(MAIL) $(patsubst conf/%,$(SHARE)/%,$(sort $(dir $(SHARED)))) $(SHARE) \
 	    $(DOC_FOLDERS:%=$(DOC)/%) $(DOC); do \
-	for d in $(PREFIX)/lib/sigreq $(MAIL) $(PREFIX)/share/sigreq/prometheus $(PREFIX)/share/sigreq/grafana $(dir $(MAIL)) $(DOC)/decisions $(DOC)/signing-page \
-	    $(DOC)/several-hosts $(DOC)/monitoring $(DOC); do \
 	    [ ! -d $(DESTDIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; done
 
 # The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no npm.

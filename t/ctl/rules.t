@@ -95,6 +95,8 @@ my %alarms = (
         [
             map({ ("$used$_\{server=\"main\"}" => '10x180') } qw(used limit)),
             qq(${used}waiting{server="main"}) => '0x180']],
+    SigreqStoreAway => [[sigreq_store_stopped => '1x180'],
+        [sigreq_store_stopped => '0x180', sigreq_store_failures_total => '0x90 1x90']],
     SigreqDiskFull => [["sigreq_folder_free_bytes{$disk}" => '4x180', "sigreq_folder_size_bytes{$disk}" => '100x180'],
         ["sigreq_folder_free_bytes{$disk}" => '40x180', "sigreq_folder_size_bytes{$disk}" => '100x180']],
     SigreqDiskFills => [["sigreq_folder_free_bytes{$disk}" => '2000-2x480',
