@@ -46,8 +46,8 @@ const of = ['--organization', uuid]
 ctl('user', 'create', ...of, '--firstname', 'Kim', '--lastname', 'Roe', '--email', email)
 const { token } = ctl('token', 'create', ...of, '--user', email, '--environment', 'test', '--name', 'a')
 
-// The clients of swagger-typescript-api and openapi-zod-client send no body but JSON and forms, and an array in a form as
-// one text. So their document has one file in a form, and the form of /verify, which is as good as the body.
+// The clients of swagger-typescript-api and openapi-zod-client send no body but JSON and forms, and an array in a form
+// as one text. So their document has one file in a form, and the form of /verify, which is as good as the body.
 function derived() {
     const spec = JSON.parse(readFileSync(document)), file = { type: 'string', format: 'binary' }
     const form = schema => ({ 'multipart/form-data': { schema } })
