@@ -77,7 +77,7 @@ MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqc
 
 ifeq ($(HTTPD_LIBEXECDIR),)
 all:
-	@echo "make: apxs is not here. 'make deps' installs what the build needs." >&2; exit 1
+	@echo "make: apxs is not here. 'tools/deps run' installs what the build needs." >&2; exit 1
 else
 all: $(PROGRAMS) $(MANUALS)
 endif
@@ -336,6 +336,7 @@ image: deb
 
 #: make test-package                   install, use, upgrade and purge the packages in a bare machine (root); also what
 #:                                     `make rpm` and `make image` have built
+#: make test-package                   install, use, upgrade and purge the packages in a bare machine; docs/operations.md (root)
 test-package: deb
 	@tools/deps test-package
 	@exec prove -It/lib -v t/package/*.t
@@ -346,7 +347,7 @@ deps:
 #: make run [PORT=] [STATE=] [DB=]     start a server to try, with tokens, on 127.0.0.1 (DB=sqlite3 or pgsql)
 run:
 	@tools/deps run $(DB)
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(if $(V),,-s) all
 	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)'
 #: make demo-receiver [STATE=]         print the webhooks of `make run`
 demo-receiver:

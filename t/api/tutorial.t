@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # docs/tutorial.md: its commands run word for word, in one bash, on a server that was started like `make run`, and print
-# what the page shows.
+# what the page shows. So do the commands of README, and those that `make run` prints.
 use strict;
 use warnings;
 use File::Temp 'tempdir';
@@ -49,5 +49,21 @@ for my $i (0 .. $#blocks) {
 }
 kill TERM => -$pid;
 waitpid $pid, 0;
+
+sub pasted {    # into a bash in this folder: what it prints
+    my ($where, $commands) = @_;
+    Sigreq::Suite::write_file("$folder/pasted", "cd $where\n$commands");
+    return qx(bash $folder/pasted 2>&1);
+}
+my ($try) = path($tree, 'README')->slurp =~ /^Try it\n-+\n(.*?)^\S[^\n]*\n-+$/ms;
+my $signed = qr/^completed\n.*signed\.pdf: signed: /m;
+like(pasted($folder, join '', grep { !/make run$/ } $try =~ /^    (.*\n)/mg), $signed, 'the commands of README sign');
+my ($told) = path($server->{state}, 'said')->slurp =~ /^Try it[^\n]*\n(.*?)^Figures/ms;
+like(pasted('/', $told), $signed, 'so do those that `make run` prints');
+unlike($server->log, qr/AH10159/, 'httpd has threads enough');
+my $env = "$server->{state}/env";
+$ENV{SIGREQ_KEEP} = 1;
 $server->stop;
+ok(!-e $env, 'when the server has ended, nothing says that it is there');
+system 'rm', '-rf', $server->{state};
 done_testing;
