@@ -334,9 +334,8 @@ image: deb
 	@tools/deps test-package
 	tools/image '$(O)/image' '$(DEB)'
 
-#: make test-package                   install, use, upgrade and purge the packages in a bare machine (root); also what
-#:                                     `make rpm` and `make image` have built
-#: make test-package                   install, use, upgrade and purge the packages in a bare machine; docs/operations.md (root)
+#: make test-package                   install, use, upgrade and purge the packages in a bare machine, with the commands of
+#:                                     docs/operations.md (root); also what `make rpm` and `make image` have built
 test-package: deb
 	@tools/deps test-package
 	@exec prove -It/lib -v t/package/*.t
