@@ -6,9 +6,7 @@
 # printed.
 use strict;
 use warnings;
-use Sigreq::Apart;
 use Sigreq::Here qw(wait_for sql);
-use Sigreq::Receiver;
 use Sigreq::S3;
 use Sigreq::Several;
 use Sigreq::Workload;
@@ -18,16 +16,9 @@ use Time::HiRes 'time';
 plan skip_all => $_
     for grep {defined} Sigreq::Several::missing(qw(haproxy patroni etcd pgbouncer)), Sigreq::S3::missing();
 
-my $receiver = Sigreq::Receiver->new; # before the programs that end with our pipes, which it would keep open
-my $several  = Sigreq::Several->new;
-my $params   = $several->database;
-my $apart    = Sigreq::Apart->new(params => $params);
-$several->haproxy;
-my @hosts  = ($several->host(1, $params), $several->host(2, $several->pooler));
-my @direct = map { $apart->client($_) } @hosts;
-my $client = Sigreq::Here::client(base => $several->base, token => $apart->{token}, connections => 0);
-ok($several->serves($client), 'the service works') or diag $several->log('haproxy');
-$client->post("/webhooks/$_-webhook-url", json => { url => $receiver->url('/ok') }) for qw(sent signed completed);
+my $several = Sigreq::Several->everything;
+my ($params, $receiver, $client) = @{$several}{qw(params receiver client)};
+my @direct = @{ $several->{direct} };
 sub durability { $_[0]->get('/health', query => { verbose => '' })->json->{durability} // '' }
 is(durability($_), 'ok', 'PostgreSQL keeps what it has committed') for @direct;
 
@@ -51,6 +42,7 @@ sub healed {
 sub is_whole_again { ok($several->is_redundant, '… there is a standby again') or diag explain $several->members }
 
 healed('the leader is killed', sub { $several->kill_all($_[0]) });
+ok(wait_for(sub { durability($direct[0]) eq 'at risk' }), '… without a standby, what it keeps is at risk');
 $several->again($_) for grep { !$several->family($_) } qw(pg1 pg2);
 is_whole_again();
 
@@ -68,6 +60,20 @@ is_whole_again();
 my @stopped;
 my $stopped_at = healed('the leader is stopped', sub { @stopped = $several->family($_[0]); kill STOP => @stopped });
 ok($load->answered(time), 'every request is answered while it is stopped');
+
+# Its PostgreSQL goes on without its Patroni, so nobody tells it that another one leads. It accepts connections that
+# want to write, and knows nothing of what was made since.
+my ($made) = map { $_->{created} ? $_->{created}{uuid} : () } reverse $load->notes;
+my ($former) = grep { $_ ne $several->leader } qw(pg1 pg2);
+kill CONT => grep { $_ != $several->pid($former) } @stopped;
+ok(wait_for(sub { $several->is_writable($former) }), 'the former leader goes on, and would write');
+my %shown;
+for my $host (map { $_->crowd } @direct) {
+    $shown{ $_->code }++
+        for $host->parallel(60, 20, sub { $host->request_p(GET => "/signatures/$made", unjudged => 1) });
+}
+is_deeply([grep { !/^(?:200|503)$/ } keys %shown], [], 'nobody is told what the former leader knows')
+    or diag explain(\%shown);
 kill CONT => @stopped;
 is_whole_again();
 diag sprintf 'the longest of all requests (%s) took %.1f s; SigreqDatabaseTimeout is 6 s', $load->slowest;

@@ -7,10 +7,8 @@
 use strict;
 use warnings;
 use List::Util 'max';
-use Sigreq::Apart;
 use Sigreq::Here qw(wait_for sql);
 use Sigreq::Processes;
-use Sigreq::Receiver;
 use Sigreq::S3;
 use Sigreq::Several;
 use Sigreq::Twin qw(seed times);
@@ -24,16 +22,10 @@ plan skip_all => $_
 my ($SIGNINGS, $FAILOVERS) = (times('SIGREQ_TIMES', 60, 10_000), times('SIGREQ_FAILOVERS', 1, 20));
 my $SIGNERS = 2;
 seed();
-my $receiver = Sigreq::Receiver->new; # before the programs that end with our pipes, which it would keep open
-my $several  = Sigreq::Several->new;
-my $params   = $several->database;
-my $apart    = Sigreq::Apart->new(params => $params);
-$several->haproxy;
-my @hosts  = ($several->host(1, $params), $several->host(2, $several->pooler));
-my @direct = map { $apart->client($_) } @hosts;
-my $client = Sigreq::Here::client(base => $several->base, token => $apart->{token}, connections => 0);
-ok($several->serves($client), 'the service works') or BAIL_OUT($several->log('haproxy'));
-$client->post("/webhooks/$_-webhook-url", json => { url => $receiver->url('/ok') }) for qw(sent signed completed);
+my $several = Sigreq::Several->everything;
+my ($params, $receiver, $client) = @{$several}{qw(params receiver client)};
+my @direct = @{ $several->{direct} };
+my @hosts  = @{ $several->{hosts} };
 ok($several->ttl(8), 'a leader may be silent for 8 s');
 my $load = Sigreq::Workload->new(client => $client, dir => $several->{dir}, width => 4, signers => $SIGNERS)->start;
 my (%killed, @healed);

@@ -16,6 +16,7 @@ use Sigreq::Apart;
 use Sigreq::Here qw(suite wait_for);
 use Sigreq::Httpd;
 use Sigreq::Processes;
+use Sigreq::Receiver;
 use Sigreq::S3;
 use Sigreq::Suite;
 
@@ -41,6 +42,25 @@ sub new {
         dir => tempdir('several.XXXXXX', DIR => suite->{dir}, CLEANUP => 1), owner => $$, started => [],
         network => '127.' . (1 + ($number >> 8)) . '.' . ($number & 255) }, $class;
     weaken($living{ refaddr $self } = $self);
+    return $self;
+}
+
+# everything: PostgreSQL, haproxy, two hosts (the second one with PgBouncer), and an organisation whose webhooks are
+# received: {params, receiver, hosts => [Sigreq::Httpd], direct => [a client for each host], client => through haproxy}
+sub everything {
+    my $class = shift;
+    my $receiver = Sigreq::Receiver->new; # before the programs that end with our pipes, which it would keep open
+    my $self     = $class->new;
+    my $params   = $self->database;
+    my $apart    = Sigreq::Apart->new(params => $params);
+    $self->haproxy;
+    my @hosts  = ($self->host(1, $params), $self->host(2, $self->pooler));
+    my $client = Sigreq::Here::client(base => $self->base, token => $apart->{token}, connections => 0);
+    @{$self}{qw(receiver apart hosts direct client)} =
+        ($receiver, $apart, \@hosts, [map { $apart->client($_) } @hosts], $client);
+    $self->serves($client) or die "the service does not work: " . $self->log('haproxy') . "\n";
+    $client->post("/webhooks/$_-webhook-url", json => { url => $receiver->url('/ok') })
+        for qw(sent signed completed);
     return $self;
 }
 
@@ -183,7 +203,10 @@ sub database {
             '/var/lib/postgresql/pgpass-patroni' => "$dir/pgpass", '/var/run/postgresql' => "$dir/s");
         $self->start($name, program('patroni'), $file);
     }
-    $self->is_redundant or die "Patroni did not start: " . join '', map { $self->log("pg$_") } 1, 2;
+    # initdb, and a copy of it: minutes on a machine that is very busy
+    my $tries = 5;
+    1 while !$self->is_redundant && --$tries;
+    $tries or die "Patroni did not start: " . join '', map { $self->log("pg$_") } 1, 2;
     $self->superuser("CREATE ROLE sigreq LOGIN PASSWORD 'secret'");
     $self->superuser('CREATE DATABASE sigreq OWNER sigreq');
     for my $host (map { $self->address($_) } 21, 22) {    # the standby has it, but may show it later
@@ -251,6 +274,14 @@ sub leader {
     my $members = $_[0]->members // return;
     my ($name) = grep { $members->{$_}{role} eq 'leader' && $members->{$_}{state} eq 'running' } sort keys %$members;
     return $name;
+}
+
+# Whether the PostgreSQL of a member accepts connections that want to write.
+sub is_writable {
+    my ($self, $name) = @_;
+    my ($number) = $name =~ /(\d)/;
+    my $params = 'host=' . $self->address(20 + $number) . ' user=sigreq password=secret dbname=sigreq';
+    return (psql("$params target_session_attrs=read-write", 'SELECT 1'))[0];
 }
 
 # Asks the Patroni of a member for something.
