@@ -21,29 +21,29 @@ typedef enum sr_metric_t {
 
 typedef enum sr_label_t {
     SR_LABEL_NONE,
-    SR_LABEL_VERSION,     /* its value is named by sr_metrics_name */
-    SR_LABEL_ROUTE,       /* named: "GET /path"; shown as two labels, method and route */
-    SR_LABEL_SERVER,      /* named: the virtual host that has the database */
-    SR_LABEL_CODE,        /* the HTTP status */
-    SR_LABEL_ENVIRONMENT, /* sr_environment_t */
-    SR_LABEL_RESULT,      /* sr_result_t */
-    SR_LABEL_KIND,        /* sr_kind_t */
-    SR_LABEL_OUTCOME,     /* sr_ending_t */
-    SR_LABEL_STATE,       /* sr_queue_t */
-    SR_LABEL_LOSS,        /* sr_loss_t */
-    SR_LABEL_OPERATION,   /* the operation of the PDF helper */
-    SR_LABEL_FAILURE,     /* the kind of a database failure */
-    SR_LABEL_USE,         /* the use of the database (sr_use_t) */
-    SR_LABEL_LIMIT,       /* the limit that was exceeded */
-    SR_LABEL_AUTHORITY,   /* the place of a timestamp authority in SigreqTimestamp */
-    SR_LABEL_STAMP_FAULT, /* sr_stamp_fault_t */
-    SR_LABEL_CREDENTIAL,  /* why a caller or a signer is not known */
-    SR_LABEL_EVENT,       /* the kind of an event of a submission */
-    SR_LABEL_REFUSAL,     /* why a document was refused */
-    SR_LABEL_CACHED,      /* sr_cached_result_t */
-    SR_LABEL_FOLDER,      /* named: "use /path"; shown as two labels, use and folder */
-    SR_LABEL_QUOTA,       /* sr_quota_use_t */
-    SR_LABEL_CLASS,       /* sr_pdf_class_t: whose requests to PDF helpers */
+    SR_LABEL_VERSION,      /* its value is named by sr_metrics_name */
+    SR_LABEL_ROUTE,        /* named: "GET /path"; shown as two labels, method and route */
+    SR_LABEL_SERVER,       /* named: the virtual host that has the database */
+    SR_LABEL_CODE,         /* the HTTP status */
+    SR_LABEL_ENVIRONMENT,  /* sr_environment_t */
+    SR_LABEL_RESULT,       /* sr_result_t */
+    SR_LABEL_KIND,         /* sr_kind_t */
+    SR_LABEL_OUTCOME,      /* sr_ending_t */
+    SR_LABEL_STATE,        /* sr_queue_t */
+    SR_LABEL_LOSS,         /* sr_loss_t */
+    SR_LABEL_OPERATION,    /* the operation of the PDF helper */
+    SR_LABEL_FAILURE,      /* the kind of a database failure */
+    SR_LABEL_USE,          /* the use of the database (sr_use_t) */
+    SR_LABEL_LIMIT,        /* the limit that was exceeded */
+    SR_LABEL_AUTHORITY,    /* the place of a timestamp authority in SigreqTimestamp */
+    SR_LABEL_STAMP_FAULT,  /* sr_stamp_fault_t */
+    SR_LABEL_CREDENTIAL,   /* why a caller or a signer is not known */
+    SR_LABEL_EVENT,        /* the kind of an event of a submission */
+    SR_LABEL_REFUSAL,      /* why a document was refused */
+    SR_LABEL_CACHED,       /* sr_cached_result_t */
+    SR_LABEL_FOLDER,       /* named: "use /path"; shown as two labels, use and folder */
+    SR_LABEL_QUOTA,        /* sr_quota_use_t */
+    SR_LABEL_CLASS,        /* sr_pdf_class_t: whose requests to PDF helpers */
     SR_LABEL_STORE_METHOD, /* the method of a request to the object store */
     SR_LABEL_STORE_RESULT, /* sr_store_result_t */
     SR_LABEL_FOUND,        /* 0: the cache has it, 1: it has not */

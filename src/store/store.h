@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.h: the database, and the contract of every operation on it.
  *
- * Sections: store.c (the engine), with pgsql.c and sqlite3.c (the differences between the two databases) · schema.c ·
- * watch.c · gate.c
+ * Sections: store.c (the engine), with pgsql.c and sqlite3.c (the differences of the databases); schema.c; watch.c; gate.c
  *
  * The SQL is in the folders pgsql and sqlite3, which have the same operations with the same signatures. One operation
  * is one transaction. It has an outcome (sr_outcome_t) and, with some outcomes, a row or a list of rows. tools/sql2c
@@ -11,7 +10,6 @@
  * Scope: every operation of a caller takes the SHA-256 of the bearer token and the time, and finds user, organisation
  * and environment by that token in the same statement. So a token that was revoked a moment ago, or one of another
  * environment, can neither read nor write anything.
- *
  * Times are microseconds since 1970 (apr_time_t) in bigint columns on both databases.
  */
 #ifndef SR_STORE_H
@@ -290,8 +288,7 @@ typedef enum sr_op_t {
      * due, so that an organisation has at most n that are pending; pgsql/jobs.sql explains it. The row has the numbers
      * of those that are due and of the jobs. */
     SR_OP_JOB_ARCHIVE,
-    /* → OK + quotas: how many organizations have no quota (unlimited), have used less than nine tenths of it (below),
-     * less than all of it (near), and all of it (reached). */
+    /* → OK + quotas: organizations without a quota, that used less than 9/10 of it (below), less than it, and all */
     SR_OP_JOB_QUOTAS,
 
     /* Administration (sigreqctl). A list has all rows, oldest first. */
