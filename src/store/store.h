@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.h: the database, and the contract of every operation on it.
  *
- * Sections: store.c (the engine), with pgsql.c and sqlite3.c (the differences of the databases); schema.c; watch.c; gate.c
+ * Sections: store.c (the engine) with pgsql.c and sqlite3.c (what differs); schema.c; watch.c; gate.c
  *
  * The SQL is in the folders pgsql and sqlite3, which have the same operations with the same signatures. One operation
  * is one transaction. It has an outcome (sr_outcome_t) and, with some outcomes, a row or a list of rows. tools/sql2c

@@ -44,7 +44,7 @@ my @cases = (
         qr{^src/store/sqlite3: missing: \@op PING$}],
     ['an unknown operation', $sql, sub { $_[0] =~ s/\@op ping/\@op pong/r }, qr/^\Q$sql\E:\d+: unknown: op PONG$/],
     ['the same twice', $sql, sub { $_[0] =~ s/\@op ping/\@op token_get/r }, qr/:\d+: op TOKEN_GET is there twice$/],
-    ['a mark that is none', $sql, sub { $_[0] =~ s/\@op ping/\@opp ping/r }, qr/:\d+: not understood: \@opp ping\( /],
+    ['a mark that is none', $sql, sub { $_[0] =~ s/\@op ping/\@opp ping/r }, qr/:\d+: not understood: \@opp ping\(/],
     ['an operation without signature', $sql, sub { $_[0] =~ s/\@op ping\(.*/\@op PING 0/r },
         qr/:\d+: not understood: \@op PING 0$/],
     ['a type that is none', $tokens, sub { $_[0] =~ s/(\@op token_current\(token_hash) hash/$1 hass/r },
