@@ -10,6 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+#if OPENSSL_VERSION_NUMBER >= 0x30400000L /* the same function, whose old name is deprecated since */
+#define TS_VERIFY_CTX_set_store TS_VERIFY_CTX_set0_store
+#endif
+
 #define NONCE_BYTES 8
 #define CLOCK_MOST apr_time_from_sec(300) /* the largest difference between the two clocks */
 
