@@ -6,11 +6,12 @@ use strict;
 use warnings;
 use Fcntl qw(F_SETLK F_UNLCK F_WRLCK SEEK_SET);
 use Mojo::File 'path';
-use Sigreq::Here qw(organisation suite wait_for is_error children);
+use Sigreq::Here qw(organisation suite wait_for is_error children sql);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
 use Sigreq::Processes;
 use Sigreq::Receiver;
+use Sigreq::Signer 'signers_of';
 use Test::More;
 
 plan skip_all => 'prefork has one thread per child' if suite->{mpm} eq 'prefork';
@@ -193,6 +194,30 @@ sub stalled_standby {
     is(scalar(grep { $_ > 1 } values %times), 0,  '… once');
 }
 
+# A signature hangs when it is stored, and the lock of its submission when it is given back. The request waits for the
+# first of both alone.
+sub late_once {
+    my $httpd = httpd(3);
+    my $here  = $client->with(base => $httpd->base);
+    my $late  = sub {
+        my $text = $client->{ua}->get($httpd->base . '/metrics')->res->body;
+        return $text =~ /^sigreq_database_errors_total\{reason="late"\} (\d+)$/m ? $1 : -1;
+    };
+    my ($signer) = signers_of($here->create->json);
+    my %hangs = (event => 'INSERT', submission_lock => 'DELETE');
+    sql("CREATE FUNCTION sigreq.test_hang() RETURNS trigger LANGUAGE plpgsql AS "
+            . "'BEGIN PERFORM pg_sleep(120); RETURN NULL; END'");
+    sql("CREATE TRIGGER test_hang AFTER $hangs{$_} ON sigreq.$_ EXECUTE FUNCTION sigreq.test_hang()")
+        for sort keys %hangs;
+    my $before = $late->();
+    is($signer->sign->code, 503, 'a signature hangs: 503');
+    is($late->() - $before, 1, '… and has waited once');
+    psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
+    sql("DROP TRIGGER test_hang ON sigreq.$_") for sort keys %hangs;
+    sql('DROP FUNCTION sigreq.test_hang()');
+    ok(wait_for(sub { $signer->sign->code == 200 }), 'going on: signed');
+}
+
 # A child that is stopped while it has the lock of SQLite's writers: found by trying, as the lock tells nobody.
 sub stop_writer {
     my ($httpd, $crowd) = @_;
@@ -233,6 +258,6 @@ sub stopped_writer {
     is($crowd->get("/signatures/$kept->{uuid}")->code, 200, 'nothing is lost');
 }
 
-if (suite->{db} eq 'pgsql') { stopped_postgres(); stalled_standby() }
+if (suite->{db} eq 'pgsql') { stopped_postgres(); stalled_standby(); late_once() }
 else                        { stopped_writer() }
 done_testing;
