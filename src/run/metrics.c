@@ -13,6 +13,7 @@
 #include "run/run.h"
 
 #define HANDLER "sigreq-metrics"
+#define ANSWER  "sigreq-answer" /* the key of answer_t in the pool of the request */
 
 /* Data that a handler stores for log_transaction. */
 typedef struct answer_t {
@@ -90,12 +91,14 @@ void sr_run_metrics_answered(request_rec *r, int route)
 {
     answer_t *answer = apr_palloc(r->pool, sizeof *answer);
     *answer = (answer_t){route, apr_time_now()}; /* the clock of r->request_time */
-    ap_set_module_config(r->request_config, &sigreq_module, answer);
+    apr_pool_userdata_setn(answer, ANSWER, NULL, r->pool);
 }
 
 void sr_run_metrics_count(request_rec *r)
 {
-    const answer_t *answer = ap_get_module_config(r->request_config, &sigreq_module);
+    void *found = NULL;
+    apr_pool_userdata_get(&found, ANSWER, r->pool); /* there is none if httpd refused the request */
+    const answer_t *answer = found;
     const int code =
         r->connection->aborted ? sr_metrics_number(SR_LABEL_CODE, "aborted") : sr_metrics_number_of_status(r->status);
     sr_metrics_count(SR_METRIC_REQUESTS, answer ? answer->route : 0, code, 1);

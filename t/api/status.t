@@ -32,6 +32,9 @@ CustomLog "access_log" line
 <Location "/server-status">
     SetHandler server-status
 </Location>
+<Location "/api/v3/denied">
+    Require all denied
+</Location>
 CONF
 my %settings = (
     modules => 'authz_core dbd status rewrite', children => 2,
@@ -123,6 +126,11 @@ subtest 'requests' => sub {
     is((grep {/route="\/elsewhere/} keys %$now), 0, 'requests outside of the service are not counted');
     ok(grown('sigreq_database_duration_seconds_count') >= 6, 'transactions');
     cmp_ok($now->{sigreq_helper_starts_total}, '>=', 1, 'helpers');
+    begin();
+    is(fetch(GET => '/api/v3/denied')->code, 403, 'httpd refuses a request');
+    seen();
+    is(requests(other => 'other', 403), 1, '… it is counted');
+    is((grep { grown($_) && /^sigreq_request_duration_seconds/ } keys %$now), 0, '… without a duration');
 };
 
 subtest 'what the service does, and what it has left' => sub {
