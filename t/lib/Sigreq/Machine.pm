@@ -33,6 +33,7 @@ sub new {
     die "mmdebstrap: $text\n" if $? != 0;
     copy('/etc/resolv.conf', "$root/etc/resolv.conf");
     my $self = bless { root => $root }, $class;
+    $self->write('etc/hosts', "127.0.0.1 localhost\n");
     # without an init system, invoke-rc.d does only what such a file allows
     $self->write('usr/sbin/policy-rc.d', "#!/bin/sh\nexit 0\n", 0755);
     return $self;
