@@ -219,7 +219,9 @@ export async function typeSignature(page, name, everywhere) {
 /** From all filled in to the done page. */
 export async function finish(page) {
     await settled(page)
-    if (await page.locator('#finish').isHidden()) await page.locator('[data-next]').click()
+    // on a busy machine the last dialog may open by itself between the question and the click, which it then stops
+    for (let i = 0; i < 60 && await page.locator('#finish').isHidden(); i++)
+        await page.locator('[data-next]').click({ timeout: 2000 }).catch(() => {})
     await settled(page)
     await page.locator('#finish [data-confirm]').click()
     await shown(page, DONE)
