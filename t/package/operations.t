@@ -106,7 +106,7 @@ sub script {    # for a machine: its blocks
         $last = $name;
         my $quiet = sub { my $hook = shift // return ''; return "{\n$hook}  >>/src/hooks 2>&1\n" };
         $text .= $quiet->($first ? $before{$name} : $between{$name}) if $where eq '';
-        $text .= "rm -f /src/failed; cd /root\n{\n$block->{commands}} >/src/out.$block->{number} 2>&1\n"
+        $text .= "rm -f /src/failed\n{\n$block->{commands}} >/src/out.$block->{number} 2>&1\n"
             . "touch /src/failed; mv /src/failed /src/done.$block->{number}\n";
         $text .= $quiet->($after{$name}) if $where eq '' && ($i == $#mine || $mine[ $i + 1 ]{section} ne $name);
     }
