@@ -7,6 +7,7 @@ use warnings;
 use File::Temp 'tempdir';
 use Sigreq::Here 'suite';
 use Sigreq::Httpd;
+use Sigreq::Suite;
 
 my $count = 0;
 
@@ -42,8 +43,14 @@ sub database { return (driver => suite->{db}, params => $_[0]{params}) }
 sub ctl {
     my ($self, @words) = @_;
     my %database = $self->database;
-    return Sigreq::Here::ctl_with(['--driver', $database{driver}, '--params', $database{params}], @words);
+    my @options = ('--driver', $database{driver}, '--params', $database{params});
+    # sigreqctl takes no password from the command line
+    @options = ('--config', Sigreq::Suite::write_file("$self->{dir}/ctl.conf", configuration(%database)))
+        if $database{params} =~ /\bpassword=/;
+    return Sigreq::Here::ctl_with(\@options, @words);
 }
+
+sub configuration { my %o = @_; return qq{DBDriver $o{driver}\nDBDParams "$o{params}"\n} }
 
 sub httpd {    # one more that serves it; see Sigreq::Httpd
     my ($self, %o) = @_;

@@ -179,9 +179,10 @@ sub haproxy {
 sub checked {
     my ($self, $params) = @_;
     my $config = Sigreq::Suite::write_file("$self->{dir}/check.conf",
-        "SigreqDocuments s3://sigreq\n" . $self->{s3}->directives("$self->{dir}/cache-1"));
-    my @command = (suite->{source} . '/build/sigreqctl', '--driver', 'pgsql', '--params', $params);
-    open my $pipe, '-|', @command, '--config', $config, qw(--json check --remote) or die "sigreqctl: $!\n";
+        Sigreq::Apart::configuration(driver => 'pgsql', params => $params)
+            . "SigreqDocuments s3://sigreq\n" . $self->{s3}->directives("$self->{dir}/cache-1"));
+    my @command = (suite->{source} . '/build/sigreqctl', '--config', $config, qw(--json check --remote));
+    open my $pipe, '-|', @command or die "sigreqctl: $!\n";
     return decode_json(do { local $/; <$pipe> });
 }
 
