@@ -15,9 +15,9 @@ use Test::More  ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
-    qw(suite organisation user place ctl ctl_said collect checked documents stored reports temporary_files children
-    signers not_behind_firewall restarted workers wait_for used signed database_stop database_start sql queued is_text is_error
-    nothing_happens at_once);
+    qw(suite organisation user place ctl ctl_said collect checked documents stored reports temporary_files
+    children signers not_behind_firewall restarted workers wait_for used signed database_stop database_start sql
+    queued is_text is_error nothing_happens at_once);
 
 my $suite;
 
