@@ -13,7 +13,7 @@
 #include "run/run.h"
 
 #define HANDLER "sigreq-metrics"
-#define ANSWER  "sigreq-answer" /* the key of answer_t in the pool of the request */
+#define ANSWER "sigreq-answer" /* the key of answer_t in the pool of the request */
 
 /* Data that a handler stores for log_transaction. */
 typedef struct answer_t {
