@@ -397,6 +397,7 @@ void sr_descriptor_own(int descriptor, apr_pool_t *pool);
 /* Returns a pool without a parent and with an allocator of its own, so that one thread may use and destroy it while
  * others use theirs. Returns NULL if there is no memory. */
 apr_pool_t *sr_pool_alone(void);
+
 /* ----------------------------------------------------------------------------------------------- process.c */
 /* Returns a new unique name for this process, without a '.'. */
 const char *sr_process_name(apr_pool_t *pool);

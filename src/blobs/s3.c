@@ -231,8 +231,9 @@ static sr_error_t *s3_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, 
     const bool cached = open_cached(blob, blobs, key, pool);
 
     if (!cached) SR_TRY(fetch(blob, blobs, key, pool));
-    sr_metrics_count(SR_METRIC_CACHE_READS, !cached, 0, 1);
-    sr_metrics_count(SR_METRIC_CACHE_BYTES, !cached, 0, (apr_uint64_t)blob->size);
+    const sr_cached_result_t result = cached ? SR_CACHED_HIT : SR_CACHED_MISS;
+    sr_metrics_count(SR_METRIC_CACHE_READS, (int)result, 0, 1);
+    sr_metrics_count(SR_METRIC_CACHE_BYTES, (int)result, 0, (apr_uint64_t)blob->size);
     return NULL;
 }
 

@@ -30,7 +30,6 @@ const char *const sr_metrics_label_names[SR_LABEL_COUNT] = {
     [SR_LABEL_STAMP_FAULT] = "reason",
     [SR_LABEL_STORE_METHOD] = "method",
     [SR_LABEL_STORE_RESULT] = "result",
-    [SR_LABEL_FOUND] = "result",
     [SR_LABEL_CREDENTIAL] = "reason",
     [SR_LABEL_EVENT] = "event",
     [SR_LABEL_REFUSAL] = "reason",
@@ -83,7 +82,6 @@ static const char *const store_results[] = {[SR_STORE_DONE] = "done",
                                             [SR_STORE_PASSING] = "passing",
                                             [SR_STORE_REFUSED] = "refused",
                                             NULL};
-static const char *const found[] = {"hit", "miss", NULL};
 static const char *const credentials[] = {"missing", "token", "link", NULL};
 static const char *const events[] = {"created",   "opened",  "signed",  "refused", "completed",
                                      "cancelled", "expired", "deleted", "other",   NULL};
@@ -112,7 +110,6 @@ static const char *const *const fixed[SR_LABEL_COUNT] = {
     [SR_LABEL_STAMP_FAULT] = stamp_faults,
     [SR_LABEL_STORE_METHOD] = store_methods,
     [SR_LABEL_STORE_RESULT] = store_results,
-    [SR_LABEL_FOUND] = found,
     [SR_LABEL_CREDENTIAL] = credentials,
     [SR_LABEL_EVENT] = events,
     [SR_LABEL_REFUSAL] = refusals,
@@ -142,7 +139,6 @@ enum {
     ROOM_STAMP_FAULT = sizeof stamp_faults / sizeof *stamp_faults - 1,
     ROOM_STORE_METHOD = sizeof store_methods / sizeof *store_methods - 1,
     ROOM_STORE_RESULT = sizeof store_results / sizeof *store_results - 1,
-    ROOM_FOUND = sizeof found / sizeof *found - 1,
     ROOM_CREDENTIAL = sizeof credentials / sizeof *credentials - 1,
     ROOM_EVENT = sizeof events / sizeof *events - 1,
     ROOM_REFUSAL = sizeof refusals / sizeof *refusals - 1,

@@ -46,7 +46,6 @@ typedef enum sr_label_t {
     SR_LABEL_CLASS,        /* sr_pdf_class_t: whose requests to PDF helpers */
     SR_LABEL_STORE_METHOD, /* the method of a request to the object store */
     SR_LABEL_STORE_RESULT, /* sr_store_result_t */
-    SR_LABEL_FOUND,        /* 0: the cache has it, 1: it has not */
     SR_LABEL_COUNT
 } sr_label_t;
 

@@ -38,9 +38,9 @@ sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *s
 /* Errors after the deadline: SR_EBADREQUEST if the documents took the time, SR_EUNAVAILABLE if the requests waited
  * for workers. */
 sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool);
-/* Makes an SR_EBADREQUEST: the document of that name cannot be signed, for that reason. */
 /* Counts a document that is refused, for the metrics. */
 void sr_intake_count(const char *reason);
+/* Makes an SR_EBADREQUEST: the document of that name cannot be signed, for that reason. Counts it as "unsignable". */
 sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool);
 
 /* Prepares each document that has fields as a trial. A document to which nothing can be appended is rewritten, and

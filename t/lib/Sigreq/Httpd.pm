@@ -8,6 +8,7 @@ use File::Temp 'tempdir';
 use IO::Socket::INET;
 use Mojo::File 'path';
 use Scalar::Util qw(refaddr weaken);
+use Sigreq::Firewall;
 use Sigreq::Here 'suite';
 use Sigreq::Suite;
 use Time::HiRes 'sleep';
@@ -40,7 +41,7 @@ sub conf {
     my $modules = path(suite->{modules})->slurp =~ m{ (/\S+)/mod_} ? $1 : die "no modules folder\n";
     my $processes     = $o{children} > 2 ? $o{children} : 8;
     my $load    = join '', map {"LoadModule ${_}_module $modules/mod_$_.so\n"} "mpm_$o{mpm}", split(/ /, $o{modules}),
-        suite->{firewall} ? qw(unique_id security2) : ();
+        suite->{firewall} ? Sigreq::Firewall::MODULES() : ();
     return <<"CONF";
 ServerRoot "$o{dir}"
 ServerName 127.0.0.1
