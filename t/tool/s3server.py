@@ -3,7 +3,7 @@
 """s3server.py FOLDER PORT PORT PORT PORT: OpenStack Swift for the caller's user, with its S3 API on the first port.
 Everything is in FOLDER, which must keep extended attributes. It prints "ready" when it serves, and ends with its
 standard input. Needs swift-proxy, swift-account, swift-container and swift-object. Keys: test:tester and testing,
-other:person and secret. The region is us-east-1."""
+other:person and secret. The region is us-east-1. A bucket may also be in the host's name: bucket.s3.localhost."""
 import http.client
 import os
 import signal
@@ -56,7 +56,8 @@ def configure():
     write('proxy.conf', *defaults(PORTS[0]), '[pipeline:main]', 'pipeline = ' + PIPELINE, '[app:proxy-server]',
           'use = egg:swift#proxy', 'account_autocreate = true', '[filter:memory]',
           'paste.filter_factory = memory:factory', '[filter:s3api]', 'use = egg:swift#s3api', 'location = us-east-1',
-          '[filter:tempauth]', 'use = egg:swift#tempauth', 'user_test_tester = testing .admin',
+          'storage_domain = s3.localhost', '[filter:tempauth]', 'use = egg:swift#tempauth',
+          'user_test_tester = testing .admin',
           'user_other_person = secret .admin', *filters)
     write('memory.py', MEMORY)
 

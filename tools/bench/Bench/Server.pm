@@ -9,7 +9,8 @@ use JSON::PP 'decode_json';
 use Sigreq::Processes;
 use Time::HiRes 'sleep';
 
-# new(dir => folder of its own, source => the tree with build/, directives => more of them, for the server)
+# new(dir => folder of its own, source => the tree with build/, directives => more of them, for the server, cpu => the
+# number of the only processor that httpd and its helpers may use)
 sub new {
     my ($class, %o) = @_;
     my $self = bless { %o, hosts => [] }, $class;
@@ -73,6 +74,14 @@ sub database {
         'ann@example.org');
     $host->{token} = decode_json($self->ctl($host, '--json', 'token', 'create', '--organization', 'Bench', '--user',
         'ann@example.org', '--environment', 'test', '--name', 'bench'))->{token};
+    return $self->serve($host);
+}
+
+# Serves a database, which may be one that another httpd serves, too. Its key `documents` is where its documents are
+# (default: a folder of its own), `directives` more for its virtual host.
+sub serve {
+    my ($self, $host) = @_;
+    mkdir $host->{documents} = "$self->{dir}/documents.$host->{name}" if !$host->{documents};
     push @{ $self->{hosts} }, $host;
     return $host;
 }
@@ -90,7 +99,6 @@ sub start {
     my $apxs = said('looking for apxs', 'sh', '-c', 'command -v apxs') =~ s/\s+$//r;
     my %asked = map { $_ => said("apxs -q $_", $apxs, '-q', $_) =~ s/\s+$//r } qw(SBINDIR PROGNAME LIBEXECDIR);
     $self->build_store_only($apxs);
-    mkdir "$self->{dir}/documents.$_->{name}" for @{ $self->{hosts} };    # a folder belongs to one database
     my @hosts = map { <<"HOST" } @{ $self->{hosts} };
 <VirtualHost *:$self->{port}>
     ServerName $_->{name}.test
@@ -99,7 +107,8 @@ sub start {
     DBDMin 1
     DBDKeep 34
     DBDMax 34
-    SigreqDocuments "$self->{dir}/documents.$_->{name}"
+    SigreqDocuments "$_->{documents}"
+    @{[$_->{directives} // '']}
 </VirtualHost>
 HOST
     spew("$self->{dir}/hosts.conf", join "\n", $self->{directives} // '', @hosts);
@@ -110,7 +119,8 @@ HOST
         open STDOUT, '>>', "$self->{dir}/logs/stderr";
         open STDERR, '>&', \*STDOUT;
         open STDIN, '<', '/dev/null';
-        exec "$asked{SBINDIR}/$asked{PROGNAME}", '-f', "$self->{source}/tools/bench/httpd.conf.in", '-DFOREGROUND';
+        my @pinned = defined $self->{cpu} ? ('taskset', '-c', $self->{cpu}) : ();
+        exec @pinned, "$asked{SBINDIR}/$asked{PROGNAME}", '-f', "$self->{source}/tools/bench/httpd.conf.in", '-DFOREGROUND';
         die "httpd: $!\n";
     }
     $self->wait_until_healthy($_) for @{ $self->{hosts} };
