@@ -28,7 +28,7 @@ my @direct = @{ $several->{direct} };
 my @hosts  = @{ $several->{hosts} };
 ok($several->ttl(8), 'a leader may be silent for 8 s');
 my $load = Sigreq::Workload->new(client => $client, dir => $several->{dir}, width => 4, signers => $SIGNERS)->start;
-my (%killed, @healed);
+my (%killed, @healed, @done);
 
 sub one     { return $_[rand @_] }
 sub helpers { return Sigreq::Here::workers(Sigreq::Here::children(one(@hosts)->pid)) }
@@ -91,6 +91,7 @@ while ($signings->() < $SIGNINGS || @healed < $FAILOVERS) {
     my $at = time;
     $faults{$fault}->();
     $killed{$fault}++;
+    push @done, [$at, $fault];
     if (!$load->goes_on($at, 1)) { fail("the service has not healed: $fault"); last }
     sleep max(0, 5 - (time - $at));
 }
@@ -117,6 +118,10 @@ diag $signings->() . ' signings, killed: ' . join ', ', map {"$killed{$_} times 
 diag 'answers: ' . join ', ', map {"$codes->{$_} times $_"} sort keys %$codes;
 diag sprintf '%d failovers, without an answer for %.1f s (%.1f to %.1f)', scalar @sorted, $sorted[@sorted / 2],
     @sorted[0, -1];
-diag sprintf 'the longest request (%s) took %.1f s; %d of %d webhooks arrived', $load->slowest, scalar keys %times,
+diag sprintf '%d of %d webhooks arrived', scalar keys %times,
     sql('SELECT count(*) FROM sigreq.job WHERE event IS NOT NULL', $params);
+my ($what, $took, $answered) = $load->slowest;
+my @before = map { sprintf '%s %.1f s', $_->[1], $answered - $_->[0] }
+    grep { $_->[0] < $answered && $_->[0] > $answered - $took - 15 } @done;
+diag sprintf 'the longest request (%s) took %.1f s; before its answer: %s', $what, $took, join ', ', @before;
 done_testing;

@@ -7,7 +7,6 @@ use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
 use List::Util 'max';
-use Mojo::File 'path';
 use Mojo::IOLoop;
 use Mojo::JSON qw(decode_json encode_json);
 use Mojo::Promise;
@@ -33,6 +32,7 @@ sub new {
 sub start {
     my $self = shift;
     $self->{begun} = time;
+    delete $self->{read};
     $self->{pid} = fork // die "fork: $!\n";
     return $self if $self->{pid};
     Mojo::IOLoop->reset;
@@ -113,7 +113,18 @@ sub stop {
 sub over { my $self = shift; return !$self->{pid} || waitpid($self->{pid}, POSIX::WNOHANG()) && delete $self->{pid} }
 sub wait { my $self = shift; my $pid = delete $self->{pid}; waitpid $pid, 0 if $pid; return $self }
 
-sub notes { my $file = $_[0]{file}; return -e $file ? map { decode_json($_) } path($file)->slurp =~ /^(.*)\n/mg : () }
+# All that it has written. Each call reads what was added since the last one, because tests ask again and again.
+sub notes {
+    my $self = shift;
+    my $read = $self->{read} //= { at => 0, notes => [] };
+    open my $file, '<', $self->{file} or return @{ $read->{notes} };
+    seek $file, $read->{at}, 0;
+    my $added = do { local $/; <$file> } // '';
+    my $whole = 1 + rindex $added, "\n";    # the last line may not be complete
+    push @{ $read->{notes} }, map { decode_json($_) } split /\n/, substr $added, 0, $whole;
+    $read->{at} += $whole;
+    return @{ $read->{notes} };
+}
 
 sub done  { my $self = shift; return map { $_->{signed}  // () } $self->notes }
 sub wrong { my $self = shift; return map { $_->{wrong} // $_->{died} // () } $self->notes }
@@ -151,9 +162,9 @@ sub silence {
 
 sub codes { my %count; $count{ $_->{code} }++ for grep { defined $_->{code} } $_[0]->notes; return \%count }
 
-sub slowest {    # of all requests: (what, seconds)
+sub slowest {    # of all requests: (what, seconds, when it was answered)
     my ($slowest) = sort { $b->{took} <=> $a->{took} } grep { defined $_->{took} } $_[0]->notes;
-    return ("$slowest->{what}, $slowest->{code}", $slowest->{took});
+    return ("$slowest->{what}, $slowest->{code}", @{$slowest}{qw(took at)});
 }
 
 # --- what the service has of it, by the client of any host: faults, as texts. pdfsig looks at 100 documents at most.

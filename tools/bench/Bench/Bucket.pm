@@ -34,7 +34,8 @@ sub downloads {
         my $made = Bench::Upload::create($server, $_);
         ($_->{name} => "/api/v3/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")
     } @hosts;
-    my $rates = in_turns(map { my $host = $_; ($host->{name} => sub { wrk($server, $host, $path{ $host->{name} }, @_) }) }
+    my $rates = in_turns(
+        map { my $host = $_; ($host->{name} => sub { wrk($server, $host, $path{ $host->{name} }, @_) }) }
         @hosts);
     $report->row(
         what => 'GET a document of 100 kB that the cache of an object store has', beside => 'out of a folder',
