@@ -31,9 +31,9 @@ static apr_global_mutex_t *writer;
 static struct {
     server_rec *main_server;
     const apr_array_header_t *databases; /* server_rec * */
-    sr_gate_t *volatile *gates;          /* one per database; NULL for SQLite, a file that cannot stop responding */
-    volatile bool *are_files;            /* one per database: it is SQLite, as its first connection has told */
-    int *servers;                        /* one per database: of sr_store_servers */
+    sr_gate_t **gates;                   /* one per database */
+    volatile bool *are_files;            /* one per database: it is SQLite, as its first connection has told. It needs
+                                            no gate, because a file cannot stop responding */
     sr_watchdog_t *watchdog;
     apr_interval_time_t limit;
     volatile apr_uint32_t writer_late;
@@ -110,12 +110,10 @@ void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, con
     child.databases = sr_conf_databases(pchild, main_server);
     child.gates = apr_palloc(pchild, (apr_size_t)child.databases->nelts * sizeof(sr_gate_t *));
     child.are_files = apr_pcalloc(pchild, (apr_size_t)child.databases->nelts * sizeof(bool));
-    child.servers = apr_pcalloc(pchild, (apr_size_t)child.databases->nelts * sizeof(int));
     for (int i = 0; i < child.databases->nelts; i++) {
-        child.servers[i] = servers_of(APR_ARRAY_IDX(child.databases, i, server_rec *), pchild);
-        child.gates[i] = sr_gate_create(i, threads, child.servers[i], child.limit, pchild);
-        sr_metrics_live_set(SR_METRIC_CONNECTIONS_LIMIT, i,
-                            sr_conf_connections(pchild, APR_ARRAY_IDX(child.databases, i, server_rec *), main_server));
+        server_rec *server = APR_ARRAY_IDX(child.databases, i, server_rec *);
+        child.gates[i] = sr_gate_create(i, threads, servers_of(server, pchild), child.limit, pchild);
+        sr_metrics_live_set(SR_METRIC_CONNECTIONS_LIMIT, i, sr_conf_connections(pchild, server, main_server));
     }
     sr_error_t *error = sr_watchdog_start(&child.watchdog, child.limit, pchild);
     if (error)
@@ -198,15 +196,20 @@ static void give_back(sr_store_source_t *source, sr_store_t *store)
     leave(dbd, dbd->watch.late ? SR_VISIT_LATE : dbd->watch.answered ? SR_VISIT_ANSWERED : SR_VISIT_UNKNOWN);
 }
 
+static sr_gate_t *gate_of(const dbd_source_t *dbd)
+{
+    return dbd->number >= 0 && child.watchdog && !child.are_files[dbd->number] ? child.gates[dbd->number] : NULL;
+}
+
 /* A request that has waited for the time limit in vain must not wait once more, for example to give back a lock. */
 static const char *begin(dbd_source_t *dbd)
 {
     const sr_use_t use = dbd->source.reads ? SR_USE_READ : SR_USE_WRITE;
     const char *why = NULL;
     if (sr_time_steady() < dbd->refused_until) return "the database has not answered this request before";
-    sr_gate_t *gate = dbd->number >= 0 && child.watchdog ? child.gates[dbd->number] : NULL;
+    sr_gate_t *gate = gate_of(dbd);
     hold_signals(&dbd->signals);
-    sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL, dbd->number, dbd->source.servers);
+    sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL, dbd->number, gate ? sr_gate_connect_time(gate) : 0);
     dbd->visit = (sr_visit_t){0};
     if (gate) why = sr_gate_enter(&dbd->visit, gate, use, dbd->watch.until);
     if (!why) return NULL;
@@ -219,9 +222,7 @@ static const char *begin(dbd_source_t *dbd)
 static void note_driver(const dbd_source_t *dbd)
 {
     const int number = dbd->number;
-    if (number < 0 || child.are_files[number] || strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3") != 0) return;
-    child.gates[number] = NULL;
-    child.are_files[number] = true;
+    if (number >= 0 && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3")) child.are_files[number] = true;
 }
 
 /* Opens a connection. If it returns NULL, everything that `begin` did is undone. */
@@ -291,6 +292,6 @@ sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool)
                           .server = server,
                           .pool = pool,
                           .number = sr_run_database_number(server)};
-    if (dbd->number >= 0) dbd->source.servers = child.servers[dbd->number];
+    if (dbd->number >= 0) dbd->source.servers = sr_gate_servers(child.gates[dbd->number]);
     return &dbd->source;
 }

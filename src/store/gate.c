@@ -22,7 +22,7 @@ struct sr_gate_t {
     pthread_mutex_t mutex;
     pthread_cond_t freed;
     pthread_mutex_t opening; /* taken to open a connection, with a time limit, which mod_dbd's own lock does not have */
-    int number, inside, most;
+    int number, servers, inside, most;
     int writers, most_writers; /* two thirds of `most`; 1 after a late write, doubled by an answer */
     apr_time_t moved;          /* when a thread last entered or left */
     apr_interval_time_t limit, connect_time;
@@ -35,7 +35,7 @@ static int all_writers(const sr_gate_t *gate)
     return gate->most * 2 / 3 > 1 ? gate->most * 2 / 3 : 1;
 }
 
-apr_interval_time_t sr_gate_connect_time(int servers, apr_interval_time_t limit)
+static apr_interval_time_t connect_time_of(int servers, apr_interval_time_t limit)
 {
     const apr_interval_time_t time = servers * SR_CONNECT_TIME, most = limit * 2 / 3;
 
@@ -53,11 +53,22 @@ sr_gate_t *sr_gate_create(int number, int threads, int servers, apr_interval_tim
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&gate->freed, &attributes);
     gate->number = number;
+    gate->servers = servers;
     gate->most = threads * 3 / 4 > 2 ? threads * 3 / 4 : 2;
     gate->most_writers = all_writers(gate);
     gate->limit = limit;
-    gate->connect_time = sr_gate_connect_time(servers, limit);
+    gate->connect_time = connect_time_of(servers, limit);
     return gate;
+}
+
+int sr_gate_servers(const sr_gate_t *gate)
+{
+    return gate->servers;
+}
+
+apr_interval_time_t sr_gate_connect_time(const sr_gate_t *gate)
+{
+    return gate->connect_time;
 }
 
 static struct timespec timespec_of(apr_time_t time)

@@ -456,8 +456,8 @@ struct sr_watch_t {
     apr_interval_time_t connect_time;
     bool late, answered; /* late: the time is up. answered: the database has responded in time */
 };
-/* Starts the time of an operation. */
-void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog, int database, int servers);
+/* Starts the time of an operation. `connect_time` is that of the gate: how long opening a connection may take. */
+void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog, int database, apr_interval_time_t connect_time);
 void sr_watch_end(sr_watch_t *watch);
 
 /* ------------------------------------------------------------------------------------------------- gate.c
@@ -466,9 +466,10 @@ void sr_watch_end(sr_watch_t *watch);
  * the machine. Then one thread at a time tries it, and all others are refused at once instead of waiting, until one
  * is answered. Reading and writing are counted separately. */
 typedef struct sr_gate_t sr_gate_t;
-/* `number` is the database's number in SR_LABEL_SERVER. At most three quarters of `threads`, and at least two, may
- * use the database at the same time, two thirds of them to write. */
+/* `number` is the database's number in SR_LABEL_SERVER, `servers` comes from sr_store_servers. At most three quarters
+ * of `threads`, and at least two, may use the database at the same time, two thirds of them to write. */
 sr_gate_t *sr_gate_create(int number, int threads, int servers, apr_interval_time_t limit, apr_pool_t *pool);
+int sr_gate_servers(const sr_gate_t *gate);
 
 typedef enum sr_visit_end_t {
     SR_VISIT_UNKNOWN,
@@ -486,8 +487,8 @@ typedef struct sr_visit_t {
 /* The longest time to open a connection, for each server of the connection string (libpq's connect_timeout). */
 #define SR_CONNECT_SECONDS "2"
 #define SR_CONNECT_TIME apr_time_from_sec(2)
-/* For all servers, but at most two thirds of the time limit of an operation. */
-apr_interval_time_t sr_gate_connect_time(int servers, apr_interval_time_t limit);
+/* Returns that time for all servers, but at most two thirds of the time limit of an operation. */
+apr_interval_time_t sr_gate_connect_time(const sr_gate_t *gate);
 
 /* Returns NULL if the thread may use the database, else the reason why not. Waits until `until` at the latest, a
  * time of sr_time_steady. The thread then opens its connection and calls sr_gate_opened, because one thread at a

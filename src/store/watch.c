@@ -97,13 +97,12 @@ sr_error_t *sr_watchdog_start(sr_watchdog_t **watchdog, apr_interval_time_t limi
     return NULL;
 }
 
-void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog, int database, int servers)
+void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog, int database, apr_interval_time_t connect_time)
 {
-    *watch = (sr_watch_t){.watchdog = watchdog, .socket = -1, .database = database};
+    *watch = (sr_watch_t){.watchdog = watchdog, .socket = -1, .database = database, .connect_time = connect_time};
     if (!watchdog) return;
     pthread_mutex_lock(&watchdog->mutex);
     watch->until = sr_time_steady() + watchdog->limit;
-    watch->connect_time = sr_gate_connect_time(servers, watchdog->limit);
     watch->next = watchdog->first;
     if (watch->next) watch->next->link = &watch->next;
     watch->link = &watchdog->first;

@@ -25,7 +25,7 @@ static const char *ping(link_t *l, sr_watch_t *watch)
 {
     const char *outcome;
 
-    sr_watch_begin(watch, watchdog, 0, 1);
+    sr_watch_begin(watch, watchdog, 0, SR_CONNECT_TIME);
     if (!link_open(l)) RUN(l, SR_OP_PING, "1");
     outcome = l->error ? l->error->cause : link_outcome(l);
     sr_watch_end(watch);
@@ -85,7 +85,7 @@ static void meanwhile(base_t *base)
     link_connect(&l, base, base->pool);
     link_connect(&other, base, base->pool);
     l.watch = &watch;
-    sr_watch_begin(&watch, watchdog, 0, 1);
+    sr_watch_begin(&watch, watchdog, 0, SR_CONNECT_TIME);
     ok(!link_open(&l), "open");
     execute(&other, "BEGIN");
     execute(&other, "LOCK TABLE sigreq.installation");
@@ -127,7 +127,7 @@ static void risk(base_t *base)
     link_close(&l);
 }
 
-static void servers(void)
+static void servers(apr_pool_t *pool)
 {
     static const struct {
         const char *driver, *params;
@@ -142,18 +142,23 @@ static void servers(void)
         {"pgsql", "postgresql://u:p,w@a:1,b:2/sigreq?application_name=a,b", 2},
         {"pgsql", "postgresql://a/x,y", 1},
     };
+    static const struct {
+        int servers, seconds;
+    } times[] = {{1, 2}, {2, 4}, {5, 4}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         is_int(sr_store_servers(cases[i].driver, cases[i].params), cases[i].count, "%s", cases[i].params);
-    is_int(sr_gate_connect_time(1, apr_time_from_sec(6)), apr_time_from_sec(2), "time to connect to one");
-    is_int(sr_gate_connect_time(2, apr_time_from_sec(6)), apr_time_from_sec(4), "to two");
-    is_int(sr_gate_connect_time(5, apr_time_from_sec(6)), apr_time_from_sec(4), "to five");
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        const sr_gate_t *gate = sr_gate_create(0, 4, times[i].servers, apr_time_from_sec(6), pool);
+        is_int(sr_gate_servers(gate), times[i].servers, "a gate for %d servers", times[i].servers);
+        is_int(sr_gate_connect_time(gate), apr_time_from_sec(times[i].seconds), "the time to connect to them");
+    }
 }
 
 static void checks(base_t *base)
 {
     if (!watchdog) {
-        servers();
+        servers(base->pool);
         if (sr_watchdog_start(&watchdog, apr_time_from_sec(60), base->pool)) die("no watchdog", NULL);
     }
     if (strcmp(base->driver_name, "pgsql") != 0) return;

@@ -21,7 +21,7 @@ static void sockets(apr_pool_t *pool)
     char byte;
 
     for (int i = 0; i < 3; i++) {
-        sr_watch_begin(&watches[i], watchdog, -1, 1);
+        sr_watch_begin(&watches[i], watchdog, -1, SR_CONNECT_TIME);
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i])) die("socketpair", "failed");
     }
     ok(sr_watch_arm(&watches[0], pairs[0][0]) && sr_watch_arm(&watches[1], pairs[1][0]), "two wait for an answer");
@@ -48,7 +48,7 @@ static void faster(void)
 {
     sr_watch_t watch;
 
-    sr_watch_begin(&watch, watchdog, -1, 1);
+    sr_watch_begin(&watch, watchdog, -1, SR_CONNECT_TIME);
     sr_watch_arm(&watch, -1);
     watch.late = true;
     sr_watch_disarm(&watch, true);
@@ -65,7 +65,7 @@ static void operation(base_t *base)
     link_connect(&other, base, base->pool);
     ok(!link_upgrade(&l), "upgrade");
     l.watch = &watch;
-    sr_watch_begin(&watch, watchdog, -1, 1);
+    sr_watch_begin(&watch, watchdog, -1, SR_CONNECT_TIME);
     ok(!link_open(&l), "open");
     execute(&other, "BEGIN");
     execute(&other, "LOCK TABLE sigreq.schema_version");
@@ -76,7 +76,7 @@ static void operation(base_t *base)
     ok(l.error && watch.late, "it stays so until the end");
     sr_watch_end(&watch);
     execute(&other, "ROLLBACK");
-    sr_watch_begin(&watch, watchdog, -1, 1);
+    sr_watch_begin(&watch, watchdog, -1, SR_CONNECT_TIME);
     ok(!apr_dbd_check_conn(base->driver, l.pool, l.handle), "the next use opens the connection again");
     RUN(&l, SR_OP_PING, "1");
     is_str(link_outcome(&l), "ok", "and is answered");
