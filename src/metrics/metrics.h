@@ -5,9 +5,11 @@
  * shares the block may count at any time, and a process that is killed leaves no number half changed. Until
  * sr_metrics_use is called, the block belongs to this process alone.
  *
- * Sections: metrics.c · text.c */
+ * Sections: metrics.c · text.c · disk.c */
 #ifndef SR_METRICS_H
 #define SR_METRICS_H
+
+#include <sys/statvfs.h>
 
 #include "base/base.h"
 
@@ -136,5 +138,18 @@ void sr_metrics_use(void *block);
 /* Returns all metrics in the Prometheus text format, version 0.0.4. */
 #define SR_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 const char *sr_metrics_text(apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- disk.c
+ * The metrics of folders. They are read from file systems, of which one may not respond. */
+typedef struct sr_disks_t sr_disks_t;
+/* As statvfs. A test has another one. */
+typedef int sr_disk_ask_t(const char *path, struct statvfs *room);
+/* `paths` (const char *) are those of the folders, by their numbers in SR_LABEL_FOLDER. The pool must live as long as
+ * the process. */
+sr_disks_t *sr_disks_create(const apr_array_header_t *paths, sr_disk_ask_t *ask, apr_pool_t *pool);
+/* Reads the metrics of all folders, and returns when all file systems have responded, or `patience` after the last one
+ * was asked. One that has not responded is not asked again until it has, and nobody waits for it again. Its metrics
+ * keep their values. */
+void sr_disks_measure(sr_disks_t *disks, apr_interval_time_t patience);
 
 #endif

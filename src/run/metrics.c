@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c: the metrics, in memory that all children share, and the handler of `SetHandler sigreq-metrics` for
- * Prometheus. The handler does not query the database, so it responds even if the database hangs. It asks the file
- * systems of the folders how much room they have. */
+ * Prometheus. The handler does not query the database, and waits a second at most for the file systems of the folders,
+ * so it responds even if one of them hangs. */
 #include <httpd.h>
 #include <http_protocol.h>
 #include <http_request.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "metrics/metrics.h"
 #include "mod_sigreq.h"
 #include "run/run.h"
 
 #define HANDLER "sigreq-metrics"
-#define ANSWER "sigreq-answer" /* the key of answer_t in the pool of the request */
+#define PATIENCE apr_time_from_sec(1) /* with the file systems */
+#define ANSWER "sigreq-answer"        /* the key of answer_t in the pool of the request */
 
 /* Data that a handler stores for log_transaction. */
 typedef struct answer_t {
@@ -34,9 +34,9 @@ static void name_servers(apr_pool_t *pconf, server_rec *main_server)
 
 /* --- folders */
 
-static apr_array_header_t *folders; /* const char *: paths, by their numbers in SR_LABEL_FOLDER */
+static sr_disks_t *disks;
 
-static void name_folder(const char *use, const char *path, apr_pool_t *pconf)
+static void name_folder(apr_array_header_t *folders, const char *use, const char *path, apr_pool_t *pconf)
 {
     if (!*path || !strncmp(path, "s3:", 3)) return;
     for (int i = 0; i < folders->nelts; i++)
@@ -49,27 +49,17 @@ static void name_folder(const char *use, const char *path, apr_pool_t *pconf)
 /* A cache in the folder of the documents has the same file system. */
 static void name_folders(apr_pool_t *pconf, server_rec *main_server)
 {
-    folders = apr_array_make(pconf, 4, sizeof(const char *));
+    apr_array_header_t *folders = apr_array_make(pconf, 4, sizeof(const char *));
     for (server_rec *server = main_server; server; server = server->next)
         for (int i = 0; i < sr_conf_sections(); i++) {
             const sr_conf_t *conf = sr_conf_section(pconf, i, server, main_server);
             if (!conf) continue;
-            name_folder("documents", conf->documents, pconf);
-            name_folder("documents-also", conf->documents_also, pconf);
-            name_folder("cache", conf->cache, pconf);
+            name_folder(folders, "documents", conf->documents, pconf);
+            name_folder(folders, "documents-also", conf->documents_also, pconf);
+            name_folder(folders, "cache", conf->cache, pconf);
         }
-    name_folder("documents-cache", sr_conf_of_process(main_server)->documents_cache, pconf);
-}
-
-static void measure_folders(void)
-{
-    for (int i = 0; folders && i < folders->nelts; i++) {
-        struct statvfs disk;
-        if (statvfs(APR_ARRAY_IDX(folders, i, const char *), &disk)) disk = (struct statvfs){0};
-        sr_metrics_set(SR_METRIC_FOLDER_FREE, i, 0, (apr_uint64_t)disk.f_bavail * disk.f_frsize);
-        sr_metrics_set(SR_METRIC_FOLDER_SIZE, i, 0, (apr_uint64_t)disk.f_blocks * disk.f_frsize);
-        sr_metrics_set(SR_METRIC_FOLDER_FILES, i, 0, (apr_uint64_t)disk.f_favail);
-    }
+    name_folder(folders, "documents-cache", sr_conf_of_process(main_server)->documents_cache, pconf);
+    disks = sr_disks_create(folders, statvfs, pconf);
 }
 
 int sr_run_metrics_create(apr_pool_t *pconf, server_rec *main_server)
@@ -110,7 +100,7 @@ int sr_run_metrics_show(request_rec *r)
     if (!r->handler || strcmp(r->handler, HANDLER) != 0) return DECLINED;
     ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, -1);
     if (r->method_number != M_GET) return HTTP_METHOD_NOT_ALLOWED;
-    measure_folders();
+    if (disks) sr_disks_measure(disks, PATIENCE);
     const char *text = sr_metrics_text(r->pool);
     ap_set_content_type(r, SR_METRICS_TYPE);
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");

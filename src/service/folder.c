@@ -9,6 +9,7 @@
 
 #define CHECKED_FOR apr_time_from_sec(60)
 #define PROBED_FOR apr_time_from_sec(5)
+#define SILENT apr_time_from_sec(15) /* a document that is not stored after this time cannot be stored */
 #define REASON_MOST 300
 #define FOLDERS_MOST 64 /* more virtual hosts and locations than these are checked each time */
 
@@ -21,7 +22,9 @@ typedef struct folder_t {
     const void *database;
     const char *root;
     apr_time_t checked; /* the time of the last successful check (sr_time_steady), or 0 */
-    apr_time_t probed;  /* the time of the last probe for the health check, or 0 */
+    apr_time_t probed;  /* when the last probe for the health check began, or 0 */
+    apr_time_t storing; /* when a probe began to store a document that is not stored yet, or 0 */
+    bool probing;
     probed_t result;
 } folder_t;
 
@@ -112,11 +115,25 @@ static void note_reason(char *reason, const sr_error_t *error)
 }
 
 /* Tries to write. sr_store_ping tries only to read, which also works with a full or read-only disk. */
-static void probe(probed_t *result, const sr_service_t *service, apr_pool_t *pool)
+static void probe_database(probed_t *result, const sr_service_t *service, apr_pool_t *pool)
 {
     sr_outcome_t outcome;
     note_reason(result->database, sr_store_rewrite(service->database, &outcome, pool));
+}
+
+static void probe_both(probed_t *result, folder_t *folder, const sr_service_t *service, apr_pool_t *pool)
+{
+    apr_thread_mutex_t *mutex = service->child->folders->mutex;
+    probe_database(result, service, pool);
+    apr_thread_mutex_lock(mutex);
+    folder->storing = sr_time_steady();
+    apr_thread_mutex_unlock(mutex);
     note_reason(result->documents, probe_documents(service, pool));
+    apr_thread_mutex_lock(mutex);
+    folder->storing = 0;
+    folder->probing = false;
+    folder->result = *result;
+    apr_thread_mutex_unlock(mutex);
 }
 
 static sr_error_t *error_of(const char *message, const char *reason, apr_pool_t *pool)
@@ -125,7 +142,8 @@ static sr_error_t *error_of(const char *message, const char *reason, apr_pool_t 
     return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "%s", message), pool, "%s", reason);
 }
 
-/* One request in five seconds probes. The others meanwhile use the last result. */
+/* One request in five seconds probes. The others meanwhile use the last result. A file system may never respond, if its
+ * server is dead (NFS). Then the one request that asks it waits, and no other one. */
 static probed_t probe_now_and_then(const sr_service_t *service, apr_pool_t *pool)
 {
     sr_folders_t *folders = service->child->folders;
@@ -133,15 +151,15 @@ static probed_t probe_now_and_then(const sr_service_t *service, apr_pool_t *pool
     apr_thread_mutex_lock(folders->mutex);
     folder_t *folder = find(folders, service);
     const apr_time_t now = sr_time_steady();
-    const bool due = folder && (!folder->probed || now - folder->probed >= PROBED_FOR);
+    const bool due = folder && !folder->probing && (!folder->probed || now - folder->probed >= PROBED_FOR);
     if (due) folder->probed = now;
+    if (due) folder->probing = true;
     if (folder) result = folder->result;
+    if (folder && folder->storing && now - folder->storing >= SILENT)
+        apr_snprintf(result.documents, REASON_MOST, "%s: storing a document has not ended after %d s",
+                     service->documents_root, (int)apr_time_sec(SILENT));
     apr_thread_mutex_unlock(folders->mutex);
-    if (!due) return result;
-    probe(&result, service, pool);
-    apr_thread_mutex_lock(folders->mutex);
-    folder->result = result;
-    apr_thread_mutex_unlock(folders->mutex);
+    if (due) probe_both(&result, folder, service, pool);
     return result;
 }
 
@@ -149,7 +167,10 @@ void sr_service_probe(const sr_service_t *service, sr_health_t *health, apr_pool
 {
     probed_t result;
     if (service->child->folders) result = probe_now_and_then(service, pool);
-    else probe(&result, service, pool);
+    else {
+        probe_database(&result, service, pool);
+        note_reason(result.documents, probe_documents(service, pool));
+    }
     health->database = error_of("The database cannot be written", result.database, pool);
     health->documents = error_of("Documents cannot be stored", result.documents, pool);
 }

@@ -99,6 +99,8 @@ my %alarms = (
         [sigreq_store_stopped => '0x180', sigreq_store_failures_total => '0x90 1x90']],
     SigreqDiskFull => [["sigreq_folder_free_bytes{$disk}" => '4x180', "sigreq_folder_size_bytes{$disk}" => '100x180'],
         ["sigreq_folder_free_bytes{$disk}" => '40x180', "sigreq_folder_size_bytes{$disk}" => '100x180']],
+    SigreqDiskSilent => [["sigreq_folder_read_timestamp_seconds{$disk}" => '0x180'],
+        ["sigreq_folder_read_timestamp_seconds{$disk}" => '0+60x180']],
     SigreqDiskFills => [["sigreq_folder_free_bytes{$disk}" => '2000-2x480',
         "sigreq_folder_size_bytes{$disk}" => '10000x480'],
         ["sigreq_folder_free_bytes{$disk}" => '2000x480', "sigreq_folder_size_bytes{$disk}" => '10000x480']],
