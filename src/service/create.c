@@ -63,12 +63,8 @@ static json_t *documents_json(const apr_array_header_t *documents)
     json_t *array = json_array();
     for (int i = 0; i < documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(documents, i, sr_document_state_t);
-        json_t *row = json_object();
-        json_object_set_new(row, "uuid", json_string(document->uuid));
-        json_object_set_new(row, "name", json_string(document->name));
-        json_object_set_new(row, "sha256", json_string(document->sha256));
-        json_object_set_new(row, "size", json_integer(document->size));
-        json_object_set_new(row, "pages", json_integer(document->pages));
+        json_t *row = json_pack("{s:s,s:s,s:s,s:I,s:i}", "uuid", document->uuid, "name", document->name, "sha256",
+                                document->sha256, "size", (json_int_t)document->size, "pages", document->pages);
         json_object_set_new(row, "warnings", document->warnings ? sr_warnings_names(document->warnings) : json_null());
         if (rewritten_sha256(document)) {
             json_object_set_new(row, "rewritten_sha256", json_string(document->base_sha256));
@@ -114,15 +110,10 @@ static json_t *signers_json(const apr_array_header_t *signers)
     json_t *array = json_array();
     for (int i = 0; i < signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
-        json_t *row = json_object();
-        json_object_set_new(row, "uuid", json_string(signer->uuid));
-        json_object_set_new(row, "firstname", json_string(signer->firstname));
-        json_object_set_new(row, "lastname", json_string(signer->lastname));
-        json_object_set_new(row, "email", sr_json_string_or_null(signer->email));
-        json_object_set_new(row, "locale", sr_json_string_or_null(signer->locale));
-        json_object_set_new(row, "state", json_string(sr_signer_state_name(signer->state)));
-        json_object_set_new(row, "signing_order", json_integer(signer->order));
-        json_object_set_new(row, "fields", sr_signer_fields_json(signer));
+        json_t *row = json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:s,s:i,s:o}", "uuid", signer->uuid, "firstname",
+                                signer->firstname, "lastname", signer->lastname, "email", signer->email, "locale",
+                                signer->locale, "state", sr_signer_state_name(signer->state), "signing_order",
+                                signer->order, "fields", sr_signer_fields_json(signer));
         json_array_append_new(array, row);
     }
     return array;
