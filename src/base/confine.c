@@ -10,63 +10,63 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#define ANY SR_CONFINE_ANY
+#define CALL SR_CONFINE_CALL
 #define EQUAL SR_CONFINE_EQUAL
 #define MASKED SR_CONFINE_MASKED
 #define COUNT(rules) (sizeof(rules) / sizeof *(rules))
 
 static const sr_confine_rule_t COMMON[] = {
-    {SCMP_SYS(poll), ANY, 0, 0, 0},
-    {SCMP_SYS(ppoll), ANY, 0, 0, 0},
-    {SCMP_SYS(close), ANY, 0, 0, 0},
-    {SCMP_SYS(fstat), ANY, 0, 0, 0},
+    CALL(poll),
+    CALL(ppoll),
+    CALL(close),
+    CALL(fstat),
     /* memory that is not executable */
     {SCMP_SYS(mmap), MASKED, 2, 0, PROT_EXEC},
     {SCMP_SYS(mprotect), MASKED, 2, 0, PROT_EXEC},
-    {SCMP_SYS(munmap), ANY, 0, 0, 0},
-    {SCMP_SYS(mremap), ANY, 0, 0, 0},
-    {SCMP_SYS(madvise), ANY, 0, 0, 0},
-    {SCMP_SYS(brk), ANY, 0, 0, 0},
+    CALL(munmap),
+    CALL(mremap),
+    CALL(madvise),
+    CALL(brk),
     /* the process itself */
     {SCMP_SYS(prlimit64), EQUAL, 0, 0, 0},
-    {SCMP_SYS(getrlimit), ANY, 0, 0, 0},
-    {SCMP_SYS(setrlimit), ANY, 0, 0, 0},
-    {SCMP_SYS(clock_gettime), ANY, 0, 0, 0},
-    {SCMP_SYS(gettimeofday), ANY, 0, 0, 0},
-    {SCMP_SYS(futex), ANY, 0, 0, 0},
-    {SCMP_SYS(getrandom), ANY, 0, 0, 0},
-    {SCMP_SYS(getpid), ANY, 0, 0, 0},
-    {SCMP_SYS(gettid), ANY, 0, 0, 0},
-    {SCMP_SYS(rt_sigprocmask), ANY, 0, 0, 0},
-    {SCMP_SYS(rt_sigreturn), ANY, 0, 0, 0},
-    {SCMP_SYS(restart_syscall), ANY, 0, 0, 0},
-    {SCMP_SYS(exit), ANY, 0, 0, 0},
-    {SCMP_SYS(exit_group), ANY, 0, 0, 0},
+    CALL(getrlimit),
+    CALL(setrlimit),
+    CALL(clock_gettime),
+    CALL(gettimeofday),
+    CALL(futex),
+    CALL(getrandom),
+    CALL(getpid),
+    CALL(gettid),
+    CALL(rt_sigprocmask),
+    CALL(rt_sigreturn),
+    CALL(restart_syscall),
+    CALL(exit),
+    CALL(exit_group),
 };
 const sr_confine_list_t sr_confine_common = {COMMON, COUNT(COMMON), false};
 
 /* No library has a reason to use these, so code that does has taken over the process. */
 static const sr_confine_rule_t FATAL[] = {
-    {SCMP_SYS(execve), ANY, 0, 0, 0},
-    {SCMP_SYS(execveat), ANY, 0, 0, 0},
-    {SCMP_SYS(fork), ANY, 0, 0, 0},
-    {SCMP_SYS(vfork), ANY, 0, 0, 0},
-    {SCMP_SYS(clone3), ANY, 0, 0, 0},
-    {SCMP_SYS(socket), ANY, 0, 0, 0},
-    {SCMP_SYS(connect), ANY, 0, 0, 0},
-    {SCMP_SYS(bind), ANY, 0, 0, 0},
-    {SCMP_SYS(listen), ANY, 0, 0, 0},
-    {SCMP_SYS(accept), ANY, 0, 0, 0},
-    {SCMP_SYS(accept4), ANY, 0, 0, 0},
-    {SCMP_SYS(ptrace), ANY, 0, 0, 0},
-    {SCMP_SYS(unshare), ANY, 0, 0, 0},
-    {SCMP_SYS(setns), ANY, 0, 0, 0},
-    {SCMP_SYS(mount), ANY, 0, 0, 0},
-    {SCMP_SYS(bpf), ANY, 0, 0, 0},
-    {SCMP_SYS(keyctl), ANY, 0, 0, 0},
-    {SCMP_SYS(process_vm_readv), ANY, 0, 0, 0},
-    {SCMP_SYS(process_vm_writev), ANY, 0, 0, 0},
-    {SCMP_SYS(io_uring_setup), ANY, 0, 0, 0},
+    CALL(execve),
+    CALL(execveat),
+    CALL(fork),
+    CALL(vfork),
+    CALL(clone3),
+    CALL(socket),
+    CALL(connect),
+    CALL(bind),
+    CALL(listen),
+    CALL(accept),
+    CALL(accept4),
+    CALL(ptrace),
+    CALL(unshare),
+    CALL(setns),
+    CALL(mount),
+    CALL(bpf),
+    CALL(keyctl),
+    CALL(process_vm_readv),
+    CALL(process_vm_writev),
+    CALL(io_uring_setup),
 };
 const sr_confine_list_t sr_confine_fatal = {FATAL, COUNT(FATAL), true};
 

@@ -16,6 +16,11 @@ typedef struct sr_confine_rule_t {
     unsigned argument;
     uint64_t value, mask;
 } sr_confine_rule_t;
+/* A rule that applies to all calls of a function. */
+#define SR_CONFINE_CALL(name)                                                                                          \
+    {                                                                                                                  \
+        SCMP_SYS(name), SR_CONFINE_ANY, 0, 0, 0                                                                        \
+    }
 
 typedef struct sr_confine_list_t {
     const sr_confine_rule_t *rules;

@@ -27,7 +27,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ANY SR_CONFINE_ANY
 #define EQUAL SR_CONFINE_EQUAL
 #define MASKED SR_CONFINE_MASKED
 
@@ -41,7 +40,7 @@ static const sr_confine_rule_t MESSAGES[] = {
 static const sr_confine_rule_t TEMPLATE[] = {
     {SCMP_SYS(clone), EQUAL, 0, SR_PDFD_FORK_FLAGS, 0},
     {SCMP_SYS(dup3), EQUAL, 1, SR_PDF_SOCKET, 0},
-    {SCMP_SYS(seccomp), ANY, 0, 0, 0},
+    SR_CONFINE_CALL(seccomp),
     {SCMP_SYS(tgkill), EQUAL, 2, SIGABRT, 0},
 };
 

@@ -39,15 +39,14 @@ bool sr_signd_become(uid_t user, gid_t group)
     return setuid(user) == 0 && getuid() == user && geteuid() == user;
 }
 
-#define ANY SR_CONFINE_ANY
 static const sr_confine_rule_t SERVING[] = {
-    {SCMP_SYS(epoll_wait), ANY, 0, 0, 0},
-    {SCMP_SYS(epoll_pwait), ANY, 0, 0, 0},
-    {SCMP_SYS(epoll_ctl), ANY, 0, 0, 0},
-    {SCMP_SYS(recvmsg), ANY, 0, 0, 0},
-    {SCMP_SYS(recvfrom), ANY, 0, 0, 0},
-    {SCMP_SYS(sendto), ANY, 0, 0, 0},
-    {SCMP_SYS(getsockopt), ANY, 0, 0, 0},
+    SR_CONFINE_CALL(epoll_wait),
+    SR_CONFINE_CALL(epoll_pwait),
+    SR_CONFINE_CALL(epoll_ctl),
+    SR_CONFINE_CALL(recvmsg),
+    SR_CONFINE_CALL(recvfrom),
+    SR_CONFINE_CALL(sendto),
+    SR_CONFINE_CALL(getsockopt),
     {SCMP_SYS(write), SR_CONFINE_EQUAL, 0, STDERR_FILENO, 0},
     {SCMP_SYS(tgkill), SR_CONFINE_EQUAL, 2, SIGABRT, 0}, /* a failed assertion */
 };
