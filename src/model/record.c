@@ -20,6 +20,11 @@ static bool truth(const json_t *row, const char *key)
     return json_is_true(json_object_get(row, key)) || number(row, key) == 1;
 }
 
+/* Members that have the names of their columns in `row`. */
+#define TEXT(member) .member = sr_json_string(row, #member)
+#define NUMBER(member) .member = number(row, #member)
+#define TRUTH(member) .member = truth(row, #member)
+
 /* --- documents */
 
 static bool is_archive(const json_t *row)
@@ -46,11 +51,8 @@ sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t 
 {
     const char *rewritten = sr_json_string(row, "rewritten_sha256");
     const json_t *warnings = json_object_get(row, "warnings");
-    *document = (sr_document_state_t){.uuid = sr_json_string(row, "uuid"),
-                                      .name = sr_json_string(row, "name"),
-                                      .pages = (int)number(row, "pages"),
-                                      .sha256 = sr_json_string(row, "sha256"),
-                                      .size = number(row, "size")};
+    *document =
+        (sr_document_state_t){TEXT(uuid), TEXT(name), .pages = (int)number(row, "pages"), TEXT(sha256), NUMBER(size)};
     if (!document->uuid || !document->name || !document->sha256) return spoilt(pool, "a document");
     if (!sr_warnings_parse(&document->warnings, json_is_null(warnings) ? NULL : warnings))
         return spoilt(pool, "a document's warnings");
@@ -113,25 +115,25 @@ apr_array_header_t *sr_document_state_files(const sr_document_state_t *document,
 
 static sr_error_t *read_signer(sr_signer_t *signer, const json_t *row, apr_pool_t *pool)
 {
-    *signer = (sr_signer_t){.uuid = sr_json_string(row, "uuid"),
-                            .firstname = sr_json_string(row, "firstname"),
-                            .lastname = sr_json_string(row, "lastname"),
-                            .email = sr_json_string(row, "email"),
-                            .locale = sr_json_string(row, "locale"),
-                            .opened_at = number(row, "opened_at"),
-                            .completed_at = number(row, "completed_at"),
-                            .refused_at = number(row, "refused_at"),
-                            .refusal_reason = sr_json_string(row, "refusal_reason"),
-                            .ip = sr_json_string(row, "ip"),
-                            .user_agent = sr_json_string(row, "user_agent"),
-                            .signature_type = sr_json_string(row, "signature_type"),
-                            .consent = sr_json_string(row, "consent"),
+    *signer = (sr_signer_t){TEXT(uuid),
+                            TEXT(firstname),
+                            TEXT(lastname),
+                            TEXT(email),
+                            TEXT(locale),
+                            NUMBER(opened_at),
+                            NUMBER(completed_at),
+                            NUMBER(refused_at),
+                            TEXT(refusal_reason),
+                            TEXT(ip),
+                            TEXT(user_agent),
+                            TEXT(signature_type),
+                            TEXT(consent),
                             .order = (int)number(row, "signing_order"),
-                            .due_at = number(row, "due_at"),
-                            .reminded_at = number(row, "reminded_at"),
+                            NUMBER(due_at),
+                            NUMBER(reminded_at),
                             .reminders = (int)number(row, "reminders"),
-                            .replaces = sr_json_string(row, "replaces"),
-                            .alias = sr_json_string(row, "alias")};
+                            TEXT(replaces),
+                            TEXT(alias)};
     if (!signer->uuid || !signer->firstname || !signer->lastname) return spoilt(pool, "a signer");
     if (!sr_signer_state_parse(&signer->state, sr_json_string(row, "state")))
         return spoilt(pool, "the state of a signer");
@@ -190,27 +192,27 @@ sr_error_t *sr_submission_parse(sr_submission_t *submission, const json_t *row, 
     const json_t *creator = json_object_get(row, "created_by"), *warnings = json_object_get(row, "warnings");
     const json_t *metadata = json_object_get(row, "metadata");
     *submission =
-        (sr_submission_t){.uuid = sr_json_string(row, "uuid"),
-                          .name = sr_json_string(row, "name"),
-                          .template_uuid = sr_json_string(row, "template_uuid"),
-                          .skip_intro = truth(row, "skip_intro"),
-                          .send_email = truth(row, "send_email"),
-                          .access_epoch = number(row, "access_epoch"),
-                          .created_at = number(row, "created_at"),
-                          .updated_at = number(row, "updated_at"),
+        (sr_submission_t){TEXT(uuid),
+                          TEXT(name),
+                          TEXT(template_uuid),
+                          TRUTH(skip_intro),
+                          TRUTH(send_email),
+                          NUMBER(access_epoch),
+                          NUMBER(created_at),
+                          NUMBER(updated_at),
                           .created_by = {sr_json_string(creator, "firstname"), sr_json_string(creator, "lastname"),
                                          sr_json_string(creator, "email")},
                           .warnings = json_is_array(warnings) ? warnings : NULL,
-                          .certificate_sha256 = sr_json_string(row, "certificate_sha256"),
-                          .certificate_key = sr_json_string(row, "certificate_key"),
-                          .certificate_size = number(row, "certificate_size"),
-                          .closed_at = number(row, "closed_at"),
-                          .expires_at = number(row, "expires_at"),
-                          .stamped_until = number(row, "stamped_until"),
-                          .held_at = number(row, "held_at"),
-                          .cancel_reason = sr_json_string(row, "cancel_reason"),
-                          .external_id = sr_json_string(row, "external_id"),
-                          .redirect_url = sr_json_string(row, "redirect_url"),
+                          TEXT(certificate_sha256),
+                          TEXT(certificate_key),
+                          NUMBER(certificate_size),
+                          NUMBER(closed_at),
+                          NUMBER(expires_at),
+                          NUMBER(stamped_until),
+                          NUMBER(held_at),
+                          TEXT(cancel_reason),
+                          TEXT(external_id),
+                          TEXT(redirect_url),
                           .metadata = json_is_object(metadata) ? metadata : NULL};
     if (!submission->uuid || !submission->name || !submission->template_uuid) return spoilt(pool, "incomplete");
     if (!sr_submission_state_parse(&submission->state, sr_json_string(row, "state"))) return spoilt(pool, "its state");
