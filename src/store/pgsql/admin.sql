@@ -29,8 +29,7 @@ LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO sigreq.organization (uuid, name, quota, created_at) VALUES (p_uuid, p_name, p_quota, p_now)
     ON CONFLICT DO NOTHING;
-    RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.uuid = p_uuid;
-    @OTHERWISE(conflict)
+    @ONE(ORGANIZATION, organization, uuid, p_uuid, conflict)
 END $$
 
 -- @op admin_organization_quota(which text, quota int?) → ok organization | missing
@@ -41,8 +40,21 @@ DECLARE
     v_id bigint := sigreq.organization_find(p_which);
 BEGIN
     UPDATE sigreq.organization SET quota = p_quota WHERE id = v_id;
-    RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.id = v_id;
-    @OTHERWISE(missing)
+    @ONE(ORGANIZATION, organization, id, v_id, missing)
+END $$
+
+-- @op admin_organization_rename(which text, name text) → ok organization | missing | conflict
+CREATE FUNCTION sigreq.admin_organization_rename(p_which text, p_name text) RETURNS @ORGANIZATIONS()
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_id bigint := sigreq.organization_find(p_which);
+BEGIN
+    UPDATE sigreq.organization SET name = p_name WHERE id = v_id;
+    @ONE(ORGANIZATION, organization, id, v_id, missing)
+EXCEPTION WHEN unique_violation THEN
+    outcome := 'conflict';
+    RETURN NEXT;
 END $$
 
 -- @op admin_user_create(uuid uuid, organization text, firstname text, lastname text, email text, now time)
@@ -62,8 +74,7 @@ BEGIN
     INSERT INTO sigreq.user_account (uuid, organization_id, firstname, lastname, email, created_at)
     VALUES (p_uuid, v_organization, p_firstname, p_lastname, p_email, p_now)
     ON CONFLICT DO NOTHING;
-    RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r WHERE r.uuid = p_uuid;
-    @OTHERWISE(conflict)
+    @ONE(USER, user_row, uuid, p_uuid, conflict)
 END $$
 
 -- The body of a function that gives the rows of an organisation, or all rows if p_organization is NULL. `columns` is the
@@ -95,8 +106,7 @@ BEGIN
     WHERE u.organization_id = v_organization
       AND (u.uuid::text = lower(p_user) OR lower(u.email) = lower(p_user COLLATE "C"))
     ON CONFLICT (uuid) DO NOTHING;
-    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.uuid = p_uuid;
-    @OTHERWISE(missing)
+    @ONE(TOKEN, token_row, uuid, p_uuid, missing)
 END $$
 
 -- @op admin_token_list(organization text?) → ok token[] | missing
@@ -132,8 +142,7 @@ DECLARE
     v_id bigint := (SELECT t.id FROM sigreq.token t WHERE t.uuid = p_uuid);
 BEGIN
     PERFORM sigreq.token_webhooks_change(v_id, p_urls);
-    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.id = v_id;
-    @OTHERWISE(missing)
+    @ONE(TOKEN, token_row, id, v_id, missing)
 END $$
 
 -- @op admin_expire(before time) → ok count

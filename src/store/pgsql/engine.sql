@@ -38,9 +38,12 @@
 -- @macro KEY(place, content) (SELECT b.key FROM sigreq.blob b WHERE b.folder = place AND b.sha256 = content)
 -- @macro SCOPE(s, t) (s.user_id, s.organization_id, s.environment) = (t.user_id, t.organization_id, t.environment)
 
--- OTHERWISE: the outcome of a function whose query has given no row. ONEORALL: the beginning of a function that is about one
+-- OTHERWISE: the outcome of a function whose query has given no row. ONE: the result of a function that gives the row whose
+-- column has this value, or another outcome if there is none. ONEORALL: the beginning of a function that is about one
 -- organisation, or about all if p_organization is NULL.
 -- @macro OTHERWISE(other) IF NOT FOUND THEN outcome := 'other'; RETURN NEXT; END IF;
+-- @macro ONE(columns, rows, column, value, other)
+--     RETURN QUERY SELECT 'ok', @columns(r) FROM sigreq.rows r WHERE r.column = value; @OTHERWISE(other)
 -- @macro ONEORALL() DECLARE v_organization bigint := sigreq.organization_find(p_organization);
 --     BEGIN IF p_organization IS NOT NULL AND v_organization IS NULL THEN
 --     outcome := 'missing'; RETURN NEXT; RETURN; END IF;

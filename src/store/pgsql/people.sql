@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The operations of sigreqctl that rename, disable and delete organisations and users, and revoke their tokens.
+-- The operations of sigreqctl that disable users, delete users and organisations, and revoke their tokens.
 -- engine.sql describes the form of this file.
 
 -- The users with this uuid or email, of all organisations or of one.
@@ -22,23 +22,7 @@ LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE sigreq.user_account SET disabled_at = CASE WHEN p_disabled THEN coalesce(disabled_at, p_now) END
     WHERE uuid = p_uuid;
-    RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r WHERE r.uuid = p_uuid;
-    @OTHERWISE(missing)
-END $$
-
--- @op admin_organization_rename(which text, name text) → ok organization | missing | conflict
-CREATE FUNCTION sigreq.admin_organization_rename(p_which text, p_name text) RETURNS @ORGANIZATIONS()
-LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-DECLARE
-    v_id bigint := sigreq.organization_find(p_which);
-BEGIN
-    UPDATE sigreq.organization SET name = p_name WHERE id = v_id;
-    RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.id = v_id;
-    @OTHERWISE(missing)
-EXCEPTION WHEN unique_violation THEN
-    outcome := 'conflict';
-    RETURN NEXT;
+    @ONE(USER, user_row, uuid, p_uuid, missing)
 END $$
 
 -- @op admin_organization_find(which text) → ok organization | missing

@@ -40,6 +40,21 @@ RETURNING 'ok', uuid, name, quota, used, created_at
 -- @answer
 SELECT 'missing'
 
+-- @op admin_organization_rename(which text, name text) → ok organization | missing | conflict write
+-- @answer
+WITH @ARGUMENTS
+SELECT 'conflict', NULL, NULL, NULL, NULL, NULL FROM a CROSS JOIN organization n
+WHERE n.name = a.name AND EXISTS (@WHICH()) AND n.id <> (@WHICH())
+
+-- @answer
+WITH @ARGUMENTS
+UPDATE organization SET name = (SELECT a.name FROM a)
+WHERE id = (@WHICH())
+RETURNING 'ok', uuid, name, quota, used, created_at
+
+-- @answer
+SELECT 'missing'
+
 -- @op admin_user_create(uuid uuid, organization text, firstname text, lastname text, email text, now time)
 --     → ok user | missing | conflict write
 -- @answer

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The operations of sigreqctl that rename, disable and delete organisations and users, and revoke their tokens.
+-- The operations of sigreqctl that disable users, delete users and organisations, and revoke their tokens.
 -- engine.sql describes the form of this file.
 
 -- USERS: the ids of the user a.user, or of all users of the organisation a.organization.
@@ -25,21 +25,6 @@ FROM a WHERE user_account.uuid = a.uuid
 -- @answer
 WITH a(uuid) AS (SELECT lower(%s))
 SELECT 'ok', @USER(r) FROM a CROSS JOIN user_row r WHERE r.uuid = a.uuid
-
--- @answer
-SELECT 'missing'
-
--- @op admin_organization_rename(which text, name text) → ok organization | missing | conflict write
--- @answer
-WITH @ARGUMENTS
-SELECT 'conflict', NULL, NULL, NULL, NULL, NULL FROM a CROSS JOIN organization n
-WHERE n.name = a.name AND EXISTS (@WHICH()) AND n.id <> (@WHICH())
-
--- @answer
-WITH @ARGUMENTS
-UPDATE organization SET name = (SELECT a.name FROM a)
-WHERE id = (@WHICH())
-RETURNING 'ok', uuid, name, quota, used, created_at
 
 -- @answer
 SELECT 'missing'
