@@ -192,8 +192,13 @@ $(O)/embed/%.h: src/api/%
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,$(wildcard src/api/*.c)): $(O)/embed/openapi.json.h
 
+# the templates of invitations and reminders
 MAIL_TEMPLATES := invitation.txt invitation.html reminder.txt reminder.html
-$(O)/embed/%.h: src/jobs/%
+MAIL_FILES := $(addprefix $(O)/mail/,$(MAIL_TEMPLATES))
+$(MAIL_FILES): tools/mail src/jobs/mail.txt src/jobs/mail.html
+	@mkdir -p $(@D)
+	$(call say,MAIL)tools/mail $(basename $(@F)) src/jobs/mail$(suffix $@) >$@
+$(O)/embed/%.h: $(O)/mail/%
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,src/jobs/letter.c): $(patsubst %,$(O)/embed/%.h,$(MAIL_TEMPLATES))
@@ -273,7 +278,7 @@ INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PR
             755:$(O)/sigreqctl:$(PREFIX)/sbin 644:include/mod_sigreq.h:$(PREFIX)/include/apache2 \
             644:$(O)/manual/sigreqctl.8:$(MAN8) 644:$(O)/manual/mod_sigreq.8:$(MAN8) 644:$(O)/manual/sigreqctl:$(COMPLETION) \
             644:conf/modsecurity.conf:$(SHARE) \
-            $(patsubst %,644:src/jobs/%:$(MAIL),$(MAIL_TEMPLATES)) \
+            $(patsubst %,644:%:$(MAIL),$(MAIL_FILES)) \
             $(patsubst %,644:%:$(DOC),README CHANGES LICENSE NOTICE $(wildcard docs/*.md)) \
             $(foreach i,$(SHARED),$(shell if [ -x $i ]; then echo 755; else echo 644; fi):$i:$(SHARE)/$(patsubst conf/%/,%,$(dir $i))) \
             $(foreach i,$(DOC_FOLDERS),$(patsubst %,644:%:$(DOC)/$i,$(wildcard docs/$i/*)))
@@ -284,7 +289,7 @@ install -D -m $(word 1,$(1)) $(word 2,$(1)) $(call target_of,$(1))
 endef
 # never over what somebody has edited
 CONF_TARGET = $(DESTDIR)$(AVAILABLE)/sigreq.conf
-install: all
+install: all $(MAIL_FILES)
 	$(foreach i,$(INSTALLED),$(call install_one,$(subst :, ,$i)))
 	cmp -s conf/sigreq.conf $(CONF_TARGET) || \
 	    install -D -m 600 conf/sigreq.conf $(CONF_TARGET)$(if $(wildcard $(CONF_TARGET)),.new)
@@ -421,7 +426,7 @@ corpus-sign:
 # O may be a folder that has other files, too.
 #: make clean                          remove what was built
 clean:
-	rm -rf $(addprefix $(O)/,$(notdir $(PROGRAMS) $(SQL_TABLES)) flags symbols libsigreq.a libpdfd.a obj embed manual page npm t speed fuzz \
+	rm -rf $(addprefix $(O)/,$(notdir $(PROGRAMS) $(SQL_TABLES)) flags symbols libsigreq.a libpdfd.a obj embed mail manual page npm t speed fuzz \
 	    coverage deb rpm image screenshots $(DIST).tar $(DIST).tar.gz)
 	[ ! -d $(O) ] || rmdir --ignore-fail-on-non-empty $(O)
 

@@ -156,7 +156,7 @@ my @unsaid = grep { !exists $texts{en}{certificate}{$_} }
 is("@unsaid", '', 'and no others');
 my @unknown = grep { !exists $texts{en}{script}{$_} } $script =~ /\btext\('([\w.]+)'/g;
 is("@unknown", '', 'and no others');
-my $mail = join '', map { (slurp("src/jobs/invitation.$_"), slurp("src/jobs/reminder.$_")) } 'txt', 'html';
+my $mail = join '', map { slurp("src/jobs/mail.$_") } 'txt', 'html';
 my %said = map { $_ => 1 } $mail =~ /\{\{:([\w.]+)\}\}/g, 'test';
 delete @said{qw(pages privacy)};    # the page's
 is_deeply([sort keys %said], [sort keys %{ $texts{en}{mail} }], 'the mail has all of its texts, and no others');
