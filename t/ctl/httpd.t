@@ -10,8 +10,11 @@ use Test::More;
 
 my $build = abs_path('build');
 -x "$build/sigreqctl" or die "build/sigreqctl is not there: run make\n";
-my ($httpd) = grep {-x} qw(/usr/sbin/apache2 /usr/sbin/httpd) or plan skip_all => 'httpd is not in /usr/sbin';
-chomp(my $modules = qx(apxs -q LIBEXECDIR 2>/dev/null) || '/usr/lib/apache2/modules');
+sub apxs { my $said = qx(apxs -q $_[0] 2>/dev/null) // ''; return $said =~ s/\s+$//r }
+# that of apxs comes first, because tools/sanitize has one of its own
+my ($httpd) = grep {-x} apxs('SBINDIR') . '/' . apxs('PROGNAME'), qw(/usr/sbin/apache2 /usr/sbin/httpd)
+    or plan skip_all => 'httpd is not in /usr/sbin';
+my $modules = apxs('LIBEXECDIR') || '/usr/lib/apache2/modules';
 my $folder = tempdir('sigreq-httpd.XXXXXX', TMPDIR => 1, CLEANUP => 1);
 delete $ENV{SIGREQ_CONFIG};
 $ENV{SIGREQ_HTTPD} = "$httpd -f $folder/httpd.conf";
