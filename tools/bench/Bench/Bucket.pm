@@ -21,7 +21,7 @@ sub run {
     mkdir "$server->{dir}/cache";
     my ($folder, $bucket) = map { $server->database($_, 'sqlite3') } qw(folder bucket);
     $bucket->{documents}  = 's3://sigreq';
-    $bucket->{directives} = $s3->directives("$server->{dir}/cache");
+    $server->{directives} = $s3->directives("$server->{dir}/cache");
     $server->start;
     downloads($server, $report, $folder, $bucket);
     creations($server, $report, $s3, $folder, $bucket);

@@ -78,7 +78,7 @@ sub database {
 }
 
 # Serves a database, which may be one that another httpd serves, too. Its key `documents` is where its documents are
-# (default: a folder of its own), `directives` more for its virtual host.
+# (default: a folder of its own).
 sub serve {
     my ($self, $host) = @_;
     mkdir $host->{documents} = "$self->{dir}/documents.$host->{name}" if !$host->{documents};
@@ -108,7 +108,6 @@ sub start {
     DBDKeep 34
     DBDMax 34
     SigreqDocuments "$_->{documents}"
-    @{[$_->{directives} // '']}
 </VirtualHost>
 HOST
     spew("$self->{dir}/hosts.conf", join "\n", $self->{directives} // '', @hosts);
