@@ -25,11 +25,12 @@ my $stop     = "$backup/stop";
 my ($socket) = suite->{params} =~ /host=(\S+)/;
 local @ENV{qw(PGHOST PGUSER)} = ($socket, 'postgres') if $pgsql;
 
-# The page's command that begins with these words, with the test's files and databases.
+# The command of the page's code blocks that begins with these words, with the test's files and databases.
 sub command {
     my ($words, %files) = @_;
-    my $page     = path(suite->{source} . '/docs/operations.md')->slurp;
-    my %commands = map { s/^runuser -u \S+ -- //r => 1 } grep {/^(?:runuser -u \S+ -- )?\Q$words\E/} split /\n/, $page;
+    my @blocks   = path(suite->{source} . '/docs/operations.md')->slurp =~ /^```sh.*?\n(.*?)^```/gms;
+    my @lines    = grep {/^(?:runuser -u \S+ -- )?\Q$words\E/} map { split /\n/ } @blocks;
+    my %commands = map { s/^runuser -u \S+ -- //r => 1 } @lines;
     is(scalar keys %commands, 1, "the page has the command: $words");
     my ($command) = keys %commands;
     $command =~ s/\Q$_\E(?![\w.])/$files{$_}/g for sort { length $b <=> length $a } keys %files;
