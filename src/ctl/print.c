@@ -166,17 +166,16 @@ static void print_command(FILE *out, const ctl_command_t *command)
 }
 
 static const char tail[] =
-    "\nWhere the database is: --driver and --params; or the file of --config, or of the environment's SIGREQ_CONFIG.\n"
-    "Without them, if " SR_DEFAULT_CONFIG " can be read, httpd is asked (apache2ctl -t\n"
-    "-D DUMP_SIGREQ, or the command of the environment's SIGREQ_HTTPD instead of apache2ctl). httpd reads the files "
-    "that\n"
-    "it includes. If several virtual hosts have databases of their own, --server names one of these hosts.\n"
-    "Others on this host can read the command line (ps): a password belongs in the file of --config, or in what libpq\n"
-    "reads: the file of PGPASSFILE, or service=NAME in --params.\n"
-    "\nOptions that are not in [brackets] are required; their names may be left out when they come in this order, and\n"
-    "be cut short where that is clear (--org, --env).\n"
-    "\nExit codes: 0 done, 1 failed, 2 the command line is wrong, 3 not found, 4 the name is taken, or the state does "
-    "not\n"
+    "\nThe database is named by --driver and --params, or by the file of --config or of the variable SIGREQ_CONFIG.\n"
+    "Without these, if " SR_DEFAULT_CONFIG " can be read, it is read from httpd\n"
+    "(apache2ctl -t -D DUMP_SIGREQ, or the command of the variable SIGREQ_HTTPD instead of apache2ctl), with included\n"
+    "files. If several virtual hosts have databases of their own, --server names one of these hosts.\n"
+    "Other users of this host can read the command line (ps). Put a password into the file of --config, or into what\n"
+    "libpq reads: the file of PGPASSFILE, or service=NAME in --params.\n"
+    "\nOptions that are not in [brackets] are required. Their names may be left out if they are in this order, and "
+    "may\n"
+    "be shortened if they stay unique (--org, --env).\n"
+    "\nExit codes: 0 done, 1 failed, 2 wrong command line, 3 not found, 4 the name is taken, or the state does not\n"
     "allow it, 5 no database (or no helper).\n";
 
 void ctl_help(FILE *out, const char *group, const char *verb)
