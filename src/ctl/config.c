@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c: finds the database and the documents: from options first, then from what httpd says of its configuration
- * (httpd.c), or from a file. Only a few directives are read. A file may be one of httpd's: then all of its sections are
- * read, and no file that it includes. */
+/* config.c: finds the database and the documents, first in options, then in the configuration that httpd prints
+ * (httpd.c), or in a file. Only a few directives are read. The file may be a part of httpd's configuration. All of its
+ * sections are read then, but no file that it includes. */
 #include "ctl/ctl.h"
 
 #include <apr_file_io.h>
@@ -73,7 +73,7 @@ static const char *all_words(const char *words, char **line, apr_pool_t *pool)
     return words;
 }
 
-/* The options that are wanted from the file, and those that were found. */
+/* The options to look for in the file, and the options that were found. */
 typedef struct taking_t {
     bool wanted[OPTION_COUNT], taken[OPTION_COUNT];
 } taking_t;
@@ -129,8 +129,8 @@ static sr_error_t *read_text(ctl_t *ctl, const char **text, const char *path)
     return read ? NULL : sr_error(ctl->pool, SR_EBADREQUEST, "%s: %s", path, file < 0 ? strerror(why) : "too long");
 }
 
-/* Finds the configuration: ctl->config and ctl->config_text, which is NULL if there is none. It is kept, because a
- * command may give up the right to read it. */
+/* Sets ctl->config and ctl->config_text to the configuration, or to NULL if there is no configuration. The text is
+ * kept, because a command may give up the right to read it. */
 static sr_error_t *find_config(ctl_t *ctl, bool spare)
 {
     const char *path = ctl->given[OPTION_CONFIG] ? ctl->values[OPTION_CONFIG] : getenv("SIGREQ_CONFIG");

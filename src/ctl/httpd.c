@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* httpd.c: asks httpd for the configuration of the service (src/conf/dump.c). Only httpd knows which files it includes,
- * which sections apply and what variables stand for. What it prints has a block of directives for each database. */
+/* httpd.c: gets the configuration of the service from httpd (src/conf/dump.c). Only httpd knows which files it
+ * includes, which sections apply, and the values of variables. Its output has a block of directives per database. */
 #include "ctl/ctl.h"
 
 #include <errno.h>
@@ -13,13 +13,13 @@
 #define MOST ((apr_size_t)16 << 20)
 #define MARK "# mod_sigreq "
 
-/* Runs a program without a terminal. *out is what it has written to stdout, and *errors the beginning of the rest.
+/* Runs a program without a terminal. *out is its output to stdout, and *errors the beginning of its output to stderr.
  * Returns false if it cannot be run or has failed. */
 static bool run_program(char *const *arguments, const char **out, const char **errors, apr_pool_t *pool)
 {
     int output[2], status = -1;
     apr_size_t length = 0;
-    FILE *notes = tmpfile(); /* and no second pipe, on which the program could wait */
+    FILE *notes = tmpfile(); /* not a second pipe, because the program could wait for it */
     *out = *errors = "";
     if (!notes || pipe2(output, O_CLOEXEC) != 0) return false;
     const pid_t pid = fork();
@@ -64,7 +64,7 @@ sr_error_t *ctl_ask_httpd(ctl_t *ctl, const char **text)
 }
 
 /* Sets *block to the next block of the text, without its first and last line, and *names to the names in its first
- * line. Moves *text behind it. Returns false if there is none. */
+ * line. Moves *text to the end of the block. Returns false if there is no further block. */
 static bool next_block(const char **block, const char **names, const char **text, apr_pool_t *pool)
 {
     static const char begin[] = "<Database", end[] = "</Database>\n";

@@ -87,7 +87,7 @@ void sr_run_metrics_answered(request_rec *r, int route)
 void sr_run_metrics_count(request_rec *r)
 {
     void *found = NULL;
-    apr_pool_userdata_get(&found, ANSWER, r->pool); /* there is none if httpd refused the request */
+    apr_pool_userdata_get(&found, ANSWER, r->pool); /* NULL if httpd refused the request */
     const answer_t *answer = found;
     const int code =
         r->connection->aborted ? sr_metrics_number(SR_LABEL_CODE, "aborted") : sr_metrics_number_of_status(r->status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leader.c: detects a PostgreSQL server that led once and does not know yet that another one leads. Such a server was
- * stopped (SIGSTOP, a frozen virtual machine) when its standby took over. When it goes on, it still accepts
+ * stopped (SIGSTOP, a frozen virtual machine) when its standby took over. When it continues, it still accepts
  * connections as a server that can write, also with target_session_attrs=read-write, until its supervisor ends it.
  * Synchronous replication keeps it from committing, but not from answering with old rows.
  *
