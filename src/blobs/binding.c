@@ -182,6 +182,6 @@ sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool
                      "belongs to the database %s, and this is %s: give each database a SigreqDocuments "
                      "of its own, or, if the folder was moved to this database, run sigreqctl "
                      "documents adopt",
-                     bound ? bound : "that nobody knows", uuid),
+                     bound ? bound : "(unknown)", uuid),
         pool);
 }

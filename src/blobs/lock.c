@@ -65,8 +65,9 @@ sr_error_t *sr_file_lock_take(sr_file_lock_t **lock, sr_blobs_t *blobs, const ch
         if (errno != EAGAIN && errno != EACCES && errno != EINTR) return sr_blobs_trouble(pool, "locking", path);
         if (sr_time_steady() >= until) {
             sr_file_lock_release(made);
-            return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Others are at work here, try again in a moment"),
-                                    pool, "the wait for a lock was too long");
+            return sr_error_because(
+                sr_error(pool, SR_EUNAVAILABLE, "Another request is being processed here, try again in a moment"), pool,
+                "the wait for a lock was too long");
         }
         apr_sleep(pause);
         if (pause < LONGEST_PAUSE) pause *= 2;

@@ -6,7 +6,7 @@
 
 static const char *const columns[] = {"driver", "version", "latest", "current", "problem", "risk", NULL};
 
-/* Adds why the database can lose what it has committed, if it can. */
+/* Adds why the database can lose committed data, if it can. */
 static sr_error_t *add_risk(json_t *report, ctl_t *ctl)
 {
     const sr_installation_row_t *row;

@@ -52,7 +52,7 @@ static sr_error_t *copy_blobs(const export_t *export, copying_t *copying, const 
     for (int i = 0; i < file->keys->nelts; i++)
         SR_TRY(copy_blob(export, copying, APR_ARRAY_IDX(file->keys, i, const char *), piece, pool));
     if (strcmp(sr_sha256_end_hex(copying->digest, pool), file->sha256) == 0) return NULL;
-    return sr_error(pool, SR_EUNAVAILABLE, "its content is not what was stored");
+    return sr_error(pool, SR_EUNAVAILABLE, "its content differs from what was stored");
 }
 
 /* Leaves out a file whose content is missing or damaged, and notes that. */

@@ -39,7 +39,7 @@ static sr_error_t *find_folder(ctl_t *ctl)
     const char *folder = ctl->values[OPTION_SEALS];
     if (stat(folder, &info) != 0)
         return sr_error(ctl->pool, errno == ENOENT ? SR_ENOTFOUND : SR_EINTERNAL, "%s: %s", folder, strerror(errno));
-    return S_ISDIR(info.st_mode) ? NULL : sr_error(ctl->pool, SR_EINTERNAL, "%s: it is no folder", folder);
+    return S_ISDIR(info.st_mode) ? NULL : sr_error(ctl->pool, SR_EINTERNAL, "%s is not a folder", folder);
 }
 
 static sr_error_t *find_organization(ctl_t *ctl, seal_t *seal)

@@ -42,7 +42,7 @@ sr_error_t *ctl_become_owner(ctl_t *ctl, const char *path)
         const int reason = errno;
         if (descriptor >= 0) close(descriptor);
         return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s", path,
-                        reason == ELOOP ? "is no folder, or a link that root has not made" : strerror(reason));
+                        reason == ELOOP ? "is not a folder, or is a link that root has not made" : strerror(reason));
     }
     close(descriptor);
     return owner.st_uid == 0 ? NULL : become(ctl, path, &owner);

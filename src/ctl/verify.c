@@ -65,7 +65,7 @@ static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
                    apr_psprintf(ctl->pool, "its first %" APR_OFF_T_FMT " bytes; %s came later", one->covers, updates));
     for (const char *const *change = one->changes; change && *change; change++) print_line("changed", *change);
     for (const char *const *field = one->filled; field && *field; field++) print_line("filled in", *field);
-    if (!one->changes) print_line("changed", "it cannot be told what came later");
+    if (!one->changes) print_line("changed", "it cannot be determined what came later");
     if (signer)
         print_line("certificate",
                    apr_psprintf(ctl->pool, "%s%s", signer->subject, one->signer.expired ? " (expired by now)" : ""));
@@ -145,7 +145,7 @@ static sr_error_t *verify_file(ctl_t *ctl, sr_pdf_verification_t *found, const s
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return sr_error(ctl->pool, errno == ENOENT ? SR_ENOTFOUND : SR_EINTERNAL, "%s: %s", path, strerror(errno));
-    error = fstat(fd, &info) || !S_ISREG(info.st_mode) ? sr_error(ctl->pool, SR_EINTERNAL, "%s: it is no file", path)
+    error = fstat(fd, &info) || !S_ISREG(info.st_mode) ? sr_error(ctl->pool, SR_EINTERNAL, "%s is not a file", path)
                                                        : sr_pdf_pool_create(&workers, &options, ctl->pool);
     if (!error) error = sr_pdf_verify(found, workers, fd, info.st_size, context, ctl->pool);
     close(fd);

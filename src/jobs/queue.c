@@ -171,7 +171,7 @@ static void note_health(sr_jobs_t *jobs, int number)
     database_t *database = &jobs->databases[number];
 
     if (database->retry)
-        jobs->options.notice(jobs->options.baton, false, "the database is back: webhooks and invitations go on");
+        jobs->options.notice(jobs->options.baton, false, "the database is back: webhooks and invitations continue");
     database->retry = database->retry_at = 0;
     database->poll_at = sr_time_steady() + POLL_MIN + jitter(jobs, POLL_JITTER);
 }

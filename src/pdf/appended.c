@@ -11,7 +11,7 @@
 #define OWN_ID 32 /* digits of the second string in /ID */
 
 static const char UNKNOWN[] = "it is not written as updates are";
-static const char TOO_MANY[] = "it has more objects than were asked for";
+static const char TOO_MANY[] = "it has more objects than were requested";
 static const char BAD_SECTION[] = "its cross-reference section is not about its objects";
 
 static apr_size_t left_of(const sr_pdf_span_t *left)

@@ -9,9 +9,9 @@
 #define MOST (SR_PDF_MAX_PROOFS + 8) /* objects */
 
 static const char OTHER_DOCUMENT[] = "it does not continue the document as it stands";
-static const char NO_TIMESTAMP[] = "the timestamp is not what was asked for";
-static const char NO_FIELD[] = "the field of the timestamp is not what was asked for";
-static const char NEW_OBJECT[] = "it has an object that nobody asked for";
+static const char NO_TIMESTAMP[] = "the timestamp is not the requested one";
+static const char NO_FIELD[] = "the field of the timestamp is not the requested one";
+static const char NEW_OBJECT[] = "it has an object that was not requested";
 static const char OLD_OBJECT[] = "an object of the document ends otherwise than with the new field";
 static const char MORE[] = "something comes before or follows it";
 

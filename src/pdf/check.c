@@ -74,12 +74,12 @@ static const char *decode(cms_t *cms, const unsigned char *der, apr_size_t lengt
 {
     const unsigned char *at = der;
     cms->content = length <= INT32_MAX ? d2i_CMS_ContentInfo(NULL, &at, (long)length) : NULL;
-    if (!cms->content) return broken(cms, "its Contents are no signature");
+    if (!cms->content) return broken(cms, "its Contents are not a signature");
     apr_pool_cleanup_register(pool, cms->content, release, apr_pool_cleanup_null);
     for (; at < der + length; at++)
-        if (*at) return broken(cms, "something is hidden behind it, in the room that it does not need");
+        if (*at) return broken(cms, "something is hidden after it, in the room that it does not need");
     if (OBJ_obj2nid(CMS_get0_type(cms->content)) != NID_pkcs7_signed)
-        return broken(cms, "its Contents are no signature");
+        return broken(cms, "its Contents are not a signature");
     return NULL;
 }
 
@@ -222,7 +222,7 @@ static const char *read_token(cms_t *cms, const ASN1_OCTET_STRING *content)
         cms->time = sr_cms_time(TS_TST_INFO_get_time(info));
     }
     TS_TST_INFO_free(info);
-    if (!whole) return broken(cms, "its Contents are no timestamp");
+    if (!whole) return broken(cms, "its Contents are not a timestamp");
     if (!hash) return unchecked(cms, "its hash function is not checked here");
     cms->token = content;
     cms->digest = hash;
@@ -241,10 +241,10 @@ static const char *find_signer(cms_t *cms, STACK_OF(X509) * more, apr_pool_t *po
     if (!key) return broken(cms, "the key in its certificate cannot be read");
     int type = OBJ_obj2nid(CMS_get0_eContentType(cms->content));
     bool timestamp = type == NID_id_smime_ct_TSTInfo;
-    if (type != NID_pkcs7_data && !timestamp) return unchecked(cms, "it is no signature of a document");
+    if (type != NID_pkcs7_data && !timestamp) return unchecked(cms, "it is not a signature of a document");
     ASN1_OCTET_STRING **content = CMS_get0_content(cms->content);
     if (!content || (*content && !timestamp)) return broken(cms, "it holds a content of its own");
-    if (timestamp && !*content) return broken(cms, "its Contents are no timestamp");
+    if (timestamp && !*content) return broken(cms, "its Contents are not a timestamp");
 
     const hash_t *hash = find_hash(digest);
     cms->algorithm =

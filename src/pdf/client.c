@@ -82,7 +82,7 @@ static outcome_t ask(sr_pdf_worker_t *worker, const sr_pdf_request_t *request, c
 static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const sr_pdf_request_t *request, const char *death,
                          apr_pool_t *pool)
 {
-    static const char *const what[] = {[LOST] = "died or answered nonsense",
+    static const char *const what[] = {[LOST] = "died or sent an invalid answer",
                                        [LATE] = "used up its processor time and was killed",
                                        [BUSY] = "had no answer in time and was killed"};
     sr_metrics_count(SR_METRIC_HELPER_LOSSES, outcome == LOST ? SR_LOSS_DIED : SR_LOSS_LATE, 0, 1);

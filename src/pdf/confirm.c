@@ -40,7 +40,7 @@ void sr_pdf_refuse(sr_pdf_fault_t *fault, const char **reason, sr_pdf_pool_t *wo
                        apr_psprintf(pool, "asked to %s, a worker gave an update that is refused: %s", op, why));
     sr_pdf_pool_distrust(workers);
     *fault = SR_PDF_DOCUMENT_AT_FAULT;
-    *reason = "it made the PDF helper answer nonsense";
+    *reason = "it made the PDF helper send an invalid answer";
 }
 
 static const char *check_prepared(const sr_pdf_update_t *update, apr_off_t size, const apr_array_header_t *fields,

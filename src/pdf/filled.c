@@ -12,8 +12,8 @@
 #include <string.h>
 
 static const char OTHER_DOCUMENT[] = "it does not continue the document as it stands";
-static const char NO_SIGNATURE[] = "the signature dictionary is not what was asked for";
-static const char NEW_OBJECT[] = "it has an object that nobody asked for";
+static const char NO_SIGNATURE[] = "the signature dictionary is not the requested one";
+static const char NEW_OBJECT[] = "it has an object that was not requested";
 static const char OLD_OBJECT[] = "it changes an object that is not a field of this signer";
 static const char NO_FIELD[] = "a field of the signer is changed otherwise than by its signature";
 

@@ -81,7 +81,7 @@ sr_error_t *sr_cms_identity_read_key(sr_cms_identity_t *identity, apr_pool_t *po
     if (!there) return sr_error(pool, SR_EINTERNAL, "%s: it holds no private key", identity->key_path);
     if (identity->key) return NULL;
     if (asked)
-        return sr_error(pool, SR_EINTERNAL, "%s: its private key has a passphrase, and nobody is there to type it",
+        return sr_error(pool, SR_EINTERNAL, "%s: its private key has a passphrase, which cannot be typed here",
                         identity->key_path);
     return sr_error(pool, SR_EINTERNAL, "%s: its private key cannot be read: %s", identity->key_path, why);
 }

@@ -43,7 +43,7 @@ static const char *examine_token(item_t *item, STACK_OF(X509) * more, const sr_c
     sr_cms_examine(&item->token, cms->token.data, cms->token.length, more, context, pool);
     const sr_cms_result_t *token = &item->token.result;
     if (token->state != SR_CMS_INTACT) return token->fault;
-    if (!token->timestamp || !item->token.time) return "it is no timestamp";
+    if (!token->timestamp || !item->token.time) return "it is not a timestamp";
     EVP_Digest(cms->value.data, cms->value.length, digest, &size, EVP_get_digestbyname(token->hash), NULL);
     return size == token->digest.length && !memcmp(digest, token->digest.data, size) ? NULL
                                                                                      : "it is of another signature";
@@ -54,7 +54,7 @@ static void set_stamp(sr_cms_stamp_t *stamp, const sr_cms_checked_t *token)
     stamp->state = SR_CMS_STAMP_UNTRUSTED;
     stamp->time = token->time;
     stamp->authority = token->result.signer ? token->result.signer->name : NULL;
-    stamp->fault = "no authorities are known here that it could be compared with";
+    stamp->fault = "no authorities are configured with which it could be compared";
     if (!token->result.bound) stamp->fault = "it does not say by which certificate it was made, as its kind must";
 }
 
@@ -97,7 +97,8 @@ static apr_time_t judge_token(sr_cms_stamp_t *stamp, sr_cms_chain_t *chain, cons
     if (!token->result.bound) return 0;
     sr_cms_chain_judge(chain, token, &how, pass->store, pass->pool);
     stamp->fault = chain->distrust;
-    if (!stamp->fault && token->time > known + AHEAD) stamp->fault = "its time is later than it is known to exist";
+    if (!stamp->fault && token->time > known + AHEAD)
+        stamp->fault = "its time is later than the time at which it is known to exist";
     stamp->state = stamp->fault ? SR_CMS_STAMP_UNTRUSTED : SR_CMS_STAMP_VALID;
     return stamp->fault ? 0 : token->time;
 }

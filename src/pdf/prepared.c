@@ -15,12 +15,12 @@
 #define SCALE 10000
 #define FARTHEST 1e9 /* the limit of sr_pdfd_put_number */
 
-static const char NO_APPEARANCE[] = "it has not the empty appearance of fields";
-static const char NO_FIELD[] = "a field is not what was asked for";
+static const char NO_APPEARANCE[] = "it does not have the empty appearance of fields";
+static const char NO_FIELD[] = "a field is not the requested one";
 static const char OTHER_PAGE[] = "fields of one page are on several";
 static const char NO_ELEMENT[] = "an element of the structure is not that of a field";
-static const char NO_EXISTING[] = "an existing field is not the one that was asked for";
-static const char NEW_OBJECT[] = "it has an object that nobody asked for";
+static const char NO_EXISTING[] = "an existing field is not the requested one";
+static const char NEW_OBJECT[] = "it has an object that was not requested";
 static const char OLD_OBJECT[] = "an object of the document ends otherwise than with the new fields";
 
 typedef struct text_t {

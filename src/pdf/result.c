@@ -66,7 +66,7 @@ const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found)
         [SR_PDF_UNCHECKED] = BOTH("not every signature can be checked here"),
         [SR_PDF_UNSIGNED] = BOTH("it has no signatures"),
     };
-    static const char *const incomparable[] = BOTH("what was changed between its signatures cannot be told here");
+    static const char *const incomparable[] = BOTH("what was changed between its signatures cannot be determined here");
     static const char *const archived[] =
         BOTH("every signature is intact, and a document timestamp covers the data for "
              "their validation that was added after the last");
@@ -78,7 +78,7 @@ const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found)
     if (found->conclusion == SR_PDF_UNCHECKED && found->incomparable) return incomparable[mixed];
     if (found->conclusion != SR_PDF_UNREADABLE) return sentences[found->conclusion][mixed];
     if (found->verdict == SR_PDF_PASSWORD) return "it is encrypted";
-    return found->verdict == SR_PDF_REFUSED ? found->reason : "it is no PDF, or one that is damaged beyond repair";
+    return found->verdict == SR_PDF_REFUSED ? found->reason : "it is not a PDF, or is damaged beyond repair";
 }
 
 static json_t *signer_json(const sr_cms_certificate_t *signer)

@@ -11,7 +11,7 @@
 
 #define PIECE ((apr_size_t)256 << 10) /* a document is hashed in pieces that fit into the processor's cache */
 
-static const char NONSENSE[] = "it made the PDF helper answer nonsense";
+static const char NONSENSE[] = "it made the PDF helper send an invalid answer";
 
 static bool read_size(apr_size_t *size, const json_t *response, const char *key, apr_size_t limit)
 {

@@ -150,7 +150,7 @@ void sr_revocation_ocsp(sr_revocation_t *result, const void *der, apr_size_t len
                         STACK_OF(X509) * others, apr_time_t at, apr_pool_t *pool)
 {
     const unsigned char *from = der, *end = from + length;
-    *result = (sr_revocation_t){.state = SR_REVOCATION_UNUSABLE, .why = "it is no OCSP response"};
+    *result = (sr_revocation_t){.state = SR_REVOCATION_UNUSABLE, .why = "it is not an OCSP response"};
     if (length > SR_REVOCATION_MAX_OCSP) {
         unusable(result, "it is too large");
         return;
@@ -242,7 +242,7 @@ void sr_revocation_crl(sr_revocation_t *result, const void *der, apr_size_t leng
                        apr_time_t at, apr_pool_t *pool)
 {
     const unsigned char *from = der, *end = from + length;
-    *result = (sr_revocation_t){.state = SR_REVOCATION_UNUSABLE, .why = "it is no CRL"};
+    *result = (sr_revocation_t){.state = SR_REVOCATION_UNUSABLE, .why = "it is not a CRL"};
     if (length > SR_REVOCATION_MAX_CRL) {
         unusable(result, "it is too large");
         return;

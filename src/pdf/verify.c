@@ -24,7 +24,7 @@
 
 static const char GAP[] = "its ByteRange does not leave out just its Contents";
 static const char LARGE[] = "it is larger than what is checked here";
-static const char COSTLY[] = "the document has too many signatures of everything to check them all";
+static const char COSTLY[] = "the document is too large to check all its signatures";
 
 typedef struct job_t {
     sr_pdf_found_t *signature;
@@ -136,7 +136,7 @@ static sr_error_t *ask_about(job_t **jobs, int count, const verify_t *verify, sr
         if (job->request < 0) continue;
         const sr_cms_result_t *result = &results[job->request];
         if (result->hash && result->timestamp != is_kind(job->listed, SR_PDF_TIMESTAMP))
-            set_fault(job->signature, SR_CMS_BROKEN, "it is not of the kind that it is said to be");
+            set_fault(job->signature, SR_CMS_BROKEN, "its kind is not the one that the document states");
         else job->signature->signer = *result;
     }
     return NULL;

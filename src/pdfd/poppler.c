@@ -50,7 +50,7 @@ static const char *open_document(sr_pdfd_page_t *page, const sr_pdfd_bytes_t *by
     if (page->document) return NULL;
     bool password = g_error_matches(error, POPPLER_ERROR, POPPLER_ERROR_ENCRYPTED);
     g_clear_error(&error);
-    return password ? "it is password protected" : "it is no PDF that can be read";
+    return password ? "it is password protected" : "it is not a PDF that can be read";
 }
 
 static const char *open_page(sr_pdfd_page_t *page, apr_pool_t *pool)

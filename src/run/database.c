@@ -141,9 +141,10 @@ static apr_status_t lock_writer(void)
     const bool now_late = APR_STATUS_IS_TIMEUP(status);
     if (now_late != late && (now_late || !status)) {
         apr_atomic_set32(&child.writer_late, now_late);
-        sr_run_log(child.main_server, now_late ? APLOG_WARNING : APLOG_NOTICE,
-                   now_late ? "SR0723: a process keeps the lock of SQLite's writers: is one stopped?"
-                            : "SR0723: the lock of SQLite's writers is free again");
+        sr_run_log(
+            child.main_server, now_late ? APLOG_WARNING : APLOG_NOTICE,
+            now_late ? "SR0723: a process has held the lock of SQLite's writers for long, perhaps because it is stopped"
+                     : "SR0723: the lock of SQLite's writers is free again");
     }
     return status;
 }

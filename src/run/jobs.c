@@ -82,7 +82,7 @@ static void queue(void *baton, int number, apr_pool_t *pool)
     if (!error) sr_metrics_set(SR_METRIC_ARCHIVE_DUE, number, 0, (apr_uint64_t)due);
     else
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, child.main_server,
-                     "SR0605: which submissions are to be archived is not known: %s",
+                     "SR0605: the submissions that are to be archived cannot be queried: %s",
                      sr_error_text(error, false, pool));
 }
 

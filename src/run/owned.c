@@ -27,7 +27,7 @@ APLOG_USE_MODULE(sigreq);
 #define TEXT_MOST ((apr_size_t)64 << 10)
 #define FOREIGN 'F'  /* the first byte of a line about a folder of another database */
 #define UNKNOWN 'U'  /* of a line about something that could not be found out */
-#define RISK 'R'     /* of a line about a database that can lose what it has committed */
+#define RISK 'R'     /* of a line about a database that can lose committed data */
 #define COMPLETE "." /* the last line */
 
 /* A database, its folders, and the process that asks it. */
@@ -69,7 +69,7 @@ static const char *open_database(ap_dbd_t *connection, const sr_conf_use_t *use,
     return NULL;
 }
 
-/* Sets *uuid to the identity of the database, and *risk to why it can lose what it has committed, or NULL. Returns why
+/* Sets *uuid to the identity of the database, and *risk to why it can lose committed data, or NULL. Returns why
  * that is not possible, or NULL. */
 static const char *ask_database(const char **uuid, const char **risk, const sr_conf_use_t *use, apr_pool_t *pool)
 {
@@ -101,8 +101,8 @@ static const char *compare(const char *folder, const char *uuid, const ask_t *as
     if (!error) error = sr_blobs_binding_refresh(blobs, pool);
     if (!error) error = sr_blobs_binding(&bound, &own, blobs, pool);
     if (error)
-        return apr_psprintf(pool, "%cwhich database SigreqDocuments %s belongs to is not known: %s\n", UNKNOWN, folder,
-                            text_of(error, pool));
+        return apr_psprintf(pool, "%cit is not known to which database SigreqDocuments %s belongs: %s\n", UNKNOWN,
+                            folder, text_of(error, pool));
     if (!bound || !strcasecmp(bound, uuid)) return "";
     return apr_psprintf(pool,
                         "%cSigreqDocuments %s belongs to the database %s, but the database of %s (%s) is %s: give each "
@@ -122,11 +122,11 @@ static const char *examine(const ask_t *ask, apr_pool_t *parent)
         lines =
             apr_pstrcat(parent, lines, compare(APR_ARRAY_IDX(ask->folders, i, const char *), uuid, ask, pool), NULL);
     if (risk)
-        lines = apr_psprintf(parent, "%s%cthe database of %s (%s) can lose what it has committed: %s\n", lines, RISK,
+        lines = apr_psprintf(parent, "%s%cthe database of %s (%s) can lose committed data: %s\n", lines, RISK,
                              ask->use->where, ask->use->shown, risk);
     if (why)
         lines = apr_psprintf(parent,
-                             "%cthe database of %s (%s) could not be asked whether its documents belong to it: "
+                             "%cthe database of %s (%s) did not say whether its documents belong to it: "
                              "%s\n",
                              UNKNOWN, ask->use->where, ask->use->shown, why);
     apr_pool_destroy(pool); /* closes the connection */
@@ -176,7 +176,7 @@ static char *result_of(const ask_t *ask, apr_time_t until, apr_pool_t *pool)
         return text;
     }
     return apr_psprintf(pool,
-                        "%cthe database of %s (%s) could not be asked whether its documents belong to it: there was no "
+                        "%cthe database of %s (%s) did not say whether its documents belong to it: there was no "
                         "answer within %d s\n",
                         UNKNOWN, ask->use->where, ask->use->shown, PATIENCE_SECONDS);
 }

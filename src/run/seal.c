@@ -93,7 +93,7 @@ static const char *check_pair(const pair_t *pair, int seal, sr_cms_when_t when, 
 static void warn_of_next(server_rec *main_server, const char *fault)
 {
     ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
-                 "SR0406: the next certificate of the seal cannot be used: %s: %s. The present one goes on",
+                 "SR0406: the next certificate of the seal cannot be used: %s: %s. The present one continues to seal",
                  next_pair(main_server).name, fault);
 }
 

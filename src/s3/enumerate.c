@@ -60,7 +60,7 @@ sr_error_t *sr_s3_list(sr_s3_t *s3, const char *begin, sr_s3_each_t each, void *
         SR_TRY(sr_s3_call(&answer, s3, call, one));
         const apr_xml_elem *page = answer.body ? answer.body->root : NULL;
         if (!page || strcmp(page->name, "ListBucketResult") != 0)
-            return sr_s3_trouble(s3, call, "the response is no list", pool);
+            return sr_s3_trouble(s3, call, "the response is not a list", pool);
         SR_TRY(list_page(s3, page, prefix, each, baton, one));
         more = strcmp(sr_s3_xml_text(page, "IsTruncated", one), "true") == 0;
         token = apr_pstrdup(next, sr_s3_xml_text(page, "NextContinuationToken", one));

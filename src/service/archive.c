@@ -35,7 +35,7 @@ static sr_error_t *extend(const sr_service_t *own, archiving_t *a, sr_document_s
     const apr_array_header_t *files = sr_document_state_files(document, a->pool);
     SR_TRY(sr_blobs_join(&joined, a->documents, files, false, a->pool));
     if (strcmp(joined.sha256, sha256) != 0)
-        return sr_seal_failed(a->pool, document->uuid, "what is stored is not what was stored");
+        return sr_seal_failed(a->pool, document->uuid, "the SHA-256 of the stored document is wrong");
     const sr_pdf_archival_t archival = {.id = apr_pstrndup(a->pool, sha256, ID_LENGTH),
                                         .base_size = document->base_size,
                                         .proofs = a->proofs,

@@ -101,7 +101,7 @@ static sr_error_t *read_revision(const char **bytes, const marks_t *marks, const
     const bool whole = blob.size == revised->size && !apr_file_read_full(blob.file, read, size, NULL);
     apr_file_close(blob.file);
     *bytes = read;
-    return whole ? NULL : sr_seal_failed(pool, revised->key, "what is stored is not what was stored");
+    return whole ? NULL : sr_seal_failed(pool, revised->key, "the SHA-256 of the stored document is wrong");
 }
 
 /* *mark is NULL if it was not found. */

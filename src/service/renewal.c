@@ -19,7 +19,7 @@ static sr_error_t *read_token(const void **token, apr_size_t *length, sr_blobs_t
     APR_ARRAY_PUSH(key, const char *) = last->key;
     SR_TRY(sr_blobs_join(&joined, documents, key, false, pool));
     if (strcmp(joined.sha256, last->sha256) != 0)
-        return sr_seal_failed(pool, document->uuid, "what is stored is not what was stored");
+        return sr_seal_failed(pool, document->uuid, "the SHA-256 of the stored document is wrong");
     char *bytes = apr_palloc(pool, (apr_size_t)joined.size);
     if (sr_descriptor_read(joined.descriptor, bytes, (apr_size_t)joined.size, 0) != joined.size)
         return sr_seal_failed(pool, document->uuid, "its last revision cannot be read");

@@ -146,7 +146,7 @@ sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *
 /* ----------------------------------------------------------------------------------------------- folder.c */
 typedef struct sr_health_t {
     const sr_error_t *database, *helper, *documents, *seal; /* NULL if it works */
-    const char *risk; /* why the database can lose what it has committed; NULL: it cannot, or did not answer */
+    const char *risk; /* why the database can lose committed data; NULL: it cannot, or did not answer */
 } sr_health_t;
 /* For the health check: tries to write to the database and to store a document. Results are reused for five seconds. */
 void sr_service_probe(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);

@@ -158,7 +158,8 @@ static sr_error_t *join(sr_joined_t *joined, const work_t *work, sr_blobs_t *doc
 {
     if (sr_blobs_join(joined, documents, files, false, work->pool))
         SR_TRY(sr_blobs_join_in_memory(joined, documents, files, work->pool));
-    return strcmp(joined->sha256, work->sha256) ? unreadable(work, "what is stored is not what was stored") : NULL;
+    return strcmp(joined->sha256, work->sha256) ? unreadable(work, "the SHA-256 of the stored document is wrong")
+                                                : NULL;
 }
 
 static sr_error_t *ask_within(const char **reason, bool *costly, sr_pdf_output_t **output, const work_t *work,

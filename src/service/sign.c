@@ -59,7 +59,7 @@ static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_docume
     const apr_array_header_t *files = sr_document_state_files(document, pool);
     SR_TRY(sr_blobs_join(joined, s->documents, files, !document->revisions->nelts, pool));
     if (strcmp(joined->sha256, sr_document_state_sha256(document)) != 0)
-        return sr_seal_failed(pool, document->uuid, "what is stored is not what was stored");
+        return sr_seal_failed(pool, document->uuid, "the SHA-256 of the stored document is wrong");
     return NULL;
 }
 

@@ -62,7 +62,7 @@ sr_error_t *sr_signd_module_open(const char *path, apr_pool_t *pool)
     CK_RV (*get)(CK_FUNCTION_LIST **);
     *(void **)&get = dlsym(library, "C_GetFunctionList");
     if (!get || get(&p11) || !p11)
-        return sr_error(pool, SR_EINTERNAL, "SigreqPKCS11Module: %s is no PKCS#11 module", path);
+        return sr_error(pool, SR_EINTERNAL, "SigreqPKCS11Module: %s is not a PKCS#11 module", path);
     return NULL;
 }
 

@@ -232,7 +232,9 @@ static void report(token_key_t *key, const sr_error_t *error)
     const char *reason = error ? error->message : "";
     if (!strncmp(reason, key->reason, MAX_REASON - 1)) return;
     apr_cpystrn(key->reason, reason, MAX_REASON);
-    if (error) fprintf(stderr, PROGRAM "SR0414: %s: %s. Nothing is sealed with it meanwhile\n", key->uri, reason);
+    if (error)
+        fprintf(stderr, PROGRAM "SR0414: %s: %s. Nothing is sealed with it until it is ready again\n", key->uri,
+                reason);
     else fprintf(stderr, PROGRAM "SR0415: %s: the token is ready again\n", key->uri);
 }
 

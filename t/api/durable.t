@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A PostgreSQL that can lose what it has committed: `httpd -t`, the start, the health check and `sigreqctl db status`
+# A PostgreSQL that can lose committed data: `httpd -t`, the start, the health check and `sigreqctl db status`
 # say so, and the service goes on.
 use strict;
 use warnings;
@@ -27,7 +27,7 @@ sub is_told {    # by all of them
     my ($name, $reason) = @_;
     my ($code, $said) = $httpd->test;
     is($code, 0, "$name: httpd -t succeeds");
-    like($said, qr/SR0704: the database of the main server \(.*\) can lose what it has committed: $reason/,
+    like($said, qr/SR0704: the database of the main server \(.*\) can lose committed data: $reason/,
         '… and warns');
     like(status(), qr/^$reason/, '… sigreqctl db status says it');
     is(health(), 'at risk', '… and the health check');

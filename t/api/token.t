@@ -412,7 +412,7 @@ subtest 'the next certificate' => sub {
         is($code, 0, "$what: httpd -t");
         like($said, qr/SR0406: .*SigreqSealNextKey: $message/, '… warns') if !$unseen;
         $one->start;
-        like($one->log, qr/SR0406: .*SigreqSealNextKey: $message.*The present one goes on/, '… so does the start');
+        like($one->log, qr/SR0406: .*SigreqSealNextKey: $message.*The present one continues/, '… so does the start');
         is($status->($one), 'unusable', '… the health check says it');
         signs($one, 'live', $seal =~ /pkcs11:token/ ? 'p-256' : 'file');
         $one->stop;
@@ -442,7 +442,7 @@ subtest 'wrong configurations' => sub {
     $wrong->('no module is named', qr/$name.*needs SigreqPKCS11Module/, module => undef);
     $wrong->('the module is missing', qr/${name}SigreqPKCS11Module: \S+no\.so: cannot open/, module => "$folder/no.so");
     $wrong->('it is no library', qr/${name}SigreqPKCS11Module: .*pin: /, module => "$folder/pin");
-    $wrong->('it is another library', qr/$name.*is no PKCS#11 module/, module => (glob '/lib/*/libm.so.6')[0]);
+    $wrong->('it is another library', qr/$name.*is not a PKCS#11 module/, module => (glob '/lib/*/libm.so.6')[0]);
     $wrong->('the PIN file is missing', qr{${name}SigreqSealPIN file:\S+/no: No such file}, pin => "file:$folder/no");
     path("$folder/empty")->spurt("\n");
     $wrong->('the PIN is empty', qr{${name}SigreqSealPIN file:\S+/empty: it is empty}, pin => "file:$folder/empty");

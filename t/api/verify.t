@@ -163,7 +163,7 @@ subtest 'signed through a link' => sub {
 
 my $small = $org->{test}->with(base => place('/small'));
 my $large = pdf_of_size(65537, nonce => $$);
-my $unreadable = 'The document cannot be verified: it is no PDF, or one that is damaged beyond repair';
+my $unreadable = 'The document cannot be verified: it is not a PDF, or is damaged beyond repair';
 my $key        = '<' . '00' x 32 . '>';
 my $encrypted  = pdf(trailer => "/ID[<00><00>]/Encrypt<</Filter/Standard/V 1/R 2/O$key/U$key/P -4>>");
 my $one        = 'Exactly 1 file must be provided';

@@ -12,7 +12,7 @@
 #define MOST 4
 
 static const char UNKNOWN[] = "it is not written as updates are";
-static const char TOO_MANY[] = "it has more objects than were asked for";
+static const char TOO_MANY[] = "it has more objects than were requested";
 static const char BAD_SECTION[] = "its cross-reference section is not about its objects";
 
 static apr_pool_t *pool;
@@ -279,7 +279,7 @@ static void test_counts(void)
 
     const object_t many[] = {{"5 0", "[]"}, {"6 0", "[]"}, {"7 0", "[]"}, {"8 0", "[]"}, {"9 0", "[]"}};
     update = update_of(many, MOST, false, NULL, NULL);
-    is_str(read_update(&appended, &update), NULL, "as many objects as were asked for");
+    is_str(read_update(&appended, &update), NULL, "as many objects as were requested");
     free(update.data);
     update = update_of(many, MOST + 1, false, NULL, NULL);
     is_str(read_update(&appended, &update), TOO_MANY, "one more");

@@ -148,14 +148,13 @@ static void test_gap(void)
         char put;
         const char *says, *name;
     } cases[] = {
-        {-2, '1', "broken; broken later=0: something is hidden behind it, in the room that it does not need",
-         "padding"},
+        {-2, '1', "broken; broken later=0: something is hidden after it, in the room that it does not need", "padding"},
         {-9, ' ', GAP, "white space in it"},
         {-9, '>', GAP, "an early end"},
         {0, '(', DAMAGED, "another bracket"},
         {-1, ' ', DAMAGED, "no bracket"},
         {1, 'x', "broken; broken later=-1: it has no Contents", "no digit"},
-        {1, '0', "broken; broken later=0: its Contents are no signature", "no DER"},
+        {1, '0', "broken; broken later=0: its Contents are not a signature", "no DER"},
     };
     signed_t at;
     pdf_t pdf = signed_pdf(&at);

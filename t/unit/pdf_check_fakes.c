@@ -70,7 +70,7 @@ static const lie_t LIES[] = {
      0},
     {"\"timestamp\":false", "\"timestamp\":true", LIMITS, 2},
     {"\"level\":\"B-B\",\"timestamp\":false", "\"level\":\"none\",\"timestamp\":true",
-     "broken; broken later=0: it is not of the kind that it is said to be", 0},
+     "broken; broken later=0: its kind is not the one that the document states", 0},
     /* of a certificate of others the helper's word is all there is */
     {"\"name\":\"seal\",\"subject\":\"CN=seal\"", "\"name\":\"a\\u0007b\",\"subject\":\"\\u202e\"",
      "signed; intact whole ours later=0", 0},

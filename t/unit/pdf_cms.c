@@ -306,7 +306,7 @@ static void test_flips(const make_t *make)
     is_str(say(&result, root), "intact", "zeros behind it");
     longer[SR_CMS_MAX_BYTES - 1] = 1;
     result = check(longer, SR_CMS_MAX_BYTES, &nobody);
-    is_str(say(&result, root), "broken: something is hidden behind it, in the room that it does not need", "others");
+    is_str(say(&result, root), "broken: something is hidden after it, in the room that it does not need", "others");
     for (apr_size_t cut = 0; cut < length; cut++) intact += check(der, cut, &nobody).state != SR_CMS_BROKEN ? 1000 : 0;
     ok(intact < 1000, "no cut one verifies");
 }
@@ -375,7 +375,7 @@ static void test_foreign(void)
         {"-signer p256.crt -inkey p256.key -signer rsa2048.crt -inkey rsa2048.key",
          "broken: it does not have exactly one signer", false},
         {"-signer small.crt -inkey small.key", "intact", false},
-        {"-signer p256.crt -inkey p256.key -econtent_type 1.2.3.4", "unchecked: it is no signature of a document",
+        {"-signer p256.crt -inkey p256.key -econtent_type 1.2.3.4", "unchecked: it is not a signature of a document",
          false},
         {"-signer rsa2048.crt -inkey rsa2048.key -md sha3-256", "intact", false},
         {"-signer rsa.crt -inkey rsa.key -nocerts -certfile ed25519.crt", "broken: its algorithms do not go together",

@@ -131,7 +131,8 @@ static const char *act(seal_bench_t *bench, sr_pdf_pool_t *liar, const lie_t *li
 
 static void test_lie(seal_bench_t *bench, int index)
 {
-    static const char nonsense[] = "it made the PDF helper answer nonsense", another[] = "another worker makes another";
+    static const char nonsense[] = "it made the PDF helper send an invalid answer",
+                      another[] = "another worker makes another";
     const lie_t *lie = &LIES[index];
     const bool confirmed = lie->where & CONFIRMED;
     apr_pool_t *pool;

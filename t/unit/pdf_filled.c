@@ -10,8 +10,8 @@
 #include <apr_strings.h>
 
 #define OTHER_DOCUMENT "it does not continue the document as it stands"
-#define NO_SIGNATURE "the signature dictionary is not what was asked for"
-#define NEW_OBJECT "it has an object that nobody asked for"
+#define NO_SIGNATURE "the signature dictionary is not the requested one"
+#define NEW_OBJECT "it has an object that was not requested"
 #define OLD_OBJECT "it changes an object that is not a field of this signer"
 #define NO_FIELD "a field of the signer is changed otherwise than by its signature"
 

@@ -158,7 +158,7 @@ static void test_stamps(void)
     is_said(0, 2 * YEAR, "B-T trusted, long, stamp valid", "after the signer's certificate has ended");
     is_said(0, 30 * YEAR, "B-T untrusted, stamp untrusted: certificate has expired", "after both have ended");
     is_str(said_of(0, 0, NULL),
-           "B-T unknown, stamp untrusted: no authorities are known here that it could be compared with",
+           "B-T unknown, stamp untrusted: no authorities are configured with which it could be compared",
            "without authorities");
     begin();
     add(sign(signer, tsa, -60, true), 100);
@@ -174,7 +174,7 @@ static void test_stamps(void)
     make_free(server);
     begin();
     add(sign(signer, tsa, 3600, false), 100);
-    is_said(0, 0, "B-T trusted, short, stamp untrusted: its time is later than it is known to exist",
+    is_said(0, 0, "B-T trusted, short, stamp untrusted: its time is later than the time at which it is known to exist",
             "a timestamp of the future");
 }
 

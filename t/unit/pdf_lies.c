@@ -303,7 +303,7 @@ static const char *sign(seal_bench_t *bench, const lie_t *lie, apr_pool_t *pool)
 
 static void test_lie(seal_bench_t *bench, int index)
 {
-    static const char nonsense[] = "it made the PDF helper answer nonsense";
+    static const char nonsense[] = "it made the PDF helper send an invalid answer";
     const lie_t *lie = &LIES[index];
     const bool confirmed = lie->where & CONFIRMED;
     apr_pool_t *pool;

@@ -10,11 +10,11 @@
 #include <apr_general.h>
 #include <apr_strings.h>
 
-#define NO_APPEARANCE "it has not the empty appearance of fields"
-#define NO_FIELD "a field is not what was asked for"
+#define NO_APPEARANCE "it does not have the empty appearance of fields"
+#define NO_FIELD "a field is not the requested one"
 #define OTHER_PAGE "fields of one page are on several"
 #define NO_ELEMENT "an element of the structure is not that of a field"
-#define NEW_OBJECT "it has an object that nobody asked for"
+#define NEW_OBJECT "it has an object that was not requested"
 #define OLD_OBJECT "an object of the document ends otherwise than with the new fields"
 
 static apr_pool_t *pool;

@@ -256,9 +256,9 @@ static void test_questions(void)
     static const struct {
         const char *bytes, *says;
     } wrong[] = {
-        {"", "refused: it is no PDF that can be read"},
-        {"hello", "refused: it is no PDF that can be read"},
-        {"%PDF-1.7\n%%EOF", "refused: it is no PDF that can be read"},
+        {"", "refused: it is not a PDF that can be read"},
+        {"hello", "refused: it is not a PDF that can be read"},
+        {"%PDF-1.7\n%%EOF", "refused: it is not a PDF that can be read"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         fd = help_descriptor(wrong[i].bytes, strlen(wrong[i].bytes));

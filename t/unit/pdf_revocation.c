@@ -130,11 +130,11 @@ static void test_damaged_ocsp(void)
      * algorithm parameters; none of them is in the answer itself */
     ok(good < 8, "OCSP: no flipped byte of what is signed passes (%d passed)", good);
     sr_revocation_ocsp(&result, der.data, der.length - 1, leaf->certificate, ca->certificate, NULL, 0, pool);
-    is_str(say(&result), "unusable: it is no OCSP response", "OCSP: one byte is missing");
+    is_str(say(&result), "unusable: it is not an OCSP response", "OCSP: one byte is missing");
     unsigned char *longer = apr_pcalloc(pool, der.length + 1);
     memcpy(longer, der.data, der.length);
     sr_revocation_ocsp(&result, longer, der.length + 1, leaf->certificate, ca->certificate, NULL, 0, pool);
-    is_str(say(&result), "unusable: it is no OCSP response", "OCSP: one byte follows");
+    is_str(say(&result), "unusable: it is not an OCSP response", "OCSP: one byte follows");
     longer = apr_pcalloc(pool, SR_REVOCATION_MAX_OCSP + 1);
     sr_revocation_ocsp(&result, longer, SR_REVOCATION_MAX_OCSP + 1, leaf->certificate, ca->certificate, NULL, 0, pool);
     is_str(say(&result), "unusable: it is too large", "OCSP: too large");
@@ -239,7 +239,7 @@ static void test_damaged_crl(void)
     }
     is_int(good, 0, "CRL: no flipped byte makes a revoked certificate good");
     sr_revocation_crl(&result, der.data, der.length - 1, leaf->certificate, ca->certificate, 0, pool);
-    is_str(say(&result), "unusable: it is no CRL", "CRL: one byte is missing");
+    is_str(say(&result), "unusable: it is not a CRL", "CRL: one byte is missing");
     unsigned char *large = calloc(1, SR_REVOCATION_MAX_CRL + 1);
     sr_revocation_crl(&result, large, SR_REVOCATION_MAX_CRL + 1, leaf->certificate, ca->certificate, 0, pool);
     is_str(say(&result), "unusable: it is too large", "CRL: too large");

@@ -247,7 +247,7 @@ static void test_room(void)
 {
     static const apr_size_t rooms[] = {SR_PDF_CONTENTS_BYTES, 4096, 64, SR_PDF_CONTENTS_BYTES + 1};
     static const char *const reasons[] = {NULL, NULL, "The signature of the seal is longer than there is room for",
-                                          "it made the PDF helper answer nonsense"};
+                                          "it made the PDF helper send an invalid answer"};
     apr_size_t sizes[4] = {0};
     apr_pool_t *pool;
     apr_pool_create(&pool, bench.pool);

@@ -175,7 +175,7 @@ static void test_raw_drawings(void)
 /* ------------------------------------------------------------------------------------------------ lying workers */
 
 #define LIMITS "it could not be read within the limits"
-#define NONSENSE "it made the PDF helper answer nonsense"
+#define NONSENSE "it made the PDF helper send an invalid answer"
 
 /* A worker that greets, takes one request and answers this whatever it was. */
 static void test_liar(const char *response, const char *want)

@@ -130,7 +130,7 @@ static void test_form(void)
     close(fd);
     fd = help_descriptor("hello", 5);
     is_str(show_say_text(sr_pdf_text(&text, workers, fd, 0, pool), &text, pool),
-           "refused: it is no PDF that can be read", "no PDF");
+           "refused: it is not a PDF that can be read", "no PDF");
     close(fd);
     apr_pool_destroy(pool);
 }

@@ -50,7 +50,7 @@ static void test_good(void)
     free(pdf.data);
     pdf = unsigned_pdf();
     sign_pdf(&pdf, &(sign_t){.identity = ec, .subfilter = "ETSI.RFC3161"}, root);
-    is_said(&pdf, "broken; broken later=0: it is not of the kind that it is said to be",
+    is_said(&pdf, "broken; broken later=0: its kind is not the one that the document states",
             "a signature that is said to be a timestamp");
     free(pdf.data);
     (void)at;

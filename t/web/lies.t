@@ -72,7 +72,7 @@ subtest 'a document is uploaded' => sub {
         my ($before, @said) = (stored(), refusals());
         lie_of(@lie);
         my $answer = creation($name);
-        is_text($answer, 400, 'Document a.pdf cannot be signed: it made the PDF helper answer nonsense', $name);
+        is_text($answer, 400, 'Document a.pdf cannot be signed: it made the PDF helper send an invalid answer', $name);
         is(stored(), $before, '… nothing is stored');
         my @now = refusals();
         is(scalar @now, @said + 1, '… and the log says why: ' . ($now[-1] // ''));
