@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that upgrades a database is killed before each of its statements: nothing has changed then, and the next
- * upgrade does everything. From nothing, from an older version, and from another build's functions and views. */
+/* A process that upgrades a database is killed before its statements: nothing has changed then, and the next upgrade
+ * does everything. From nothing, from an older version, and from another build's functions and views. An upgrade from
+ * call 1 to the end is repeated for each of them, so it is killed before every fourth one only, and before each of
+ * those that begin the upgrade or are near its COMMIT. SIGREQ_UPGRADE=all: before each. */
 #include "store.h"
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "store/private.h"
 
-static int calls;    /* of the database, in this process */
+#define NEAR 12   /* calls */
+#define COMMIT -1 /* instead of the number of a call */
+
+static int *calls;   /* of the database, in the process that upgrades; shared with its parent */
 static int end_with; /* the process is killed before this call; 0: it is not */
 
 static void *real(const char *name)
 {
-    if (++calls == end_with) kill(getpid(), SIGKILL);
+    if (++*calls == end_with) kill(getpid(), SIGKILL);
     return dlsym(RTLD_NEXT, name);
 }
 
@@ -23,6 +30,7 @@ int apr_dbd_query(const apr_dbd_driver_t *driver, apr_dbd_t *handle, int *rows, 
 {
     int (*function)(const apr_dbd_driver_t *, apr_dbd_t *, int *, const char *);
     *(void **)&function = real("apr_dbd_query");
+    if (end_with == COMMIT && !strcmp(statement, "COMMIT")) kill(getpid(), SIGKILL);
     return function(driver, handle, rows, statement);
 }
 
@@ -69,8 +77,7 @@ static const char *state_of(const base_t *base, apr_pool_t *pool)
     return text;
 }
 
-/* An upgrade by a process of its own, which is killed before a call of the database; 0: it is not killed. True if it
- * was. */
+/* An upgrade by a process of its own, which is killed before this call of the database. True if it was. */
 static bool upgrade(const base_t *base, int call)
 {
     const pid_t child = fork();
@@ -81,7 +88,7 @@ static bool upgrade(const base_t *base, int call)
         apr_pool_t *pool;
         apr_pool_create(&pool, NULL);
         link_connect(&l, base, pool);
-        calls = 0;
+        *calls = 0;
         end_with = call;
         _exit(link_upgrade(&l) ? 1 : 0);
     }
@@ -91,22 +98,34 @@ static bool upgrade(const base_t *base, int call)
     return false;
 }
 
+/* The call that is tried after this one. */
+static int next_call(int call, int commit)
+{
+    static const char *all;
+    if (!all && !(all = getenv("SIGREQ_UPGRADE"))) all = "";
+    const bool each = !strcmp(all, "all") || call < NEAR || call + 4 > commit - NEAR;
+    return each ? call + 1 : call + 4;
+}
+
 static void killed_everywhere(const base_t *base, const char *from, int least)
 {
     apr_pool_t *pool, *each;
     const char *other = NULL;
-    int call = 1;
+    int call = 1, kills = 0;
 
     apr_pool_create(&pool, base->pool);
     apr_pool_create(&each, pool);
     const char *before = state_of(base, pool);
-    while (upgrade(base, call)) {
+    ok(upgrade(base, COMMIT), "%s: an upgrade ends with a COMMIT", from);
+    const int commit = *calls;
+    is_str(state_of(base, pool), before, "nothing has changed before it");
+    for (; upgrade(base, call); call = next_call(call, commit)) {
         apr_pool_clear(each);
         const char *after = state_of(base, each);
         if (strcmp(after, before) != 0 && !other) other = apr_psprintf(pool, "call %d: %s", call, after);
-        call++;
+        kills++;
     }
-    ok(call > least, "%s: killed before each of %d calls", from, call - 1);
+    ok(*calls > least && *calls < call, "%s: killed before %d of %d calls", from, kills, *calls);
     ok(!other, "nothing had changed: %s", other ? other : "");
     const char *end = state_of(base, pool);
     ok(strstr(end, ", no problem: "), "the last one, which was not killed, does everything: %.60s", end);
@@ -153,5 +172,7 @@ static void checks(base_t *base)
 
 int main(void)
 {
+    calls = mmap(NULL, sizeof *calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (calls == MAP_FAILED) return 1;
     return each_base(checks);
 }
