@@ -434,7 +434,8 @@ clean:
 #: make compile_commands.json          how each file is compiled, for clangd and clang-tidy
 .PHONY: compile_commands.json
 compile_commands.json:
-	@$(MAKE) -Bnk --no-print-directory CC='$(lastword $(CC))' CXX='$(lastword $(CXX))' V=1 all units 2>/dev/null | \
+	@$(MAKE) -Bnk --no-print-directory CC='$(lastword $(CC))' CXX='$(lastword $(CXX))' V=1 all units \
+	    $(call obj,$(SPEED_SRC)) 2>/dev/null | \
 	    tools/compile-commands >$@
 
 -include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(SIGND_SRC) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC) $(TOOL_SRC)))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# tools/lint: a bad file fails the check for its language, and a good one passes it. If a finding is not a mistake, the
-# source names the check and the reason.
+# tools/lint: a bad file fails the check for its language, and a good one passes it. clang-tidy compiles every file, and
+# clang's warnings are errors. If a finding is not a mistake, the source names the check and the reason.
 use strict;
 use warnings;
 use Cwd 'abs_path';
@@ -34,6 +34,19 @@ for my $check (sort keys %files) {
         like($said, qr/\Q$name\E.*^FAILED $check /ms, '… and is named');
     }
 }
+SKIP: {
+    skip 'clang-tidy-14 is not installed', 1 if system('command -v clang-tidy-14 >/dev/null') != 0;
+    my $name = 'src/a.c';
+    my ($status, $said) = lint(tree($name), $name, "int a(void);\nint a(void) { int b; return 0; }\n", 'tidy');
+    like($said, qr/unused variable 'b'/, 'tidy: a warning of clang is an error');
+}
+
+is(system('make', '-s', 'compile_commands.json'), 0, 'make compile_commands.json');
+my %compiled = map { $_ => 1 } slurp('compile_commands.json') =~ /"file"\s*:\s*"([^"]+)"/g;
+my @sources = files('mod_sigreq.c', 'src/*/*.c', 'src/*/*.cc', 't/{unit,tool,fuzz,speed}/*.c');
+cmp_ok(scalar @sources, '>', 400, 'there are sources');
+is(join(' ', grep { !$compiled{$_} } @sources), '', '… and clang-tidy gets all of them');
+
 is(system("tools/lint nothing 2>/dev/null") >> 8, 2, 'an unknown check is an error');
 
 my (@found, @without);
@@ -57,7 +70,7 @@ sub tree { # one that has this file alone, and what configures the checks
         or die "copy failed\n";
     symlink "$here/build/npm", "$tree/build/npm" or die "symlink: $!\n";
     write_file("$tree/compile_commands.json",
-        qq([{"directory": "$tree", "command": "gcc -c -o build/a.o $name", "file": "$name"}]));
+        qq([{"directory": "$tree", "command": "gcc -Wall -c -o build/a.o $name", "file": "$name"}]));
     return $tree;
 }
 
