@@ -2,12 +2,15 @@
 # docs/operations.md: its commands run word for word on a bare machine, from the installation to the removal, and print
 # what the page shows. Requests are created and signed during backup, upgrade and restore drill: nothing that was
 # acknowledged is lost, and the only error is 503. A second machine is the new host. `make test-package` runs this as
-# root.
+# root. For those who change the page or the test:
+#   SIGREQ_MACHINES=FOLDER  keeps the machines there. The next call does not make Debian and download packages again.
+#   SIGREQ_BLOCK=NUMBER     with kept machines: begins at this block, after what the calls before have done.
 use strict;
 use warnings;
 use Cwd 'abs_path';
 use File::Basename 'basename';
 use File::Copy 'copy';
+use File::Path 'make_path';
 use File::Temp 'tempdir';
 use Sigreq::Machine 'said';
 use Test::More;
@@ -15,6 +18,8 @@ use Test::More;
 plan skip_all => 'it needs root' if $> != 0;
 my @lacking = grep { system("command -v $_ >/dev/null 2>&1") != 0 } qw(mmdebstrap unshare ip dpkg-deb);
 plan skip_all => "not installed: @lacking (tools/deps test-package)" if @lacking;
+my ($kept, $begin) = ($ENV{SIGREQ_MACHINES}, $ENV{SIGREQ_BLOCK} // 0);
+plan skip_all => 'SIGREQ_BLOCK needs SIGREQ_MACHINES' if $begin && !-d ($kept // '');
 my $built    = abs_path(($ENV{O} || 'build') . '/deb');
 my @packages = grep { !/-dbgsym_/ } glob "$built/*.deb" or BAIL_OUT('make deb has built nothing');
 
@@ -31,6 +36,8 @@ for my $part (split /^(?=## |```)/m, do { local $/; <$page> }) {
     }
 }
 cmp_ok(scalar @blocks, '>', 25, 'the page has commands');
+# what a later call goes on with
+my %variables = map { $_ => 1 } map { $_->{commands} =~ /(?:^| )([A-Z]+)=\S/mg } grep { $_->{where} eq '' } @blocks;
 my %installs = map { $_ => 1 } map { $_->{commands} =~ /^apt-get install (.*)/mg } @blocks;
 note('systemd and SQLite: their blocks are not run here (t/api/backup.t runs those of SQLite)');
 
@@ -102,7 +109,11 @@ SH
 sub script {    # for a machine: its blocks
     my ($where, @more) = @_;
     my ($text, $last) = ($helpers, '');
-    my @mine = grep { $_->{where} eq $where } @blocks;
+    my @mine = grep { $_->{where} eq $where && ($where ne '' || $_->{number} >= $begin) } @blocks;
+    my ($loaded) = map { $_->{number} } grep { $_->{section} eq 'Backup' } @blocks;
+    my ($ended)  = map { $_->{number} } grep { $_->{section} eq 'Restore' } @blocks;
+    $text .= "cd /; . /src/variables; for name in postgresql apache2 haproxy; do service \$name start; done\n"
+        . ($begin > $loaded && $begin < $ended ? "begin_load\n" : '') if $where eq '' && $begin;
     for my $i (0 .. $#mine) {
         my $block = $mine[$i];
         my $name  = $block->{section};
@@ -111,7 +122,8 @@ sub script {    # for a machine: its blocks
         my $quiet = sub { my $hook = shift // return ''; return "{\n$hook}  >>/src/hooks 2>&1\n" };
         $text .= $quiet->($first ? $before{$name} : $between{$name}) if $where eq '';
         $text .= "rm -f /src/failed\n{\n$block->{commands}} >/src/out.$block->{number} 2>&1\n"
-            . "touch /src/failed; mv /src/failed /src/done.$block->{number}\n";
+            . "touch /src/failed; mv /src/failed /src/done.$block->{number}\n"
+            . "declare -p @{[sort keys %variables]} >/src/variables 2>/dev/null\n";
         $text .= $quiet->($after{$name}) if $where eq '' && ($i == $#mine || $mine[ $i + 1 ]{section} ne $name);
     }
     return $text . join '', @more;
@@ -132,18 +144,26 @@ sub judge {    # the blocks that have run in a machine
 
 # --- the machines. Packages come while there is a network; the commands run without one.
 
-my $dir = tempdir('sigreq-operations.XXXXXX', DIR => '/tmp', CLEANUP => 1);
+my $dir = $kept // tempdir('sigreq-operations.XXXXXX', DIR => '/tmp', CLEANUP => 1);
+make_path($dir);
 chmod 0755, $dir;
-my $old = Sigreq::Machine->new("$dir/old");
-$old->put_packages('root/packages', 'root/packages-new', @packages);
+my $bare = Sigreq::Machine->in("$dir/bare");
+if (!-e $bare->path('src/downloaded')) {
+    $bare = Sigreq::Machine->new("$dir/bare");
+    $bare->put_packages('root/packages', 'root/packages-new', @packages);
+    # each line by itself, because apt chooses among alternatives by what is named together
+    my $said = said($bare->enter, 'sh', '-ec',
+        join "\n", 'apt-get -q update', map {"apt-get -q --download-only install $_"} sort keys %installs);
+    is($?, 0, 'what the page installs can be downloaded') or BAIL_OUT($said);
+    $bare->write('src/downloaded', '');
+}
+my $old = $begin ? Sigreq::Machine->in("$dir/old") : $bare->copy_of("$dir/old");
+my $new = $bare->copy_of("$dir/new");
+$_->put_packages('root/packages', 'root/packages-new', @packages) for $old, $new;
 copy('t/data/sample.pdf', $old->path('root/sample.pdf')) or die "sample.pdf: $!\n";
 copy('t/package/load',    $old->path('src/load.sh'))     or die "load: $!\n";
 chmod 0755, $old->path('src/load.sh');
-# each line by itself, because apt chooses among alternatives by what is named together
-my $said = said($old->enter, 'sh', '-ec',
-    join "\n", 'apt-get -q update', map {"apt-get -q --download-only install $_"} sort keys %installs);
-is($?, 0, 'what the page installs can be downloaded') or BAIL_OUT($said);
-my $new = $old->copy_of("$dir/new");
+unlink map { $old->path("src/$_") } qw(packed moved);
 
 $old->write('src/script', script(''));
 $new->write('src/script', script('new-host', <<'SH'));
