@@ -207,13 +207,36 @@ static apr_status_t disconnect(void *data)
     return apr_dbd_close(ctl->driver, ctl->handle);
 }
 
+/* The parameters of a PostgreSQL database with more time for a connection. libpq takes the last value. */
+static const char *patient(ctl_t *ctl, const char *params)
+{
+    const bool uri = !strncmp(params, "postgres://", 11) || !strncmp(params, "postgresql://", 13);
+    const char *separator = !uri ? " " : strchr(params, '?') ? "&" : "?";
+
+    return apr_pstrcat(ctl->pool, params, separator, "connect_timeout=20", NULL);
+}
+
+/* Opens the database. The time for a connection is what requests to httpd can wait for (2 s). A busy host may need
+ * more, so a connection that took too long is tried once more. If one of several hosts is away, the first attempt is
+ * the quick one. */
+static sr_error_t *open_database(ctl_t *ctl, const char *params)
+{
+    const char *why = NULL;
+
+    if (apr_dbd_open_ex(ctl->driver, ctl->pool, params, &ctl->handle, &why) == APR_SUCCESS) return NULL;
+    if (why && strstr(why, "timeout expired") && !strcmp(apr_dbd_name(ctl->driver), "pgsql")
+        && apr_dbd_open_ex(ctl->driver, ctl->pool, patient(ctl, params), &ctl->handle, &why) == APR_SUCCESS)
+        return NULL;
+    return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s", why ? why : "the database cannot be opened");
+}
+
 sr_error_t *ctl_connect(ctl_t *ctl, bool create)
 {
     static const ctl_option_id_t wanted[] = {
         OPTION_DRIVER,          OPTION_PARAMS,         OPTION_DOCUMENTS, OPTION_CACHE,
         OPTION_QUARANTINE_DAYS, OPTION_S3_ENDPOINT,    OPTION_S3_REGION, OPTION_S3_CREDENTIALS,
         OPTION_DOCUMENTS_CACHE, OPTION_DOCUMENTS_ALSO, OPTION_COUNT};
-    const char *driver, *params, *why = NULL;
+    const char *driver, *params;
 
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));
     if (!ctl->given[OPTION_DRIVER] || !ctl->given[OPTION_PARAMS]) {
@@ -231,9 +254,7 @@ sr_error_t *ctl_connect(ctl_t *ctl, bool create)
     if (apr_dbd_get_driver(ctl->pool, driver, &ctl->driver) != APR_SUCCESS) {
         return sr_error(ctl->pool, SR_EUNAVAILABLE, "apr has no driver %s: install libaprutil1-dbd-%s", driver, driver);
     }
-    if (apr_dbd_open_ex(ctl->driver, ctl->pool, params, &ctl->handle, &why) != APR_SUCCESS) {
-        return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s", why ? why : "the database cannot be opened");
-    }
+    SR_TRY(open_database(ctl, params));
     apr_pool_pre_cleanup_register(ctl->pool, ctl, disconnect);
     return NULL;
 }

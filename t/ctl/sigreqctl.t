@@ -5,7 +5,9 @@ use strict;
 use warnings;
 use Cwd 'abs_path';
 use File::Temp 'tempdir';
+use IO::Socket::INET;
 use JSON::PP;
+use POSIX ();
 use Test::More;
 
 my $program = abs_path('build/sigreqctl') // '';
@@ -164,6 +166,42 @@ exits(5, 'no such file', '--driver', 'sqlite3', '--params', "$folder/no.db", 'or
 ok(!-e "$folder/no.db", 'no database is made');
 exits(5, 'no such folder', '--driver', 'sqlite3', '--params', "$folder/no/no.db", 'db', 'init');
 exits(2, 'an unknown driver', '--driver', 'mysql', '--params', 'x', 'org', 'list');
+# A server that refuses connections with their number, except the first ones, which it does not answer.
+sub with_refusals {
+    my ($silent, $code) = @_;
+    my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 5) or die "listen: $!\n";
+    my $pid = fork // die "fork: $!\n";
+    if (!$pid) {
+        my @held;
+        while (my $peer = $listener->accept) {
+            push @held, $peer;
+            next if @held <= $silent;
+            sysread $peer, my $startup, 1000;
+            my $fields = sprintf "SFATAL\0C57P03\0Mconnection %d\0\0", scalar @held;
+            syswrite $peer, 'E' . pack('N', 4 + length $fields) . $fields;
+        }
+        POSIX::_exit(1);
+    }
+    $code->($listener->sockport);
+    kill KILL => $pid;
+    waitpid $pid, 0;
+}
+with_refusals(1, sub {
+    my @to = ('host=127.0.0.1', "port=$_[0]", 'user=a', 'dbname=b', 'sslmode=disable', 'gssencmode=disable');
+    my (undef, $why) = exits(5, 'a server that does not answer at once', '--driver', 'pgsql', '--params',
+        "@to connect_timeout=2", 'org', 'list');
+    like($why, qr/connection 2$/m, '… is asked once more');
+});
+with_refusals(1, sub {
+    my (undef, $why) = exits(5, '… also by a URI', '--driver', 'pgsql', '--params',
+        "postgresql://a\@127.0.0.1:$_[0]/b?sslmode=disable&gssencmode=disable&connect_timeout=2", 'org', 'list');
+    like($why, qr/connection 2$/m, '… is asked once more');
+});
+with_refusals(0, sub {
+    my (undef, $why) = exits(5, 'a server that refuses', '--driver', 'pgsql', '--params',
+        "postgresql://a\@127.0.0.1:$_[0]/b?sslmode=disable&gssencmode=disable", 'org', 'list');
+    like($why, qr/connection 1$/m, '… is not');
+});
 exits(5, 'no server', '--driver', 'pgsql', '--params', "host=$folder connect_timeout=2", 'org', 'list');
 exits(2, 'no such configuration', '--config', "$folder/no.conf", 'org', 'list');
 mkdir "$folder/documents";
