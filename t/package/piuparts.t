@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# piuparts: the packages of `make deb` are installed, upgraded from another version, removed and purged, and leave
+# nothing behind and nothing changed. `make test-package` runs this as root.
+use strict;
+use warnings;
+use Cwd 'abs_path';
+use File::Copy 'copy';
+use File::Temp 'tempdir';
+use Sigreq::Machine 'said';
+use Test::More;
+
+plan skip_all => 'it needs root' if $> != 0;
+my @lacking = grep { system("command -v $_ >/dev/null 2>&1") != 0 } qw(piuparts mmdebstrap unshare dpkg-scanpackages);
+plan skip_all => "not installed: @lacking (tools/deps test-package)" if @lacking;
+my $built    = abs_path(($ENV{O} || 'build') . '/deb');
+my @packages = grep { !/-dbgsym_/ } glob "$built/*.deb" or BAIL_OUT('make deb has built nothing');
+
+my $dir = tempdir('sigreq-piuparts.XXXXXX', DIR => '/tmp', CLEANUP => 1);
+chmod 0755, $dir;
+my $bare = Sigreq::Machine->new("$dir/bare");
+$bare->put_packages('former', 'newer', @packages);
+
+# apt finds the version that is installed first in one repository, and the next one in the other
+mkdir "$dir/repositories" or die "$dir/repositories: $!\n";
+for my $name ('former', 'newer') {
+    rename $bare->path($name), "$dir/repositories/$name" or die "$name: $!\n";
+    my $text = said('sh', '-c', 'cd "$1" && dpkg-scanpackages . >Packages', 'sh', "$dir/repositories/$name");
+    is($?, 0, "a repository with the $name version") or diag $text;
+}
+$bare->write('etc/apt/sources.list.d/former.list', "deb [trusted=yes] file:$dir/repositories/former ./\n");
+
+# the mounts and processes of piuparts are in namespaces of their own
+my @piuparts = (
+    qw(unshare --mount --pid --fork --kill-child --mount-proc piuparts --keep-sources-list --no-eatmydata),
+    '--existing-chroot=' . $bare->path(''),
+    "--tmpdir=$dir", "--bindmount=$dir/repositories", "--testdebs-repo=$dir/repositories/newer",
+    qw(--warn-on-others --install-remove-install));
+my $text = said(@piuparts, glob "$dir/repositories/newer/*.deb");
+is($?, 0, 'piuparts finds nothing') or diag join "\n", (grep {/ (?:ERROR|FAIL|WARN)/} split /\n/, $text),
+    substr $text, -3000;
+ok($text =~ /PASS: Installation, upgrade and purging tests/, 'an upgrade was among it');
+done_testing;
