@@ -5,11 +5,12 @@
 use strict;
 use warnings;
 use Digest::SHA ();
-use File::Basename 'basename';
+use File::Basename qw(basename dirname);
 use File::Copy 'copy';
 use File::Path 'make_path';
 use File::Temp 'tempdir';
 use Cwd 'abs_path';
+use Sigreq::Machine 'said';
 use Test::More;
 
 plan skip_all => 'it needs root' if $> != 0;
@@ -35,21 +36,6 @@ rebuilt();
 in_a_machine();
 done_testing;
 
-# What a program says, to both of its outputs.
-sub said {
-    my @command = @_;
-    my $pid = open my $from, '-|';
-    die "fork: $!\n" if !defined $pid;
-    if (!$pid) {
-        open STDERR, '>&', \*STDOUT;
-        open STDIN, '<', '/dev/null';
-        exec @command or die "$command[0]: $!\n";
-    }
-    my $text = do { local $/; <$from> } // '';
-    close $from;
-    return $text;
-}
-
 sub works {
     my ($title, @command) = @_;
     my $text = said(@command);
@@ -62,7 +48,7 @@ sub works {
 # Templates of mail, and what a folder below conf/ has that is no part of the build.
 sub shared {
     my @files = map {"mail/$_"} qw(invitation.html invitation.txt reminder.html reminder.txt);
-    push @files, map {s{^conf/}{}r} grep { !m{^conf/(?:schema|systemd)/} } glob 'conf/*/*';
+    push @files, 'modsecurity.conf', map {s{^conf/}{}r} grep { !m{^conf/(?:schema|systemd)/} } glob 'conf/*/*';
     return map { (-x "conf/$_" ? '-rwxr-xr-x' : '-rw-r--r--') . " usr/share/sigreq/$_" } sort @files;
 }
 
@@ -124,60 +110,28 @@ sub sha { return -e $_[0] ? Digest::SHA->new(256)->addfile($_[0])->hexdigest : "
 # --- a bare machine
 
 sub in_a_machine {
-    my $root = "$dir/root";
-    my ($suite) = said('sh', '-c', '. /etc/os-release; echo $VERSION_CODENAME') =~ /(\S+)/;
-    works("a bare Debian ($suite)", 'mmdebstrap', '--quiet', '--variant=minbase', '--include=ca-certificates',
-        $suite, $root) or return;
-    copy('/etc/resolv.conf', "$root/etc/resolv.conf");
-    packages_of($root);
+    my $machine = Sigreq::Machine->new("$dir/root");
+    $machine->put_packages('packages/old', 'packages/new', @packages);
+    for (['debian/tests/service', 'src/debian/tests/service'], ['t/package/scenario', 'src/scenario'],
+        ['t/package/tap', 'src/tap'], ['t/data/sample.pdf', 'src/t/data/sample.pdf']) {
+        make_path(dirname($machine->path($_->[1])));
+        copy($_->[0], $machine->path($_->[1])) or die "$_->[0]: $!\n";
+        chmod 0755, $machine->path($_->[1]);
+    }
+    # nothing is started while the network is shared
+    $machine->write('usr/sbin/policy-rc.d', "#!/bin/sh\nexit 101\n");
     my $tools = 'apache2 curl jq poppler-utils libaprutil1-dbd-pgsql postgresql systemd';
     my $install = "apt-get -q update && apt-get -q -y install --no-install-recommends $tools /packages/old/*.deb &&"
         # if something listens at 5432 outside, while the network is shared, PostgreSQL takes another port
         . ' sed -i "s/^port = .*/port = 5432/" /etc/postgresql/*/main/postgresql.conf';
-    open my $policy, '>', "$root/usr/sbin/policy-rc.d" or die "policy-rc.d: $!\n";
-    print $policy "#!/bin/sh\nexit 101\n";
-    close $policy;
-    chmod 0755, "$root/usr/sbin/policy-rc.d";
-    works('apt installs the packages and what they need', enter($root), 'sh', '-c', $install) or return;
+    works('apt installs the packages and what they need', $machine->enter, 'sh', '-c', $install) or return;
 
     my @units = map {basename($_)} glob 'conf/systemd/*';
-    is(said('systemd-analyze', 'verify', '--man=no', "--root=$root", @units), '', 'systemd accepts the units');
-    for my $line (split /\n/, said(enter($root, '--net'), '/src/scenario')) {
+    is(said('systemd-analyze', 'verify', '--man=no', '--root=' . $machine->path(''), @units),
+        '', 'systemd accepts the units');
+    for my $line (split /\n/, said($machine->enter('--net'), '/src/scenario')) {
         if   ($line =~ /^(not )?ok \d+ - (.*)/) { ok(!$1, $2) }
         elsif ($line =~ /^1\.\.(\d+)/)          { cmp_ok($1, '>', 20, 'all of the scenario has run') }
         else                                    { diag($line) }
     }
-}
-
-# The packages, those of a version that follows, and what the scenario needs.
-sub packages_of {
-    my $root = shift;
-    make_path("$root/packages/old", "$root/packages/new", "$root/src/debian/tests", "$root/src/t/data");
-    copy($_, "$root/packages/old/") for @packages;
-    for my $deb (@packages) {
-        my $tree = tempdir(DIR => $dir);
-        chmod 0755, $tree;
-        works(basename($deb) . ' of another version', 'sh', '-c',
-            'dpkg-deb -R "$1" "$2" && sed -i "s/upstream1/upstream2/g" "$2/DEBIAN/control" &&'
-                . ' dpkg-deb -Zgzip -z1 --root-owner-group -b "$2" "$3"', 'sh', $deb, $tree, "$root/packages/new");
-    }
-    for (['debian/tests/service', 'src/debian/tests/service'], ['t/package/scenario', 'src/scenario'],
-        ['t/data/sample.pdf', 'src/t/data/sample.pdf']) {
-        copy($_->[0], "$root/$_->[1]") or die "$_->[0]: $!\n";
-        chmod 0755, "$root/$_->[1]";
-    }
-}
-
-# What stands before a command that runs in the machine, with processes and, with --net, a network of its own.
-sub enter {
-    my ($root, @apart) = @_;
-    my $way = <<'SH';
-root=$1; shift
-if [ "$1" = --net ]; then ip link set lo up; shift; fi
-mount -t proc proc "$root/proc"; mount --rbind /dev "$root/dev"
-mount -t tmpfs tmpfs "$root/run"; mount -t tmpfs tmpfs "$root/tmp"; mkdir "$root/run/lock"
-exec chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
-SH
-    return ('unshare', '--mount', '--pid', '--fork', '--kill-child', @apart, 'sh', '-c', $way, 'sh', $root, @apart);
 }
