@@ -157,8 +157,9 @@ if (!-e $bare->path('src/downloaded')) {
     is($?, 0, 'what the page installs can be downloaded') or BAIL_OUT($said);
     $bare->write('src/downloaded', '');
 }
+my ($moved) = map { $_->{number} } grep { $_->{where} eq 'new-host' } @blocks;
 my $old = $begin ? Sigreq::Machine->in("$dir/old") : $bare->copy_of("$dir/old");
-my $new = $bare->copy_of("$dir/new");
+my $new = $begin > $moved ? Sigreq::Machine->in("$dir/new") : $bare->copy_of("$dir/new");
 $_->put_packages('root/packages', 'root/packages-new', @packages) for $old, $new;
 copy('t/data/sample.pdf', $old->path('root/sample.pdf')) or die "sample.pdf: $!\n";
 copy('t/package/load',    $old->path('src/load.sh'))     or die "load: $!\n";
@@ -181,10 +182,12 @@ if (!$pid) {
 my $over = 0;
 sleep 1 until -e $old->path('src/packed') || ($over = waitpid($pid, 1) == $pid);
 if (!$over) {
-    rename $old->path('root/move.tar.gz'), $new->path('root/move.tar.gz') or die "move.tar.gz: $!\n";
-    copy($old->path('src/before'), $new->path('src/before'));
-    $new->write('src/token', $old->read('src/load/token'));
-    diag(said($new->enter('--net'), 'bash', '/src/script'));
+    if ($begin <= $moved) {
+        rename $old->path('root/move.tar.gz'), $new->path('root/move.tar.gz') or die "move.tar.gz: $!\n";
+        copy($old->path('src/before'), $new->path('src/before'));
+        $new->write('src/token', $old->read('src/load/token'));
+        diag(said($new->enter('--net'), 'bash', '/src/script'));
+    }
     $old->write('src/moved', '');
     waitpid $pid, 0;
 }
