@@ -95,15 +95,18 @@ export const isFirefox = process.env.SIGREQ_BROWSER === 'firefox'
 /** For tests of what Firefox has not, or what cannot be driven in it. */
 export const chromiumOnly = why => ({ skip: isFirefox && why })
 
+/** A Firefox needs eight seconds of a processor until it is there. A busy machine may take minutes for that. */
+const timeout = 900_000
 const launch = {
     chromium: () => chromium.launch({
+        timeout,
         executablePath: '/usr/bin/chromium-headless-shell',
         args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
             '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
             '--host-resolver-rules=MAP *.test 127.0.0.1'],
     }),
     // Debian's own, by WebDriver BiDi
-    firefox: () => firefox.launch({ channel: 'moz-firefox', executablePath: '/usr/bin/firefox-esr' }),
+    firefox: () => firefox.launch({ timeout, channel: 'moz-firefox', executablePath: '/usr/bin/firefox-esr' }),
 }
 let launched = null
 after(async () => (await launched)?.close())
