@@ -71,7 +71,7 @@ PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqctl
 
 .PHONY: all units help deps run demo-receiver pictures check test test-cluster test-firewall torture coverage bench \
-        corpus corpus-sign install uninstall dist deb test-package clean format lint rpm image test-clients
+        corpus corpus-sign install uninstall dist deb test-package test-debian13 clean format lint rpm image test-clients
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -344,6 +344,11 @@ image: deb
 test-package: deb
 	@tools/deps test-package
 	@exec prove -It/lib -v t/package/*.t
+
+#: make test-debian13                  build the packages in a Debian 13, run the tests of sealing and verifying there (root)
+test-debian13: deb
+	@tools/deps test-package
+	@SIGREQ_DEBIAN13=1 exec prove -It/lib -v t/package/debian13.t
 
 #: make deps                           install the Debian packages for all of this (root or sudo)
 deps:
