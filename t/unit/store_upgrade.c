@@ -14,7 +14,7 @@
 #include "store/private.h"
 
 #define NEAR 12   /* calls */
-#define COMMIT -1 /* instead of the number of a call */
+#define COMMIT (-1) /* instead of the number of a call */
 
 static int *calls;   /* of the database, in the process that upgrades; shared with its parent */
 static int end_with; /* the process is killed before this call; 0: it is not */
