@@ -13,7 +13,7 @@
 
 #include "store/private.h"
 
-#define NEAR 12   /* calls */
+#define NEAR 12     /* calls */
 #define COMMIT (-1) /* instead of the number of a call */
 
 static int *calls;   /* of the database, in the process that upgrades; shared with its parent */
