@@ -249,7 +249,7 @@ sub stopped_writer {
     is_deeply(codes(@service), { 503 => 60 }, 'so are all that write');
     is($crowd->get("/signatures/$kept->{uuid}")->code,           200, 'reading goes on');
     is($crowd->{ua}->get($httpd->base . '/file.txt')->res->code, 200, 'and httpd with everything else');
-    like($httpd->log, qr/SR0723: a process keeps the lock/, 'the log says what it is');
+    like($httpd->log, qr/SR0723: a process has held the lock/, 'the log says what it is');
     kill CONT => splice @stopped;
     ok(wait_for(sub { $crowd->create(name => 'after')->code == 201 }), 'going on: healed');
     $pending->catch(sub { })->wait;
