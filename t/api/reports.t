@@ -18,8 +18,8 @@ sub nonce { "reports $$ " . suite->{db} . suite->{mpm} . ++$count }
 # Whether a helper was asked: there were none before.
 sub asks {
     my $code = shift;
-    kill KILL => workers();
-    wait_for(sub { !workers() }) or die "workers do not end\n";
+    # again and again, because one may just have been started
+    wait_for(sub { kill KILL => workers(); !workers() }) or die "workers do not end\n";
     my $answer = $code->();
     return ($answer, scalar(my @now = workers()) > 0);
 }
