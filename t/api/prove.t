@@ -6,7 +6,7 @@ use warnings;
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Client;
-use Sigreq::Here qw(organisation suite collect documents stored reports workers wait_for is_text nothing_happens);
+use Sigreq::Here qw(organisation suite collect documents stored reports workers end_workers is_text nothing_happens);
 use Sigreq::PDF qw(pdf repairable without_end);
 use Test::More;
 
@@ -36,8 +36,7 @@ sub post {
 # Runs CODE, and checks that no helper got a request: there were none before, and there are none afterwards.
 sub asks_nobody {
     my ($name, $code) = @_;
-    # again and again, because one may just have been started
-    wait_for(sub { kill KILL => workers(); !workers() }) or die "workers do not end\n";
+    end_workers();
     $code->();
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     is(scalar(my @now = workers()), 0, "$name: no helper got a request");

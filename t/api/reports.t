@@ -6,7 +6,7 @@ use strict;
 use warnings;
 use Mojo::File 'path';
 use Mojo::JSON qw(decode_json encode_json);
-use Sigreq::Here qw(organisation suite documents reports workers wait_for);
+use Sigreq::Here qw(organisation suite documents reports workers end_workers);
 use Sigreq::PDF qw(pdf without_end);
 use Test::More;
 
@@ -18,8 +18,7 @@ sub nonce { "reports $$ " . suite->{db} . suite->{mpm} . ++$count }
 # Whether a helper was asked: there were none before.
 sub asks {
     my $code = shift;
-    # again and again, because one may just have been started
-    wait_for(sub { kill KILL => workers(); !workers() }) or die "workers do not end\n";
+    end_workers();
     my $answer = $code->();
     return ($answer, scalar(my @now = workers()) > 0);
 }

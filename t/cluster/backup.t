@@ -7,7 +7,6 @@ use warnings;
 use Digest::SHA 'sha256_hex';
 use File::Path  qw(make_path remove_tree);
 use Mojo::File 'path';
-use Mojo::JSON 'decode_json';
 use Sigreq::Apart;
 use Sigreq::Client;
 use Sigreq::Here 'suite';
@@ -22,10 +21,11 @@ plan skip_all => 'rclone is not installed (tools/deps cluster)' if !grep { -x "$
 
 my $s3    = Sigreq::S3->new(dir => suite->{dir}, source => suite->{source});
 my $apart = Sigreq::Apart->new;
-make_path("$apart->{dir}/cache");
-my $directives = $s3->directives("$apart->{dir}/cache", endpoint => "http://s3.localhost:$s3->{port} virtual-host");
-my $httpd      = $apart->httpd(documents => 's3://sigreq', server => $directives);
-my $client     = $apart->client($httpd);
+my $cache = "$apart->{dir}/cache";
+make_path($cache);
+my @style  = (endpoint => "http://s3.localhost:$s3->{port} virtual-host");
+my $httpd  = $apart->httpd(documents => 's3://sigreq', server => $s3->directives($cache, @style));
+my $client = $apart->client($httpd);
 
 delete @ENV{ grep {/^(?:AWS|RCLONE)_/} keys %ENV };    # what rclone would read of the caller
 
@@ -52,11 +52,8 @@ sub run {    # a command: all it says
 }
 
 sub checked {
-    my $file    = Sigreq::Suite::write_file("$apart->{dir}/check.conf", "SigreqDocuments s3://sigreq\n$directives");
-    my @command = (suite->{source} . '/build/sigreqctl', '--driver', suite->{db}, '--params', $apart->{params},
-        '--config', $file, qw(--json check --remote));
-    open my $pipe, '-|', @command or die "sigreqctl: $!\n";
-    my $report = decode_json(do { local $/; <$pipe> });
+    my $database = Sigreq::Apart::configuration(driver => suite->{db}, params => $apart->{params});
+    my $report   = $s3->checked(suite->{source} . '/build/sigreqctl', $database, $cache, @style);
     return [@{$report}{qw(missing damaged foreign)}];
 }
 
@@ -78,7 +75,7 @@ ok((grep { $_ eq sha256_hex($bytes) } values %named), 'the document as it was se
 
 $s3->remove($_) for $s3->objects;
 is_deeply([$s3->objects], [], 'the bucket loses everything');
-remove_tree("$apart->{dir}/cache/sigreq");
+remove_tree("$cache/sigreq");
 is($client->get($path)->code, 503, 'and the cache, too: the document cannot be had');
 run($commands[1]);
 is_deeply(checked(), [0, 0, 0], 'after the copy back sigreqctl check --remote finds nothing wrong');

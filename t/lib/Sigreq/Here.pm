@@ -16,8 +16,8 @@ use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
     qw(suite organisation user place ctl ctl_said collect checked documents stored reports temporary_files
-    children signers not_behind_firewall restarted workers wait_for used signed database_stop database_start sql
-    queued is_text is_error nothing_happens at_once);
+    children signers not_behind_firewall restarted workers end_workers wait_for used signed database_stop database_start
+    sql queued is_text is_error nothing_happens at_once);
 
 my $suite;
 
@@ -166,6 +166,9 @@ sub restarted {
 }
 
 sub workers { return Sigreq::Processes::workers(@_ ? @_ : children()) }
+
+# Ends all PDF helpers. It kills again and again, because one may just have been started.
+sub end_workers { return wait_for(sub { kill KILL => workers(); !workers() }) || die "workers do not end\n" }
 
 # True as soon as CODE is. False after `patience`, which no machine is so busy as to need. What takes long is asked
 # less often, because CODE may start a program.

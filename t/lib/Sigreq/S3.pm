@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use File::Temp 'tempdir';
 use HTTP::Tiny;
+use JSON::PP 'decode_json';
 use Sigreq::Processes;
 use Sigreq::Suite;
 
@@ -98,7 +99,7 @@ CONF
 # Swift's own API: the status, or (status, body).
 sub native {
     my ($self, $method, $path, $content) = @_;
-    my $http = HTTP::Tiny->new(timeout => 30);
+    my $http = $self->{http} //= HTTP::Tiny->new(timeout => 30);    # which keeps its connection
     $self->{token} //= do {
         my %login = ('X-Auth-User' => 'test:tester', 'X-Auth-Key' => 'testing');
         $http->get($self->endpoint . '/auth/v1.0', { headers => \%login })->{headers}{'x-auth-token'}
@@ -121,6 +122,16 @@ sub objects_of {    # of blobs, whose keys begin with a text
     my ($self, $begin) = @_;
     my @found = grep {m{^[0-9a-f]{2}/\Q$begin\E}} $self->objects($begin =~ /^(..)/ ? "$1/$begin" : '');
     return @found;
+}
+
+# What sigreqctl check --remote finds: the program, the directives of the database, and a documents cache with what
+# `directives` may be given. It exits with 1 if it finds anything.
+sub checked {
+    my ($self, $program, $database, $cache, %o) = @_;
+    my $config = Sigreq::Suite::write_file("$self->{dir}/check.conf",
+        "${database}SigreqDocuments s3://$self->{bucket}\n" . $self->directives($cache, %o));
+    open my $pipe, '-|', $program, '--config', $config, qw(--json check --remote) or die "sigreqctl: $!\n";
+    return decode_json(do { local $/; <$pipe> });
 }
 
 sub content { my @answer = $_[0]->native(GET    => "/$_[1]");        return $answer[1] }

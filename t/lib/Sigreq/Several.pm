@@ -175,15 +175,11 @@ sub haproxy {
     return $self->answers($self->address(1), port(), 'haproxy');
 }
 
-# What sigreqctl check --remote says, which exits with 1 if it finds anything.
+# What sigreqctl check --remote finds in the object store.
 sub checked {
     my ($self, $params) = @_;
-    my $config = Sigreq::Suite::write_file("$self->{dir}/check.conf",
-        Sigreq::Apart::configuration(driver => 'pgsql', params => $params)
-            . "SigreqDocuments s3://sigreq\n" . $self->{s3}->directives("$self->{dir}/cache-1"));
-    my @command = (suite->{source} . '/build/sigreqctl', '--config', $config, qw(--json check --remote));
-    open my $pipe, '-|', @command or die "sigreqctl: $!\n";
-    return decode_json(do { local $/; <$pipe> });
+    return $self->{s3}->checked(suite->{source} . '/build/sigreqctl',
+        Sigreq::Apart::configuration(driver => 'pgsql', params => $params), "$self->{dir}/cache-1");
 }
 
 # Waits until haproxy has found a host. What haproxy itself answers before is not in the API's description.

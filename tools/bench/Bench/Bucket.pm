@@ -8,7 +8,6 @@ use warnings;
 use Bench::Measure qw(in_turns ratio wrk wrk_with);
 use Bench::Post;
 use Bench::Upload;
-use HTTP::Tiny;
 use List::Util qw(max min);
 use Sigreq::S3;
 use Time::HiRes 'time';
@@ -70,15 +69,10 @@ sub one_by_one {
 
 sub put {    # milliseconds of one, on a connection that stays
     my ($s3, $bytes, $seconds) = @_;
-    my $http = HTTP::Tiny->new(timeout => 30);
-    my $login = $http->get($s3->endpoint . '/auth/v1.0',
-        { headers => { 'X-Auth-User' => 'test:tester', 'X-Auth-Key' => 'testing' } });
-    my $token = $login->{headers}{'x-auth-token'} // die "Swift gave no token\n";
     my ($begin, $count) = (time, 0);
     while (time - $begin < $seconds) {
-        my $url    = $s3->endpoint . '/v1/AUTH_test/sigreq/bench/' . ++$count;
-        my $answer = $http->put($url, { content => $bytes, headers => { 'X-Auth-Token' => $token } });
-        $answer->{success} or die "PUT: $answer->{status}\n";
+        my $status = $s3->native(PUT => '/bench/' . ++$count, $bytes);
+        $status == 201 or die "PUT: $status\n";
     }
     return 1000 * (time - $begin) / $count;
 }

@@ -41,8 +41,8 @@ sub measure {
         my ($what, $work) = @$_;
         my $used = {};
         my $rates = in_turns(
-            one => sub { at_once($host, $work, $used->{one} //= [], $_[0], $servers[0]) },
-            two => sub { at_once($host, $work, $used->{two} //= [], $_[0], @servers) });
+            one => sub { at_once($work, $used->{one} //= [], $_[0], $servers[0]) },
+            two => sub { at_once($work, $used->{two} //= [], $_[0], @servers) });
         my ($one, $two) = map { sprintf '%.0f %%', 100 * median(@{ $used->{$_} }) } qw(one two);
         $report->row(
             what => "$what, two hosts ($two of a processor)", beside => "one host ($one)", a => $rates->{two},
@@ -53,7 +53,7 @@ sub measure {
 # The rates of several servers that work at the same time, in all. $used gets the share of a processor that their
 # processes have used, in all.
 sub at_once {
-    my ($host, $work, $used, $seconds, @servers) = @_;
+    my ($work, $used, $seconds, @servers) = @_;
     my $before = sum0 map { processor_seconds($_->{pid}) } @servers;
     my @running = map {
         my $server = $_;
