@@ -26,7 +26,8 @@ my $several = Sigreq::Several->everything;
 my ($params, $receiver, $client) = @{$several}{qw(params receiver client)};
 my @direct = @{ $several->{direct} };
 my @hosts  = @{ $several->{hosts} };
-ok($several->ttl(8), 'a leader may be silent for 8 s');
+my $ttl = times('SIGREQ_TTL', 8, 8);
+ok($several->ttl($ttl), "a leader may be silent for $ttl s");
 my $load = Sigreq::Workload->new(client => $client, dir => $several->{dir}, width => 4, signers => $SIGNERS)->start;
 my (%killed, @healed, @done);
 
