@@ -52,7 +52,8 @@ sub upload {
 }
 
 my $seeds = 0;
-sub seed { return time . '-' . ++$seeds } # other documents in each round
+# Other documents in each round, and in each process: 16 characters at most.
+sub seed { return sprintf '%08x%06x%x', time, $$ & 0xff_ffff, ++$seeds }
 
 sub store_only {
     my ($server, $host, $seconds) = @_;
