@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bench::Hosts: two hosts on one PostgreSQL and one folder of documents beside one of them alone. Each host, with its
-# helpers, may use one processor. PostgreSQL and the load generator use what is left, so that the ratio needs a machine
-# with more processors than two; the row says how much of a processor the hosts used.
+# helpers, may use one processor. PostgreSQL and the load generator use what is left. So on a machine with fewer than
+# four processors a host may use only a share of its processor, where there are control groups (Bench::Share). The row
+# says how much of a processor the hosts used. Each host has few connections, so that the load generator uses little.
 package Bench::Hosts;
 use strict;
 use warnings;
@@ -19,6 +20,7 @@ sub run {
     return print STDERR "bench: hosts is not measured: it needs two processors\n" if $processors < 2;
     my $second = Bench::Server->new(dir => "$server->{dir}/second", source => $server->{source}, cpu => 1);
     $server->{cpu} = 0;
+    ($server->{share}, $second->{share}) = split ' ', $ENV{BENCH_SHARES} // '' if $processors < 4;
     my $host = $server->database('hosts', 'pgsql');
     $second->serve($host);
     # the same seal, as on any two hosts of a service
@@ -30,6 +32,7 @@ sub run {
 
 sub measure {
     my ($report, $host, @servers) = @_;
+    local $ENV{BENCH_CONNECTIONS} = 4;
     my $made = Bench::Upload::create($servers[0], $host);
     Bench::Upload::create($servers[1], $host);
     my $document = "/api/v3/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}";

@@ -5,12 +5,13 @@ package Bench::Server;
 use strict;
 use warnings;
 use IO::Socket::INET;
+use Bench::Share;
 use JSON::PP 'decode_json';
 use Sigreq::Processes;
 use Time::HiRes 'sleep';
 
 # new(dir => folder of its own, source => the tree with build/, directives => more of them, for the server, cpu => the
-# number of the only processor that httpd and its helpers may use)
+# number of the only processor that httpd and its helpers may use, share => the folder of a Bench::Share)
 sub new {
     my ($class, %o) = @_;
     my $self = bless { %o, hosts => [] }, $class;
@@ -118,6 +119,7 @@ HOST
         open STDOUT, '>>', "$self->{dir}/logs/stderr";
         open STDERR, '>&', \*STDOUT;
         open STDIN, '<', '/dev/null';
+        die "httpd: no control group\n" if $self->{share} && !Bench::Share::enter($self->{share});
         my @pinned = defined $self->{cpu} ? ('taskset', '-c', $self->{cpu}) : ();
         exec @pinned, "$asked{SBINDIR}/$asked{PROGNAME}", '-f', "$self->{source}/tools/bench/httpd.conf.in", '-DFOREGROUND';
         die "httpd: $!\n";
