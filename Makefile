@@ -383,11 +383,11 @@ torture:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units
 	@SIGREQ_TORTURE=1 exec t/run
-#: make test-cluster                   run the tests with documents in S3, and with several hosts
+#: make test-cluster [S3=radosgw]      run the tests with documents in S3 (Swift, or Ceph), and with several hosts
 test-cluster:
-	@tools/deps cluster
+	@tools/deps $(if $(filter radosgw,$(S3)),radosgw,cluster)
 	@$(MAKE) --no-print-directory all units
-	@SIGREQ_CLUSTER=1 exec t/run
+	@SIGREQ_S3='$(S3)' SIGREQ_CLUSTER=1 exec t/run
 #: make test-firewall                  run the tests of the API and the pages behind ModSecurity, at paranoia levels 1 and 2
 test-firewall:
 	@tools/deps test

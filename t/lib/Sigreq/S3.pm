@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::S3: a running OpenStack Swift with its S3 API (t/tool/s3server.py), what is in its bucket, and the directives
-# of a service that stores its documents there.
+# Sigreq::S3: a running object store with an S3 API, what is in its bucket, and the directives of a service that stores
+# its documents there. The store is OpenStack Swift, or with SIGREQ_S3=radosgw that of Ceph. Both have the API of Swift,
+# too, which shows what is in the bucket without the S3 API.
 package Sigreq::S3;
 use strict;
 use warnings;
@@ -10,11 +11,22 @@ use JSON::PP 'decode_json';
 use Sigreq::Processes;
 use Sigreq::Suite;
 
-# Why there is no Swift here, or undef.
+# The program that starts a store, where it has the API of Swift, how to find out whether it is here, and what says so
+my %STORES = (
+    swift => [
+        's3server.py', '', '/usr/bin/python3 -c "import swift.common.wsgi"',
+        'Swift is not installed (tools/deps cluster)'
+    ],
+    radosgw => [
+        's3rados.py', '/swift', 'which radosgw ceph-mon ceph-osd ceph', 'Ceph is not installed (tools/deps radosgw)'
+    ]);
+
+sub store { return $STORES{ $ENV{SIGREQ_S3} || 'swift' } // die "SIGREQ_S3 must be swift or radosgw\n" }
+
+# Why there is no object store here, or undef.
 sub missing {
-    return system('/usr/bin/python3 -c "import swift.common.wsgi" 2>/dev/null') == 0
-        ? undef
-        : 'Swift is not installed (tools/deps cluster)';
+    my (undef, undef, $test, $why) = @{ store() };
+    return system("{ $test; } >/dev/null 2>&1") == 0 ? undef : $why;
 }
 
 # new(dir => FOLDER, source => the tree): a server with the bucket "sigreq"
@@ -24,11 +36,11 @@ sub new {
         $class;
     for my $try (1 .. 3) {
         my @ports   = map { Sigreq::Suite::free_port() } 1 .. 4;
-        my @command = ("$o{source}/t/tool/s3server.py", $self->{dir}, @ports);
+        my @command = ("$o{source}/t/tool/" . store()->[0], $self->{dir}, @ports);
         @{$self}{qw(port command)} = ($ports[0], \@command);
         last if ($self->{server} = started(@command))->{said} eq "ready\n";
         $self->stop;
-        die "Swift did not start\n" if $try == 3;
+        die "the object store did not start\n" if $try == 3;
     }
     $self->native(PUT => '') == 201 or die "the bucket was not made\n";
     Sigreq::Suite::write_file("$self->{dir}/credentials", "test:tester\ntesting\n");
@@ -43,7 +55,7 @@ sub again {
     kill KILL => Sigreq::Processes::below(qr{}, $self->{server}{pid}), $self->{server}{pid};
     ended($self->{server});
     $self->{server} = started(@{ $self->{command} });
-    return $self->{server}{said} eq "ready\n" || die "Swift did not start again\n";
+    return $self->{server}{said} eq "ready\n" || die "the object store did not start again\n";
 }
 
 # Starts a program in Python, which ends with its standard input: {pid, in, out, said => its first line}
@@ -103,9 +115,9 @@ sub native {
     $self->{token} //= do {
         my %login = ('X-Auth-User' => 'test:tester', 'X-Auth-Key' => 'testing');
         $http->get($self->endpoint . '/auth/v1.0', { headers => \%login })->{headers}{'x-auth-token'}
-            // die "Swift gave no token\n";
+            // die "the object store gave no token\n";
     };
-    my $url    = $self->endpoint . "/v1/AUTH_test/$self->{bucket}$path";
+    my $url    = $self->endpoint . store()->[1] . "/v1/AUTH_test/$self->{bucket}$path";
     my %more   = defined $content ? (content => $content) : ();
     my $answer = $http->request($method, $url, { headers => { 'X-Auth-Token' => $self->{token} }, %more });
     return wantarray ? ($answer->{status}, $answer->{content}) : $answer->{status};
@@ -114,7 +126,7 @@ sub native {
 sub objects {    # the names of all objects that begin with a text
     my ($self, $begin) = @_;
     my ($status, $body) = $self->native(GET => '?prefix=' . ($begin // ''));
-    die "Swift: $status\n" unless $status =~ /^2/;
+    die "the object store: $status\n" unless $status =~ /^2/;
     return split /\n/, $body // '';
 }
 
