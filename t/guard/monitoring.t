@@ -40,6 +40,13 @@ for my $alarm (@alarms) {
     is($anchor, lc $name, '... and a runbook of its name');
     like($page, qr/^### $name$/m, '... which is in the page');
 }
+# the command by which administrators make these addresses absolute
+my ($command) = $page =~ m{^(sed '.*') /usr/share/sigreq/prometheus/sigreq\.rules\.yml >}m;
+my ($base)    = ($command // '') =~ m{&(https://[^|]+/)\|};
+my @absolute  = grep {/^ *runbook_url/} `$command conf/prometheus/sigreq.rules.yml`;
+is(scalar @absolute, scalar @alarms, 'the command of the page prints all runbooks');
+is(join('', grep { !m{^          runbook_url: \Q$base\Emonitoring\.md#\w+$} } @absolute),
+    '', '... with absolute addresses');
 for my $file ('conf/prometheus/sigreq.rules.yml', files('conf/grafana/*.json')) {
     my %used = map { s/_(?:bucket|sum|count)$//r => 1 } slurp($file) =~ /\b(sigreq_\w+)/g;
     is(join(' ', sort grep { !$defined{$_} } keys %used), '', "$file uses metrics that exist");
