@@ -24,7 +24,8 @@ sub create {    # a pair by sigreqctl: its folder
     return "$folder/$name";
 }
 
-sub openssl { system("openssl $_[0] >'$folder/said' 2>&1") == 0 or die "openssl $_[0]: " . path("$folder/said")->slurp }
+sub run     { system("$_[0] >'$folder/said' 2>&1") == 0 or die "$_[0]: " . path("$folder/said")->slurp }
+sub openssl { run("openssl $_[0]") }
 sub directives { my ($certificate, $key) = @_; qq{SigreqSealCertificate "$certificate"\nSigreqSealKey "$key"} }
 sub pair { Sigreq::Httpd::seal($_[1] // 'SigreqSeal', $_[0]) }
 sub write_file { Sigreq::Suite::write_file(@_) }
@@ -42,7 +43,7 @@ sub refused_start {
 
 create('soon', '--days', 5);
 my $other = create('other');
-openssl("x509 -in $other/seal.crt -signkey $other/seal.key -days -1 -out $folder/old.crt");
+run("faketime -f -2d openssl x509 -in $other/seal.crt -signkey $other/seal.key -days 1 -out $folder/old.crt");
 my $new = "req -x509 -nodes -subj /CN=x -days 9 -keyout $folder";
 openssl("$new/tls.key -newkey rsa:2048 -out $folder/tls.crt -addext extendedKeyUsage=serverAuth");
 openssl("$new/weak.key -newkey rsa:1024 -out $folder/weak.crt");

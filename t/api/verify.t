@@ -169,7 +169,11 @@ my $encrypted  = pdf(trailer => "/ID[<00><00>]/Encrypt<</Filter/Standard/V 1/R 2
 my $one        = 'Exactly 1 file must be provided';
 nothing_happens($org, 'refusals', sub {
     is_error(raw($client, $_), 400, $unreadable, 'no PDF: ' . substr $_, 0, 9)
-        for 'hello', '{}', "\0" x 300_000, "%PDF-1.7\n", substr $ours, 0, 500;
+        for 'hello', '{}', "\0" x 300_000, "%PDF-1.7\n";
+    # qpdf 12 finds the catalog in it, and qpdf 11 finds nothing without a trailer
+    my $found = 'it is damaged, so that signatures in it may not be found';
+    is_error(raw($client, substr $ours, 0, 500), 400, qr/\A(?:$unreadable|The document cannot be verified: $found)\z/,
+        'the beginning of a document');
     is_error(raw($client, $encrypted), 400, 'The document cannot be verified: it is encrypted', 'encrypted');
     is_error(raw($client, ''), 400, $one, 'an empty body');
     is_error(form($client, part('note', 'x')), 400, $one, 'a form without a file');

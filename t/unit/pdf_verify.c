@@ -106,7 +106,7 @@ static void test_appended(void)
     more = copy(&pdf); /* objects for readers that repair: no table names them */
     pdf_print(&more, "3 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 1 1]>>\nendobj\n");
     is_said(&more, EXTENDED(0), "an object without a table");
-    pdf_print(&more, "%2000s\n", "");
+    pdf_print(&more, "%2000s%% a comment\n", ""); /* qpdf ignores an object that only white space follows */
     is_said(&more, "broken; broken later=-1: the document was damaged after it was signed",
             "and no startxref in reach");
     free(more.data);
