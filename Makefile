@@ -345,10 +345,12 @@ test-package: deb
 	@tools/deps test-package
 	@exec prove -It/lib -v t/package/*.t
 
-#: make test-debian13                  build the packages in a Debian 13, run the tests of sealing and verifying there (root)
+#: make test-debian13                  build the packages in a Debian 13, run the tests of sealing and verifying there, and
+#:                                     install, use, upgrade and purge the packages as `make test-package` does (root)
 test-debian13: deb
 	@tools/deps test-package
-	@SIGREQ_DEBIAN13=1 exec prove -It/lib -v t/package/debian13.t
+	@SIGREQ_DEBIAN13=1 prove -It/lib -v t/package/debian13.t
+	@SIGREQ_SUITE=trixie exec prove -It/lib -v t/package/deb.t t/package/operations.t
 
 #: make deps                           install the Debian packages for all of this (root or sudo)
 deps:

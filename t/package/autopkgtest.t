@@ -1,24 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # autopkgtest: the test that the source package has (debian/tests), as the archive of Debian runs it, with the packages
-# of `make deb` in a bare Debian. What it needs is downloaded before, and it runs without the world. It has not passed
-# yet, so it runs only with SIGREQ_AUTOPKGTEST=1, as root.
+# of `make deb` in a bare Debian. What it needs is downloaded before, and it runs without the world. `make test-package`
+# runs this as root.
 use strict;
 use warnings;
-use Cwd 'abs_path';
-use File::Temp 'tempdir';
-use Sigreq::Machine 'said';
+use Sigreq::Machine qw(built prepare said);
 use Test::More;
 
-plan skip_all => 'it has not passed yet: SIGREQ_AUTOPKGTEST=1 runs it' if !$ENV{SIGREQ_AUTOPKGTEST};
-plan skip_all => 'it needs root' if $> != 0;
-my @lacking = grep { system("command -v $_ >/dev/null 2>&1") != 0 } qw(autopkgtest dpkg-source mmdebstrap unshare ip);
-plan skip_all => "not installed: @lacking (tools/deps test-package)" if @lacking;
-my $built    = abs_path(($ENV{O} || 'build') . '/deb');
-my @packages = grep { !/-dbgsym_/ } glob "$built/*.deb" or BAIL_OUT('make deb has built nothing');
-my ($dsc)    = glob "$built/*.dsc" or BAIL_OUT('there is no source package');
-
-my $dir = tempdir('sigreq-autopkgtest.XXXXXX', DIR => '/tmp', CLEANUP => 1);
-chmod 0755, $dir;
+my ($dir, @packages) = prepare('autopkgtest', qw(autopkgtest dpkg-source mmdebstrap unshare ip));
+my ($dsc) = glob built() . '/*.dsc' or BAIL_OUT('there is no source package');
 my $text = said('dpkg-source', '-x', $dsc, "$dir/source");
 is($?, 0, 'the source package is unpacked') or BAIL_OUT($text);
 open my $in, '<', "$dir/source/debian/tests/control" or BAIL_OUT("debian/tests/control: $!");

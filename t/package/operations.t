@@ -7,21 +7,14 @@
 #   SIGREQ_BLOCK=NUMBER     with kept machines: begins at this block, after what the calls before have done.
 use strict;
 use warnings;
-use Cwd 'abs_path';
-use File::Basename 'basename';
 use File::Copy 'copy';
 use File::Path 'make_path';
-use File::Temp 'tempdir';
-use Sigreq::Machine 'said';
+use Sigreq::Machine qw(prepare said);
 use Test::More;
 
-plan skip_all => 'it needs root' if $> != 0;
-my @lacking = grep { system("command -v $_ >/dev/null 2>&1") != 0 } qw(mmdebstrap unshare ip dpkg-deb);
-plan skip_all => "not installed: @lacking (tools/deps test-package)" if @lacking;
+my ($dir, @packages) = prepare('operations', qw(mmdebstrap unshare ip dpkg-deb));
 my ($kept, $begin) = ($ENV{SIGREQ_MACHINES}, $ENV{SIGREQ_BLOCK} // 0);
 plan skip_all => 'SIGREQ_BLOCK needs SIGREQ_MACHINES' if $begin && !-d ($kept // '');
-my $built    = abs_path(($ENV{O} || 'build') . '/deb');
-my @packages = grep { !/-dbgsym_/ } glob "$built/*.deb" or BAIL_OUT('make deb has built nothing');
 
 # --- the page: its blocks of commands, and what they print
 
@@ -144,9 +137,11 @@ sub judge {    # the blocks that have run in a machine
 
 # --- the machines. Packages come while there is a network; the commands run without one.
 
-my $dir = $kept // tempdir('sigreq-operations.XXXXXX', DIR => '/tmp', CLEANUP => 1);
-make_path($dir);
-chmod 0755, $dir;
+if (defined $kept) {
+    $dir = $kept . ($ENV{SIGREQ_SUITE} ? "/operations-$ENV{SIGREQ_SUITE}" : '');
+    make_path($dir);
+    chmod 0755, $dir;
+}
 my $bare = Sigreq::Machine->in("$dir/bare");
 if (!-e $bare->path('src/downloaded')) {
     $bare = Sigreq::Machine->new("$dir/bare");

@@ -3,20 +3,10 @@
 # nothing behind and nothing changed. `make test-package` runs this as root.
 use strict;
 use warnings;
-use Cwd 'abs_path';
-use File::Copy 'copy';
-use File::Temp 'tempdir';
-use Sigreq::Machine 'said';
+use Sigreq::Machine qw(prepare said);
 use Test::More;
 
-plan skip_all => 'it needs root' if $> != 0;
-my @lacking = grep { system("command -v $_ >/dev/null 2>&1") != 0 } qw(piuparts mmdebstrap unshare dpkg-scanpackages);
-plan skip_all => "not installed: @lacking (tools/deps test-package)" if @lacking;
-my $built    = abs_path(($ENV{O} || 'build') . '/deb');
-my @packages = grep { !/-dbgsym_/ } glob "$built/*.deb" or BAIL_OUT('make deb has built nothing');
-
-my $dir = tempdir('sigreq-piuparts.XXXXXX', DIR => '/tmp', CLEANUP => 1);
-chmod 0755, $dir;
+my ($dir, @packages) = prepare('piuparts', qw(piuparts mmdebstrap unshare dpkg-scanpackages));
 my $bare = Sigreq::Machine->new("$dir/bare");
 $bare->put_packages('former', 'newer', @packages);
 

@@ -5,10 +5,35 @@ package Sigreq::Machine;
 use strict;
 use warnings;
 use Exporter 'import';
-use File::Basename 'basename';
+use Cwd 'abs_path';
+use File::Basename qw(basename dirname);
 use File::Copy 'copy';
 use File::Path qw(make_path remove_tree);
-our @EXPORT_OK = qw(said);
+use File::Temp 'tempdir';
+use Test::More ();
+our @EXPORT_OK = qw(built prepare said);
+
+# Where the packages are: those of `make deb`, or of `make test-debian13` if SIGREQ_SUITE names this release.
+sub built {
+    my $folder = ($ENV{O} || 'build') . '/deb' . ($ENV{SIGREQ_SUITE} ? "-$ENV{SIGREQ_SUITE}" : '');
+    return abs_path($folder) // $folder;
+}
+
+# What a test of the packages begins with. It is skipped if it is not run by root or lacks one of these tools, and all
+# tests end if there are no packages. Returns a new folder, which is removed at the end, and the files of the packages
+# without those for debuggers.
+sub prepare {
+    my ($name, @tools) = @_;
+    my $test    = Test::More->builder;
+    my @lacking = grep { system("command -v $_ >/dev/null 2>&1") != 0 } @tools;
+    $test->plan(skip_all => 'it needs root')                                     if $> != 0;
+    $test->plan(skip_all => "not installed: @lacking (tools/deps test-package)") if @lacking;
+    my @packages = grep { !/-dbgsym_/ } glob built() . '/*.deb';
+    $test->BAIL_OUT(built() . ' has no packages: make deb, or make test-debian13') if !@packages;
+    my $dir = tempdir("sigreq-$name.XXXXXX", DIR => '/tmp', CLEANUP => 1);
+    chmod 0755, $dir;
+    return ($dir, @packages);
+}
 
 # What a program says, to both of its outputs. $? is its status.
 sub said {
@@ -90,6 +115,47 @@ sub put_packages {
             'sh', $deb, $tree, $self->path($new));
         die "another version of $deb: $text\n" if $? != 0;
     }
+}
+
+# The script t/package/NAME as /src/NAME, and what it needs: t/package/tap, debian/tests/service and its document.
+sub put_script {
+    my ($self, $name) = @_;
+    my %target = ("t/package/$name" => $name, 't/package/tap' => 'tap');
+    for my $file ('debian/tests/service', 't/data/sample.pdf', sort keys %target) {
+        my $copy = $self->path('src/' . ($target{$file} // $file));
+        make_path(dirname($copy));
+        copy($file, $copy) or die "$file: $!\n";
+        chmod 0755, $copy;
+    }
+}
+
+# Installs the packages of a folder, and what the service needs with PostgreSQL. Returns what apt says, with its status
+# in $?.
+sub install {
+    my ($self, $folder, @more) = @_;
+    my $started = $self->read('usr/sbin/policy-rc.d');
+    $self->write('usr/sbin/policy-rc.d', "#!/bin/sh\nexit 101\n");    # nothing, while the network is shared
+    my $text = said($self->enter, 'sh', '-ec', 'folder=$1; shift; apt-get -q update;'
+        . ' apt-get -q -y install --no-install-recommends "$@" "/$folder"/*.deb;'
+        # if something listens at 5432 outside, PostgreSQL has taken another port
+        . ' sed -i "s/^port = .*/port = 5432/" /etc/postgresql/*/main/postgresql.conf', 'sh', $folder,
+        qw(apache2 curl jq poppler-utils libaprutil1-dbd-pgsql postgresql systemd), @more);
+    my $status = $?;
+    $self->write('usr/sbin/policy-rc.d', $started);
+    $? = $status; ## no critic (RequireLocalizedPunctuationVars) # as said() leaves it
+    return $text;
+}
+
+# What a script has printed with t/package/tap: each of its results is a test of the caller. Returns whether it ended.
+sub report {
+    my ($self, $text) = @_;
+    my $ended = 0;
+    for my $line (split /\n/, $text) {
+        if   ($line =~ /^(not )?ok \d+ - (.*)/) { Test::More::ok(!$1, $2) }
+        elsif ($line =~ /^1\.\.(\d+)/)          { $ended = Test::More::cmp_ok($1, '>', 20, 'all of it has run') }
+        else                                    { Test::More::diag($line) }
+    }
+    return $ended;
 }
 
 # What stands before a command that runs in the machine; with --net it has a network of its own, without the world.
