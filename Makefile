@@ -350,7 +350,7 @@ test-package: deb
 test-debian13: deb
 	@tools/deps test-package
 	@SIGREQ_DEBIAN13=1 prove -It/lib -v t/package/debian13.t
-	@SIGREQ_SUITE=trixie exec prove -It/lib -v t/package/deb.t t/package/operations.t
+	@SIGREQ_SUITE=trixie exec prove -It/lib -v $(addprefix t/package/,deb.t operations.t units.t piuparts.t autopkgtest.t)
 
 #: make deps                           install the Debian packages for all of this (root or sudo)
 deps:

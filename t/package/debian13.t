@@ -54,7 +54,7 @@ remove_tree($to);
 make_path($to);
 my @packages = glob $machine->path('src/*.deb');
 cmp_ok(scalar @packages, '>=', 3, 'there are three, and those for debuggers');
-copy($_, $to) or die "$_: $!\n" for @packages;
+copy($_, $to) or die "$_: $!\n" for @packages, glob $machine->path('src/deb/*');
 
 # --- the tests, which are built as the packages are
 
