@@ -60,7 +60,7 @@ sub submission {    # {made, words, bytes, kind}; a word is in each text that is
     return { made => $made, words => \@words, bytes => $bytes, kind => $kind, uuid => $made->{uuid} };
 }
 
-my $root = suite->{dir} . '/documents';
+my $root = Sigreq::Here::local_folder();
 
 subtest 'which submissions can be deleted' => sub {
     my $made = $client->create->json;

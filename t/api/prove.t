@@ -15,7 +15,7 @@ my $client = $org->{test}->crowd;
 my $count  = 0;
 sub nonce { "prove $$ " . suite->{db} . suite->{mpm} . ++$count }
 
-sub size_of { my ($file) = stored(@_); return $file && -s $file }
+sub size_of { my ($name) = stored(@_); return $name && length Sigreq::Here::stored_bytes($name) }
 sub report { decode_json(path((reports(shift))[0])->slurp) }
 
 sub signers_on {    # one signer with a field on each of these pages of a.pdf
@@ -125,6 +125,7 @@ for my $what (sort keys %repairable) {
         collect();
         ok(stored($_) == 1 && reports($_) == 1, 'gc keeps both files') for $document->{sha256}, $rewritten->{sha256};
 
+        return if suite->{s3};    # a lost object is in the cache: t/cluster/s3.t
         # A drawn form has the time, so the document that is made again may have another content. Then the file is put
         # back, because its row in blob is kept, and later test files of this server count missing files.
         my ($lost) = stored($rewritten->{sha256});

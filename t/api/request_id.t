@@ -117,9 +117,12 @@ subtest 'the logs' => sub {
     $res = $send->('large', POST => '/api/v3/signatures', { 'Content-Type' => 'multipart/form-data; boundary=x' },
         'x' x 2000);
     is($res->code . ' ' . id_of($res), "413 $id.large", 'a body that LimitRequestBody refuses');
-    $agent->get("$base/sign/" . ($link =~ s{.*/}{}r) . "$document/pages/0.png" => { 'X-Request-Id' => "$id.page" });
-    ok(logged($httpd, qr/SR0500: a page is not cached: .* \[request \Q$id\E\.page\]$/m),
-        'a page that cannot be cached is logged with the id');
+    SKIP: {
+        skip 'its documents are in a bucket', 1 if suite->{s3};
+        $agent->get("$base/sign/" . ($link =~ s{.*/}{}r) . "$document/pages/0.png" => { 'X-Request-Id' => "$id.page" });
+        ok(logged($httpd, qr/SR0500: a page is not cached: .* \[request \Q$id\E\.page\]$/m),
+            'a page that cannot be cached is logged with the id');
+    }
     my $file = "$httpd->{dir}/access_log";
     ok( wait_for(sub { path($file)->slurp =~ /^404 (\Q$id\E\.refused) \1 \1$/m }),
         'the access log has the id of the response, the variable and %L');

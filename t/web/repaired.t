@@ -6,7 +6,7 @@ use warnings;
 use Digest::SHA 'sha256_hex';
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
-use Sigreq::Here   qw(organisation suite reports);
+use Sigreq::Here   qw(organisation reports stored);
 use Sigreq::PDF    qw(pdf repairable);
 use Sigreq::Signer qw(signers_of pdfsig qpdf_check);
 use Test::More;
@@ -17,10 +17,8 @@ my @two        = ({}, { firstname => 'Bob', area => { y => 200 } });
 
 sub rewritten {    # the rewritten form of an upload
     my $sha256 = shift;
-    my $folder = sub { path(suite->{dir}, 'documents', substr($_[0], 0, 2)) };
     my $known  = decode_json(path((reports($sha256))[0])->slurp)->{rewritten}{sha256};
-    my @found = grep {/\Q$known\E\.[0-9a-f]{16}$/} @{ $folder->($known)->list };
-    return $found[0]->slurp;
+    return Sigreq::Here::stored_bytes((stored($known))[0]);
 }
 
 sub signed_by_both {

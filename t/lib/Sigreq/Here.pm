@@ -123,6 +123,11 @@ sub stored {
     return @found;
 }
 
+sub stored_bytes {    # of one of them
+    my ($name) = @_;
+    return suite->{s3} ? bucket()->content($name) : path($name)->slurp;
+}
+
 # sigreqctl gc, also of uploads that a moment ago were refused.
 sub collect { return ctl('gc', '--reserved', 0, storage(), @_) }
 
