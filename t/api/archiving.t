@@ -98,6 +98,7 @@ sub is_judged {     # by other programs: a document with one signature and so ma
     my ($pdf, $timestamps) = @_;
     is(qpdf_check($pdf), '', 'qpdf has nothing to say');
     is(pdfsig($pdf)->{valid}, 1, '… pdfsig calls the signature valid');
+    return if suite->{db} ne 'sqlite3';    # once is enough: the document does not depend on the database
     my $file  = Sigreq::Validator::saved($pdf);
     my $judged = java_judge({ roots => $pki->file('roots.crt') }, "$file")->{"$file"};
     is_deeply([map {"$_->{kind} $_->{intact} $_->{chain}"} @{ $judged->{signatures} // [] }],
