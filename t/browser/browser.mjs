@@ -158,8 +158,11 @@ export const anotherTab = async (page, link) => {
     return tab
 }
 
-/** For people to look at. To stop animations a style is put into the page, which Firefox reports against the policy. */
-export const shoot = async (page, name) => isFirefox
+/**
+ * For people to look at, with SIGREQ_SCREENSHOTS=1: no test reads it. To stop animations a style is put into the page,
+ * which Firefox reports against the policy.
+ */
+export const shoot = async (page, name) => isFirefox || !process.env.SIGREQ_SCREENSHOTS
     || page.screenshot({ animations: 'disabled', path: join(shots, `${suite.db}-${name}.png`) })
 
 /** No violation of WCAG 2.2 AA, nor of axe's best practices; without those `rules` that are false. */
@@ -187,14 +190,15 @@ export const shown = (page, name) => page.getByRole('heading', { name }).waitFor
 /** How far the signer is, as the bar says it. */
 export const counted = (page, hasText) => page.locator('[data-counter]', { hasText }).waitFor()
 
+/** Until a function of the page returns true. By itself, Playwright has the page draw 60 frames a second for that. */
+export const until = (page, condition, value) => page.waitForFunction(condition, value, { polling: 50 })
+
 /** The page is ready when its script is, and the first image is there. */
-export async function ready(page) {
-    await page.waitForFunction(() => document.documentElement.classList.contains('ready'))
-    await page.waitForFunction(() => document.querySelector('.page img').naturalWidth > 0)
-}
+export const ready = page => until(page, () => document.documentElement.classList.contains('ready')
+    && document.querySelector('.page img').naturalWidth > 0)
 
 /** A second click at one place within half a second counts as a double click: a person's second one comes later. */
-export const settled = page => page.waitForFunction(() => performance.now() - (window.lastClick ?? -1e4) > 550)
+export const settled = page => until(page, () => performance.now() - (window.lastClick ?? -1e4) > 550)
 
 /** As people come there: from the intro to the document, and by the bar to the field and into the dialog. */
 export async function openSignature(page) {

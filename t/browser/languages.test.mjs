@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-    ann, ask, assertAccessible, bob, chromiumOnly, create, devices, field, isWide, place, ready, source, visit,
+    ann, ask, assertAccessible, bob, chromiumOnly, create, devices, field, isWide, place, ready, source, until, visit,
 } from './browser.mjs'
 import { contract } from './pdf.mjs'
 
@@ -84,7 +84,7 @@ async function errorOf(page, dialog) {
         return [top + 2, bottom - 2].every(y => document.elementFromPoint((left + right) / 2, y) === each)
     }, await error.elementHandle())
 }
-const isReady = page => page.waitForFunction(() => document.documentElement.classList.contains('ready'))
+const isReady = page => until(page, () => document.documentElement.classList.contains('ready'))
 
 async function lookAtDialog(page) {
     await press(page, '.field')
