@@ -105,9 +105,21 @@ const launch = {
             '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
             '--host-resolver-rules=MAP *.test 127.0.0.1'],
     }),
-    // Debian's own, by WebDriver BiDi
-    firefox: () => firefox.launch({ timeout, channel: 'moz-firefox', executablePath: '/usr/bin/firefox-esr' }),
+    // Debian's own, by WebDriver BiDi. It starts no process in reserve, which takes longer than most of what the tests
+    // do with a page, and shows 20 frames a second, which are enough for conditions.
+    firefox: () => firefox.launch({
+        timeout, channel: 'moz-firefox', executablePath: '/usr/bin/firefox-esr', firefoxUserPrefs: {
+            'fission.autostart': false, 'dom.ipc.processCount': 1, 'dom.ipc.processPrelaunch.enabled': false,
+            'layout.frame_rate': 20,
+        },
+    }),
 }
+/** A browser that could not be started is started again, twice. */
+const start = async (name, again = 2) => launch[name]().catch(error => {
+    if (!again) throw error
+    console.error(`${name} did not start: ${error}`)
+    return start(name, again - 1)
+})
 let launched = null
 after(async () => (await launched)?.close())
 
@@ -122,7 +134,7 @@ const isExpected = (problem, expected) => expected.some(pattern => pattern.test(
 export async function visit(link, options, work) {
     const { expected = [], prepare = () => {}, ...context } = options
     if (isFirefox) delete context.isMobile
-    const browser = await (launched ??= launch[isFirefox ? 'firefox' : 'chromium']())
+    const browser = await (launched ??= start(isFirefox ? 'firefox' : 'chromium'))
     const own = await browser.newContext({ ...devices.desktop, locale: 'en-GB', ...context })
     const problems = []
     const note = problem => isExpected(problem, expected) || problems.push(problem)
@@ -131,8 +143,13 @@ export async function visit(link, options, work) {
         await own.addInitScript(() => addEventListener('securitypolicyviolation',
             event => window.noteViolation(`${event.violatedDirective} ${event.blockedURI}`)))
     }
-    await own.addInitScript(() =>
-        addEventListener('click', () => (window.lastClick = performance.now()), { capture: true }))
+    await own.addInitScript(() => {
+        let before = -1e4
+        addEventListener('click', ({ timeStamp }) => {
+            Object.assign(window, { lastClick: performance.now(), sinceClick: timeStamp - before })
+            before = timeStamp
+        }, { capture: true })
+    })
     own.on('request', request => {
         if (new URL(request.url()).host !== new URL(link).host) note(`request to ${request.url()}`)
     })
@@ -236,10 +253,13 @@ export async function finish(page) {
 
 /**
  * Two clicks or taps at one place. For the page they are a tenth of a second apart, however busy the machine is,
- * because Chromium is told when each of them happens.
+ * because Chromium is told when each of them happens. Firefox is not: returns whether they were near enough.
  */
 export async function twice(page, x, y, finger) {
-    if (isFirefox) return page.mouse.dblclick(x, y, { delay: 20 })
+    if (isFirefox) {
+        await page.mouse.dblclick(x, y, { delay: 20 })
+        return page.evaluate(() => window.sinceClick < 400)
+    }
     const session = await page.context().newCDPSession(page), begin = Date.now() / 1000 - 0.2
     const touch = (type, touchPoints, timestamp) =>
         session.send('Input.dispatchTouchEvent', { type, touchPoints, timestamp })
@@ -251,6 +271,7 @@ export async function twice(page, x, y, finger) {
         await (finger ? touch('touchEnd', [], at + 0.02) : press('mouseReleased', number, at + 0.02))
     }
     await session.detach()
+    return true
 }
 
 /** A wave over an element, with the mouse. */

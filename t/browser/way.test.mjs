@@ -54,35 +54,41 @@ test('the intro leads to the first document; the bar comes when the intro has go
         })
 })
 
+/** False if the machine was too busy for a double click. */
+async function clicksTwice(device, finger) {
+    const made = await create({ signers: [two] })
+    return visit(made.links[0], device, async page => {
+        const clickTwice = async locator => {
+            const box = await locator.boundingBox()
+            await settled(page)
+            return twice(page, box.x + box.width / 2, box.y + box.height / 2, finger)
+        }
+        await ready(page)
+        await page.locator('[data-start]').click()
+        await page.locator('.bar').waitFor()
+        await page.locator('.field').first().scrollIntoViewIfNeeded()
+        await page.locator('[data-next][data-step=sign]').waitFor()
+        if (!await clickTwice(page.locator('[data-next]'))) return false
+        await settled(page)
+        assert.ok(await isOpen(page, 'signature'), 'the dialog is open')
+        await page.locator('#tab-draw').click()
+        assert.ok(await page.locator('[data-hint]').isVisible(), 'nothing was drawn by it')
+        await page.locator('#tab-type').click()
+        if (!await clickTwice(page.locator('[data-adopt]'))) return false
+        await counted(page, '1 of 2 filled in')
+        await settled(page)
+        assert.equal(await page.locator('.field.signed').count(), 1)
+        assert.ok(!await isOpen(page, 'signature'), 'it is closed, once')
+        if (!await clickTwice(page.locator('.menu summary'))) return false
+        assert.ok(await page.locator('.menu ul').isVisible(), 'the menu is open')
+        return true
+    })
+}
+
 for (const [what, device] of Object.entries({ mouse: devices.desktop, finger: devices.phone }))
-    test(`a double click does what one click does, ${what}`, what === 'finger' ? touch : {}, async () => {
-        const made = await create({ signers: [two] })
-        await visit(made.links[0], device, async page => {
-            const clickTwice = async locator => {
-                const box = await locator.boundingBox()
-                await settled(page)
-                await twice(page, box.x + box.width / 2, box.y + box.height / 2, what === 'finger')
-            }
-            await ready(page)
-            await page.locator('[data-start]').click()
-            await page.locator('.bar').waitFor()
-            await page.locator('.field').first().scrollIntoViewIfNeeded()
-            await page.locator('[data-next][data-step=sign]').waitFor()
-            await clickTwice(page.locator('[data-next]'))
-            await settled(page)
-            assert.ok(await isOpen(page, 'signature'), 'the dialog is open')
-            await page.locator('#tab-draw').click()
-            assert.ok(await page.locator('[data-hint]').isVisible(), 'nothing was drawn by it')
-            await page.locator('#tab-type').click()
-            await clickTwice(page.locator('[data-adopt]'))
-            await counted(page, '1 of 2 filled in')
-            await settled(page)
-            assert.equal(await page.locator('.field.signed').count(), 1)
-            assert.ok(!await isOpen(page, 'signature'), 'it is closed, once')
-            const summary = page.locator('.menu summary')
-            await clickTwice(summary)
-            assert.ok(await page.locator('.menu ul').isVisible(), 'the menu is open')
-        })
+    test(`a double click does what one click does, ${what}`, what === 'finger' ? touch : {}, async t => {
+        for (let attempts = 5; attempts; attempts--) if (await clicksTwice(device, what === 'finger')) return
+        t.skip('the machine is too busy for a double click in Firefox')
     })
 
 test('the dialog is closed by its buttons and Escape alone, which asks if something was drawn', async () => {
