@@ -19,7 +19,7 @@ Sigreq::Suite::write_file("$folder/www/other.txt", 'another site');
 my $site  = qq{DocumentRoot "$folder/www"};
 my $apart = Sigreq::Apart->new;
 
-sub other { return Mojo::UserAgent->new->get($_[0]->base . '/other.txt')->res->body }
+sub other { return Mojo::UserAgent->new->get($_[0]->base . '/other.txt', { Accept => '*/*' })->res->body }
 sub creates { return $_[0]->create(files => [['a.pdf', pdf(nonce => rand)]])->code }
 
 sub heals {    # what is missing, what the log says, which part of health, how it comes; and the options of httpd

@@ -287,8 +287,8 @@ subtest 'killed at any time' => sub {
 subtest 'killed in the transaction' => sub {
     my $one  = submission('cancelled');
     my $hold = "UPDATE submission SET updated_at = updated_at WHERE uuid = '$one->{uuid}'";
-    my ($program, @options) =
-        suite->{db} eq 'pgsql' ? ('psql', '-qXAt', suite->{params}) : ('sqlite3', suite->{params});
+    my ($program, @options) = suite->{db} eq 'pgsql' ? qw(psql -qXAt) : ('sqlite3', '-cmd', '.timeout 60000');
+    push @options, suite->{params};
     open my $in, '|-', "$program @{[map { qq('$_') } @options]} >/dev/null" or die "$program: $!\n";
     $in->autoflush(1);
     print {$in} suite->{db} eq 'pgsql' ? "BEGIN;\nSET search_path = sigreq;\n$hold;\n" : "BEGIN IMMEDIATE;\n$hold;\n";

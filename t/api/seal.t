@@ -95,7 +95,7 @@ sub signs {    # the status of a signature, and what another site answers
     my ($httpd, $environment) = @_;
     my $made = client_of($httpd, $environment)->create(files => [['a.pdf', pdf(nonce => rand)]])->json;
     my $code = (signers_of($made))[0]->sign('Ann')->code;
-    return "$code " . Mojo::UserAgent->new->get($httpd->base . '/other.txt')->res->body;
+    return "$code " . Mojo::UserAgent->new->get($httpd->base . '/other.txt', { Accept => '*/*' })->res->body;
 }
 
 for my $row (@wrong) {
