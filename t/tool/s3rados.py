@@ -5,13 +5,13 @@ its monitor on the second one. Everything is in FOLDER; with what a former run h
 "ready" when it serves, and ends with its standard input. Needs radosgw, ceph-mon and ceph-osd. Keys: test:tester and
 testing, other:person and secret, who may have buckets of the same names. A bucket may also be in the host's name:
 bucket.s3.localhost. See s3server.py."""
-import http.client
 import os
-import signal
 import subprocess
 import sys
-import time
 import uuid
+
+sys.dont_write_bytecode = True  # the folder of this program may be the tree
+import s3ready  # noqa: E402
 
 FOLDER, GATEWAY, MONITOR = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 LOG = open(os.path.join(FOLDER, 'log'), 'a')
@@ -67,7 +67,7 @@ def run(*command):
 
 
 def start(*command):
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=LOG, stderr=LOG, start_new_session=True)
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=LOG, stderr=LOG, start_new_session=True).pid
 
 
 def make_monitor():
@@ -100,44 +100,22 @@ def make_users():
         'other:person', '--secret', 'secret')
 
 
-def answers():
-    connection = http.client.HTTPConnection('127.0.0.1', GATEWAY, timeout=5)
-    try:
-        connection.request('GET', '/')
-        return connection.getresponse().status > 0
-    except OSError:
-        return False
-
-
 def main():
-    new, running = not os.path.exists(path('made')), []
+    new, pids = not os.path.exists(path('made')), []
     try:
         if new:
             make_monitor()
-        running.append(start(*program('ceph-mon', '-f', '-i', 'a')))
+        pids.append(start(*program('ceph-mon', '-f', '-i', 'a')))
         if new:
             make_storage()
-        running.append(start(*program('ceph-osd', '-f', '-i', '0')))
+        pids.append(start(*program('ceph-osd', '-f', '-i', '0')))
         if new:
             make_users()
             open(path('made'), 'w').close()
-        running.append(start(*program('radosgw', '-f', '-n', 'client.admin')))
-        for _ in range(1200):  # two minutes
-            if answers():
-                break
-            if any(one.poll() is not None for one in running):
-                sys.exit('s3rados.py: a server of Ceph has ended: see %s/log' % FOLDER)
-            time.sleep(0.1)
-        else:
-            sys.exit('s3rados.py: Ceph does not answer')
-        print('ready', flush=True)
-        sys.stdin.read()
+        pids.append(start(*program('radosgw', '-f', '-n', 'client.admin')))
+        s3ready.serve(FOLDER, [GATEWAY], '/')
     finally:
-        for one in running:
-            try:
-                os.kill(one.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        s3ready.kill(pids)
 
 
 main()

@@ -4,11 +4,11 @@
 Everything is in FOLDER, which must keep extended attributes. It prints "ready" when it serves, and ends with its
 standard input. Needs swift-proxy, swift-account, swift-container and swift-object. Keys: test:tester and testing,
 other:person and secret. The region is us-east-1. A bucket may also be in the host's name: bucket.s3.localhost."""
-import http.client
 import os
-import signal
 import sys
-import time
+
+sys.dont_write_bytecode = True  # the folder of this program may be the tree
+import s3ready  # noqa: E402
 
 FOLDER, PORTS = os.path.abspath(sys.argv[1]), [int(port) for port in sys.argv[2:6]]
 STORAGE = ('object', 'container', 'account')
@@ -82,15 +82,6 @@ def serve(run_wsgi, role):
     os._exit(run_wsgi('%s/%s.conf' % (FOLDER, role), role + '-server', verbose=True) or 0)
 
 
-def answers(port):
-    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=5)
-    try:
-        connection.request('GET', '/healthcheck')
-        return connection.getresponse().status > 0
-    except OSError:
-        return False
-
-
 def main():
     configure()
     sys.path.insert(0, FOLDER)
@@ -101,22 +92,9 @@ def main():
     make_rings(RingBuilder)
     pids = [serve(run_wsgi, role) for role in STORAGE + ('proxy',)]
     try:
-        for _ in range(1200):  # two minutes
-            if all(answers(port) for port in PORTS):
-                break
-            if os.waitpid(-1, os.WNOHANG)[0]:
-                sys.exit('s3server.py: a server of Swift has ended: see %s/log' % FOLDER)
-            time.sleep(0.1)
-        else:
-            sys.exit('s3server.py: Swift does not answer')
-        print('ready', flush=True)
-        sys.stdin.read()
+        s3ready.serve(FOLDER, PORTS, '/healthcheck')
     finally:
-        for pid in pids:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        s3ready.kill(pids)
 
 
 main()

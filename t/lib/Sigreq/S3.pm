@@ -11,23 +11,19 @@ use JSON::PP 'decode_json';
 use Sigreq::Processes;
 use Sigreq::Suite;
 
-# The program that starts a store, where it has the API of Swift, how to find out whether it is here, and what says so
+# The program that starts a store, where it has the API of Swift, what succeeds if it is installed, and what says if not
 my %STORES = (
-    swift => [
-        's3server.py', '', '/usr/bin/python3 -c "import swift.common.wsgi"',
-        'Swift is not installed (tools/deps cluster)'
-    ],
-    radosgw => [
-        's3rados.py', '/swift', 'which radosgw ceph-mon ceph-osd ceph', 'Ceph is not installed (tools/deps radosgw)'
-    ]);
+    swift => {
+        program => 's3server.py', swift => '', installed => '/usr/bin/python3 -c "import swift.common.wsgi"',
+        missing => 'Swift is not installed (tools/deps cluster)' },
+    radosgw => {
+        program => 's3rados.py', swift => '/swift', installed => 'which radosgw ceph-mon ceph-osd ceph',
+        missing => 'Ceph is not installed (tools/deps radosgw)' });
 
 sub store { return $STORES{ $ENV{SIGREQ_S3} || 'swift' } // die "SIGREQ_S3 must be swift or radosgw\n" }
 
 # Why there is no object store here, or undef.
-sub missing {
-    my (undef, undef, $test, $why) = @{ store() };
-    return system("{ $test; } >/dev/null 2>&1") == 0 ? undef : $why;
-}
+sub missing { return system(store()->{installed} . ' >/dev/null 2>&1') == 0 ? undef : store()->{missing} }
 
 # new(dir => FOLDER, source => the tree): a server with the bucket "sigreq"
 sub new {
@@ -36,7 +32,7 @@ sub new {
         $class;
     for my $try (1 .. 3) {
         my @ports   = map { Sigreq::Suite::free_port() } 1 .. 4;
-        my @command = ("$o{source}/t/tool/" . store()->[0], $self->{dir}, @ports);
+        my @command = ("$o{source}/t/tool/" . store()->{program}, $self->{dir}, @ports);
         @{$self}{qw(port command)} = ($ports[0], \@command);
         last if ($self->{server} = started(@command))->{said} eq "ready\n";
         $self->stop;
@@ -117,7 +113,7 @@ sub native {
         $http->get($self->endpoint . '/auth/v1.0', { headers => \%login })->{headers}{'x-auth-token'}
             // die "the object store gave no token\n";
     };
-    my $url    = $self->endpoint . store()->[1] . "/v1/AUTH_test/$self->{bucket}$path";
+    my $url    = $self->endpoint . store()->{swift} . "/v1/AUTH_test/$self->{bucket}$path";
     my %more   = defined $content ? (content => $content) : ();
     my $answer = $http->request($method, $url, { headers => { 'X-Auth-Token' => $self->{token} }, %more });
     return wantarray ? ($answer->{status}, $answer->{content}) : $answer->{status};
