@@ -45,10 +45,10 @@ int sr_store_servers(const char *driver, const char *params);
 typedef struct sr_watch_t sr_watch_t; /* see watch.c */
 
 /* Makes a store of an open apr_dbd connection. `prepared` is a table of the connection. It must live as long as the
- * connection, and so must `connection_pool`. At the first use of a connection its statements are prepared and put
- * into the table, and the schema version is checked; later uses find the statements there. Drivers: pgsql, sqlite3.
- * `watch` limits the time that an operation on PostgreSQL may take; NULL means no limit. Errors: SR_EUNAVAILABLE,
- * with a cause that says what to do ("… run: sigreqctl db upgrade"). */
+ * connection, and so must `connection_pool`. The first use of a connection checks the schema version. Statements are
+ * prepared when their operation first runs, and put into the table. Drivers: pgsql, sqlite3. `watch` limits the time
+ * that an operation on PostgreSQL may take; NULL means no limit. Errors: SR_EUNAVAILABLE, with a cause that says what
+ * to do ("… run: sigreqctl db upgrade"). */
 sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_hash_t *prepared,
                           apr_pool_t *connection_pool, sr_watch_t *watch, apr_pool_t *pool);
 
