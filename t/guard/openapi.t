@@ -4,14 +4,13 @@
 use strict;
 use warnings;
 use lib 't/lib';
-use Mojo::JSON     qw(decode_json);
-use Sigreq::Source qw(slurp code);
+use Sigreq::Source 'code';
 use Sigreq::Spec;
 use Test::More;
 
 my $file  = 'src/api/openapi.json';
-my $spec  = decode_json(slurp($file));
 my $judge = Sigreq::Spec->new($file);
+my $spec  = $judge->{spec};
 
 my @routes = code('src/api/routes.c') =~ /\{\s*M_(\w+)\s*,\s*"([^"]+)"/g;
 my @have;

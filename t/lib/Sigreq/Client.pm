@@ -14,13 +14,10 @@ use Sigreq::Multipart qw(multipart part BOUNDARY);
 use Sigreq::PDF 'pdf';
 use Sigreq::Spec;
 
-my %specs;
-
 # new(base => URL of the location, spec => FILE, token => SECRET, host => NAME)
 sub new {
     my ($class, %o) = @_;
-    my $judge = $specs{ $o{spec} } //= Sigreq::Spec->new($o{spec});
-    return bless { %o, ua => Sigreq::Agent->new(%o), judge => $judge }, $class;
+    return bless { %o, ua => Sigreq::Agent->new(%o), judge => Sigreq::Spec->of($o{spec}) }, $class;
 }
 
 # The same client with something else: with(token => …)

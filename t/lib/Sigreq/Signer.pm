@@ -58,7 +58,7 @@ sub differences {
     return if $way !~ m{^(?:|/preview|/certificate|/documents/[^/.]+(?:/pages/\d+)?)$};
     $judge //= do {
         require Sigreq::Here;
-        Sigreq::Spec->new(Sigreq::Here::suite()->{source} . '/src/api/openapi.json');
+        Sigreq::Spec->of(Sigreq::Here::suite()->{source} . '/src/api/openapi.json');
     };
     return $judge->check($method, ($self->{link} =~ s{.*(/sign/)}{$1}r) . $way, $res);
 }

@@ -10,10 +10,15 @@ use Mojo::JSON 'decode_json';
 
 my $DIALECT = 'https://json-schema.org/draft/2019-09/schema';
 
+my %loaded;
+
+# The description in a file, which is loaded once for a process.
+sub of { my ($class, $file) = @_; return $loaded{$file} //= $class->new($file) }
+
 sub new {
     my ($class, $file) = @_;
     my $spec = decode_json(path($file)->slurp);
-    my $self = bless { spec => $spec, validators => {} }, $class;
+    my $self = bless { spec => $spec }, $class;
     # literal paths before those with {…}: /tokens/current before /tokens/{uuid}
     for my $path (sort { ($a =~ tr/{//) <=> ($b =~ tr/{//) } keys %{ $spec->{paths} }) {
         my $pattern = join '', map { /^\{/ ? '[^/]+' : quotemeta } split /(\{\w+\})/, $path;
@@ -40,18 +45,15 @@ sub operation { # METHOD, path below /api/v3 or /sign/…, without query → the
     return undef;
 }
 
+# Resolves each $ref of the document, once for all schemas in it. Draft 2019-09 also reads the siblings of a $ref.
 sub validator {
-    my ($self, $schema) = @_;
-    return $self->{validators}{$schema} //= do {
-        my %wrapped = ('$schema' => $DIALECT, components => $self->{spec}{components});
-        # siblings of $ref are kept apart: draft 2019-09 reads both
-        JSON::Validator->new->schema({ %wrapped, allOf => [$schema] })->schema;
-    };
+    my $self = shift;
+    return $self->{validator} //= JSON::Validator->new->schema({ %{ $self->{spec} }, '$schema' => $DIALECT })->schema;
 }
 
-sub errors_of_value { # schema, value → list of errors
+sub errors_of_value { # schema of this document, value → list of errors
     my ($self, $schema, $value) = @_;
-    return map {"$_"} $self->validator($schema)->validate($value);
+    return map {"$_"} $self->validator->validate($value, $schema);
 }
 
 sub errors_of_event { # the body of a webhook's call → list of errors
@@ -69,11 +71,11 @@ sub errors_of_id {
 }
 
 # The answers HTTP itself defines for every resource, which no operation lists.
-my $error = { '$ref' => '#/components/schemas/Error' };
 sub general {
     my ($self, $method, $status) = @_;
     return { content => {} } if $method eq 'OPTIONS' && $status == 204;
     return $self->resolve({ '$ref' => '#/components/responses/MethodNotAllowed' }) if $status == 405;
+    my $error = $self->{spec}{components}{schemas}{Error};
     return { content => { 'application/json' => { schema => $error } } } if $status == 404;
     return undef;
 }
