@@ -7,6 +7,8 @@ use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
 use JSON::PP ();
+# Not libev, which Mojolicious prefers if it is installed: libev waits for processes for which a test waits itself.
+BEGIN { $ENV{MOJO_REACTOR} = 'Mojo::Reactor::Poll' }    ## no critic (RequireLocalizedPunctuationVars)
 use Mojo::UserAgent;
 
 my $json = JSON::PP->new->canonical->utf8;
