@@ -4,7 +4,12 @@
 package Sigreq::Apart;
 use strict;
 use warnings;
+use Digest::SHA 'sha256_hex';
+use Fcntl 'LOCK_EX';
+use File::Copy 'copy';
 use File::Temp 'tempdir';
+use Mojo::File 'path';
+use Mojo::JSON qw(decode_json encode_json);
 use Sigreq::Here 'suite';
 use Sigreq::Httpd;
 use Sigreq::Suite;
@@ -13,22 +18,55 @@ my $count = 0;
 
 # new(organization => name, lastname => of its user Ann, params => a database that is there, instead of a new one)
 sub new {
-    my ($class, %o) = @_;
+    my ($class, %given) = @_;
+    my %o = (organization => 'Apart', lastname => 'Roe', %given);
     my $self = bless { dir => tempdir('apart.XXXXXX', DIR => suite->{dir}, CLEANUP => 1) }, $class;
-    my @of   = ('--organization', $o{organization} // 'Apart');
-    my @ann  = ('--firstname', 'Ann', '--lastname', $o{lastname} // 'Roe', '--email', 'ann@x.org');
-    $self->{params} = $o{params} // (suite->{db} eq 'pgsql' ? make_database() : "$self->{dir}/db");
+    if ($o{params}) {
+        $self->{params} = $o{params};
+        $self->fill(%o);
+    } elsif (suite->{db} eq 'pgsql') {
+        my $template = template(suite->{dir}, %o);
+        $self->{token} = $template->{token};
+        $self->{params} = make_database("TEMPLATE $template->{name}");
+    } else {
+        my $template = template($ENV{SIGREQ_STAGE} // suite->{dir}, %o);
+        $self->{token} = $template->{token};
+        $self->{params} = "$self->{dir}/db";
+        copy($template->{params}, $self->{params}) or die "copying $template->{params}: $!\n";
+    }
+    return $self;
+}
+
+sub fill {    # a new database with the organisation, and a token of its user
+    my ($self, %o) = @_;
+    my @of  = ('--organization', $o{organization});
+    my @ann = ('--firstname', 'Ann', '--lastname', $o{lastname}, '--email', 'ann@x.org');
     $self->ctl('db', 'init');
-    $self->ctl('org', 'create', '--name', $of[1]);
+    $self->ctl('org', 'create', '--name', $o{organization});
     $self->ctl('user', 'create', @of, @ann);
     my @token = ('--user', 'ann@x.org', '--environment', 'test', '--name', 't');
     $self->{token} = $self->ctl('token', 'create', @of, @token)->{token};
     return $self;
 }
 
-sub make_database {    # in the suite's PostgreSQL: its connection string
-    my $name = "apart_${$}_" . ++$count;
-    superuser("CREATE DATABASE $name OWNER sigreq");
+# A database that is filled once, and then copied for each object of all test files: {name, params, token}.
+sub template {
+    my ($folder, %o) = @_;
+    my $name = 'apart_' . substr sha256_hex(join "\0", @o{qw(organization lastname)}), 0, 16;
+    my $file = "$folder/$name.json";
+    open my $lock, '>>', "$file.lock" or die "$file.lock: $!\n";
+    flock $lock, LOCK_EX or die "$file.lock: $!\n";
+    return decode_json(path($file)->slurp) if -e $file;
+    my $params = suite->{db} eq 'pgsql' ? make_database('', $name) : "$folder/$name.db";
+    my $made = bless { dir => $folder, name => $name, params => $params }, __PACKAGE__;
+    Sigreq::Suite::write_file($file, encode_json({ %{ $made->fill(%o) } }));
+    return $made;
+}
+
+sub make_database {    # in the suite's PostgreSQL, perhaps from a template, perhaps with a name: its connection string
+    my $from = shift // '';
+    my $name = shift // "apart_${$}_" . ++$count;
+    superuser("CREATE DATABASE $name $from OWNER sigreq");
     return suite->{params} =~ s/dbname=\S+/dbname=$name/r;
 }
 
