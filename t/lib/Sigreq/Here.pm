@@ -9,6 +9,7 @@ use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Client;
 use Sigreq::Cluster;
+use Sigreq::Lazy;
 use Sigreq::Processes;
 use Sigreq::Suite;
 use Test::More  ();
@@ -71,22 +72,24 @@ sub organisation {
     return user({ uuid => $made->{uuid}, name => $made->{name} }, %o);
 }
 
-sub user {    # a user of an organisation with a client for each environment
+# A user of an organisation with a client for each environment. Its token is created when a test asks for it: many use
+# one environment.
+sub user {
     my ($organisation, %o) = @_;
     my @kim   = ('--organization', $organisation->{uuid}, '--firstname', 'Kim', '--lastname', 'Roe');
     my $user  = named(sub { ctl('user', 'create', @kim, '--email', @_) }, $o{email}, "u%d-$$\@example.org");
     my $email = $user->{email};
+    my @of    = ('--organization', $organisation->{uuid}, '--user', $email);
     my %made =
         (uuid => $organisation->{uuid}, name => $organisation->{name}, email => $email, user_uuid => $user->{uuid});
     for (['test', 'test'], ['live', 'production']) {
         my ($key, $environment) = @$_;
-        my $token = ctl(
-            'token',      'create', '--organization', $organisation->{uuid}, '--user', $email, '--environment',
-            $environment, '--name', $key);
-        $made{$key} = client(token => $token->{token}, %{ $o{client} // {} });
-        $made{"${key}_token"} = $token;
+        my $token;
+        my $create = sub { $token //= ctl('token', 'create', @of, '--environment', $environment, '--name', $key) };
+        $made{"${key}_token"} = $create;
+        $made{$key} = sub { client(token => $create->()->{token}, %{ $o{client} // {} }) };
     }
-    return \%made;
+    return Sigreq::Lazy->hash(%made);
 }
 
 # How many requests a test may send side by side so that none gets 503 for want of a helper: fewer if helpers have
