@@ -80,8 +80,7 @@ sub seal {    # the directives that name the pair in a folder
     return qq{${name}Certificate "$folder/seal.crt"\n${name}Key "$folder/seal.key"};
 }
 
-my $command;
-sub command { return $command //= join '/', map { `apxs -q $_` =~ s/\s+$//r } qw(SBINDIR PROGNAME) }
+sub command { return suite->{httpd} }
 
 sub test {    # httpd -t: (status, what it said)
     my $self = shift;

@@ -56,10 +56,10 @@ sub free_port {
 sub prepare {    # folders, database and schema
     my $self = shift;
     my ($dir, $source) = @{$self}{qw(dir source)};
-    path("$dir/$_")->make_path for qw(documents documents-second documents-none db);
+    path("$dir/$_")->make_path for qw(documents documents-second documents-none db t);
     $self->write_storage;
     $self->write_firewall;
-    said('copying t/', 'cp', '-a', "$source/t", $dir);
+    said('copying t/', 'cp', '-a', map({"$source/t/$_"} qw(TEST.PL conf data lib)), "$dir/t");    # what httpd needs
     if ($self->{db} eq 'pgsql') {
         $self->{cluster} = Sigreq::Cluster->new(source => $source, dir => "$dir/pg");
         $self->{params} = $self->{cluster}->start;
@@ -75,6 +75,7 @@ sub prepare {    # folders, database and schema
     said('sigreqctl seal create', @create, "$dir/seal");
     said('sigreqctl seal create --test', @create, "$dir/seal-test", '--test');
     $self->{modules} = $self->modules_conf;
+    $self->{httpd}   = join '/', map { asked_apxs($_) } qw(SBINDIR PROGNAME);
     return $self;
 }
 
@@ -99,9 +100,11 @@ sub write_firewall {    # what stands before the service: t/conf/extra.conf.in a
         $level ? Sigreq::Firewall::directives(source => $self->{source}, dir => $dir, paranoia => $level) : '');
 }
 
+sub asked_apxs { my $what = shift; return said('asking apxs', 'apxs', '-q', $what) =~ s/\s+$//r }
+
 sub modules_conf {    # what httpd needs besides ours; Apache::Test takes it over
     my $self    = shift;
-    my $folder  = said('asking apxs', 'apxs', '-q', 'LIBEXECDIR') =~ s/\s+$//r;
+    my $folder  = asked_apxs('LIBEXECDIR');
     my @modules = ("mpm_$self->{mpm}", qw(authz_core dbd), $self->{firewall} ? Sigreq::Firewall::MODULES() : ());
     my $text    = join '', map {"LoadModule ${_}_module $folder/mod_$_.so\n"} @modules;
     return write_file("$self->{dir}/modules.conf", $text);
