@@ -40,6 +40,11 @@ sub conf {
         modules   => 'authz_core dbd',         %$self);
     my $modules = path(suite->{modules})->slurp =~ m{ (/\S+)/mod_} ? $1 : die "no modules folder\n";
     my $processes     = $o{children} > 2 ? $o{children} : 8;
+    # the others of prefork are started when they are needed: each has a helper
+    $o{starts} =
+          $o{mpm} ne 'prefork' ? "StartServers $o{children}"
+        : $o{children} > 2     ? 'StartServers ' . $processes / 2
+        :                        "StartServers 2\nMinSpareServers 1";
     my $load    = join '', map {"LoadModule ${_}_module $modules/mod_$_.so\n"} "mpm_$o{mpm}", split(/ /, $o{modules}),
         suite->{firewall} ? Sigreq::Firewall::MODULES() : ();
     return <<"CONF";
@@ -54,7 +59,7 @@ Timeout 5
 KeepAlive Off
 ${load}LoadModule sigreq_module "$build/mod_sigreq.so"
 ServerLimit @{[$o{mpm} eq 'prefork' ? $processes : 2 * $o{children}]}
-StartServers @{[$o{mpm} eq 'prefork' ? $processes / 2 : $o{children}]}
+$o{starts}
 @{[$o{mpm} eq 'prefork' ? '' : "ThreadsPerChild $o{threads}"]}
 MaxRequestWorkers @{[$o{mpm} eq 'prefork' ? $processes : $o{threads} * $o{children}]}
 GracefulShutdownTimeout 10
