@@ -8,6 +8,8 @@
 package Sigreq::PKI;
 use strict;
 use warnings;
+use Fcntl 'LOCK_EX';
+use File::Copy 'copy';
 use File::Spec;
 use POSIX qw(strftime);
 
@@ -123,15 +125,35 @@ sub run {    # a command, in the folder; N is the name of the issuer
 sub issue {
     my ($self, $name, $issuer, $section, %more) = @_;
     my ($kind, $size) = @{ $more{key} // $KEYS{$name} // [ec => 'P-256'] };
-    my @key = $kind eq 'ec' ? ('-newkey', 'ec', '-pkeyopt', "ec_paramgen_curve:$size") : ('-newkey', "rsa:$size");
+    my @key = ('-newkey', 'ec', '-pkeyopt', "ec_paramgen_curve:$size", '-keyout', "$name.key");
     if ($section eq 'root' || $section eq 'sub') {
         $self->write("$name.index",     '');
         $self->write("$name.crlnumber", "01\n");
         $self->write("$name.serial",    sprintf "10%06x%06x\n", rand 0xff_ffff, rand 0xff_ffff);
     }
-    $self->run($issuer, qw(openssl req -nodes -new), @key, '-keyout', "$name.key", '-out', "$name.csr",
+    @key = ('-key', $self->rsa_key($name, $size)) if $kind eq 'rsa';
+    $self->run($issuer, qw(openssl req -nodes -new), @key, '-out', "$name.csr",
         '-subj', '/O=Test/CN=Test ' . ($more{common} // $name));
     return $self->certify($name, $issuer, $section, %more);
+}
+
+my %rsa_keys;
+
+# The file of a new RSA key. It takes a fifth of a second to make one, so files of one t/run share them: no two keys of
+# a test file are the same.
+sub rsa_key {
+    my ($self, $name, $size) = @_;
+    my $file = $self->file("$name.key");
+    my $kept = ($ENV{SIGREQ_STAGE} // $self->{folder}) . "/rsa-$size-" . ++$rsa_keys{$size};
+    open my $lock, '>>', "$kept.lock" or die "$kept.lock: $!\n";
+    flock $lock, LOCK_EX or die "$kept.lock: $!\n";
+    if (!-e $kept) {
+        $self->run('', qw(openssl genrsa -out), "$kept.new", $size);
+        rename "$kept.new", $kept or die "$kept: $!\n";
+    }
+    copy($kept, $file) or die "$file: $!\n";
+    chmod 0600, $file or die "$file: $!\n";
+    return $file;
 }
 
 sub certify {    # the same for a request that is there: NAME.csr
