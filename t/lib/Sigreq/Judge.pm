@@ -8,6 +8,7 @@ use Exporter 'import';
 use Fcntl 'LOCK_EX';
 use File::Basename 'dirname';
 use File::Temp 'tempdir';
+use IO::Compress::Zip qw(zip $ZipError);
 use JSON::PP 'decode_json';
 
 our @EXPORT_OK = qw(java_judge pyhanko_judge pyhanko_lta);
@@ -27,6 +28,8 @@ sub compiled {
     return $made if -d $made;
     mkdir "$made.new";
     output_of('javac', map({"-J$_"} @SHORT), '-cp', $path, '-d', "$made.new", 't/tool/Judge.java');
+    my @classes = glob "$made.new/*.class";
+    zip(\@classes => "$made.new/judge.jar", FilterName => sub {s{.*/}{}}) or die "judge.jar: $ZipError\n";
     rename "$made.new", $made or die "$made: $!\n";
     return $made;
 }
@@ -52,8 +55,12 @@ sub java_judge {
     $folder //= compiled($path);
     my @time = gmtime;
     my $at = $how->{at} // sprintf '%04d-%02d-%02dT%02d:%02d:%02dZ', $time[5] + 1900, $time[4] + 1, @time[3, 2, 1, 0];
-    my @judge = ('java', '-Xshare:auto', @SHORT, '-cp', "$path:$folder", 'Judge');
+    # The first one archives its loaded classes, which are a third of the processor time of the others.
+    my ($archive, $new) = ("$folder/judge.jsa", "$folder/judge.$$.jsa");
+    my $with  = -e $archive ? "-XX:SharedArchiveFile=$archive" : "-XX:ArchiveClassesAtExit=$new";
+    my @judge = ('java', '-Xlog:disable', '-Xshare:auto', $with, @SHORT, '-cp', "$path:$folder/judge.jar", 'Judge');
     my @lines = split /\n/, output_of(@judge, $how->{roots}, $at, @files);
+    rename $new, $archive if -e $new;
     return { map { $_->{file} => $_ } map { decode_json($_) } @lines };
 }
 
