@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A thousand signers (`make torture`), or 400 (`make test`), sign while a random child of httpd is killed each second
+# A thousand signers (`make torture`), or 200 (`make test`), sign while a random child of httpd is killed each second
 # and PostgreSQL restarts once. Every signer who got the answer "signed" has signed, everybody signs exactly once, and
 # each event ends in the history and arrives at its receiver at most once. If no signer has signed since the last kill,
 # because the machine is slow, the next waits.
@@ -16,11 +16,11 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 plan skip_all => 'the event MPM is enough: it takes long' if suite->{mpm} ne 'event';
-my ($SUBMISSIONS, $EACH) = ($ENV{SIGREQ_TORTURE} ? 200 : 80, 5);
+my ($SUBMISSIONS, $EACH) = ($ENV{SIGREQ_SUBMISSIONS} // ($ENV{SIGREQ_TORTURE} ? 200 : 40), 5);
 my $SIGNERS = $SUBMISSIONS * $EACH;
 my @EVENTS  = ('sent', ('signed') x $EACH, 'completed');
 my $WIDTH   = at_once(24);     # sign at a time
-my $WAVE    = 50;     # begin each second: else all would have signed before many children are killed
+my $WAVE    = $SUBMISSIONS > 50 ? 50 : 25;    # begin each second, so that more than five children are killed
 my $HEAD    = 0.1;    # seconds from a wave to the next death: it is in the middle of its work then
 my $LOST    = 'interrupted, outcome unknown';
 
