@@ -7,7 +7,7 @@ use warnings;
 use Digest::SHA ();
 use File::Copy 'copy';
 use Sigreq::Apart;
-use Sigreq::Here qw(suite wait_for sql);
+use Sigreq::Here qw(suite children wait_for sql);
 use Sigreq::Httpd;
 use Sigreq::Judge qw(java_judge pyhanko_judge);
 use Sigreq::PDF 'pdf';
@@ -205,12 +205,6 @@ subtest 'renewal' => sub {
     cmp_ok(index($document, '/CRLs', $size), '>', 0, '… with a proof about the authority before');
     ok(wait_for(sub { job($made, 'state') eq 'done' }), '… and that is all');
 };
-
-sub children {    # of an httpd: those that serve
-    my ($pid) = @_;
-    open my $list, '-|', 'ps', '-o', 'pid=,args=', '--ppid', $pid or die "ps: $!\n";
-    return map { /^\s*(\d+).*-k start/ ? $1 : () } <$list>;
-}
 
 subtest 'killed again and again' => sub {
     serve('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s');

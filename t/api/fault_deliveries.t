@@ -212,13 +212,16 @@ subtest 'httpd stops' => sub {
     $client = $before;
 };
 
-sub writers {    # processes that create until they are refused; and they end with httpd
+# Processes that create until they are refused, and that end with httpd: slowly, and without a pause after SIGUSR1.
+sub writers {
     my ($client, $count) = @_;
     return map {
         my $pid = fork // die "fork: $!";
         if (!$pid) {
+            my $pause = 0.1;
+            local $SIG{USR1} = sub { $pause = 0 };
             my @what = (POST => '/signatures', $client->creation_options, unjudged => 1);
-            1 while eval { $client->with->request(@what) };
+            sleep $pause while eval { $client->with->request(@what) };
             POSIX::_exit(0);
         }
         $pid
@@ -235,6 +238,8 @@ subtest 'httpd stops while its children write' => sub {    # under prefork in th
         my $after  = $receiver->wait_for($before + 5, '/slow/1?writers');
         cmp_ok($after, '>=', $before + 5, "round $round: they write, and their events are sent");
         my $pid = $apart->{httpd}->pid;
+        kill USR1 => @writers;
+        sleep 0.3;
         kill TERM => $pid;
         ok(wait_for(sub { !children($pid) }), '… all children end');
         unlike($apart->{httpd}->log, qr/SIGKILL/, '… of themselves');

@@ -80,6 +80,7 @@ sub seen_in {    # those of these processes whose memory maps or memory has a te
             sysseek $memory, $from, 0 or next;
             sysread $memory, $bytes, $size;
             push @found, "$pid has the PIN" if index($bytes, $text) >= 0;
+            undef $bytes;    # perl would keep its memory, and copy it for each program that it starts
         }
     }
     return ($read, "@found");
