@@ -11,8 +11,11 @@ use Test::More;
 
 my $refused = 'User not founded for this API Token';
 
+# A user whose tokens exist, and are not created later.
+sub with_tokens { my $user = shift; my @clients = @$user{qw(test live)}; return $user }
+
 subtest 'a disabled user' => sub {
-    my $org  = organisation();
+    my $org  = with_tokens(organisation());
     my $made = $org->{test}->create(signers => Sigreq::Client::signers({}, {}))->json;
     my ($first, $second) = signers_of($made);
     ctl('user', 'disable', $org->{email});
@@ -34,8 +37,8 @@ subtest 'a disabled user' => sub {
 };
 
 subtest 'with submissions nobody is deleted' => sub {
-    my $org    = organisation();
-    my $other  = user({ %$org{qw(uuid name)} });
+    my $org    = with_tokens(organisation());
+    my $other  = with_tokens(user({ %$org{qw(uuid name)} }));
     my $open   = $org->{test}->create->json;
     my $signed = $org->{live}->create->json;
     (signers_of($signed))[0]->sign('Ann Lee');
@@ -69,8 +72,8 @@ sub closed {    # a submission of a client that was cancelled, with words of its
 }
 
 subtest 'user delete --erase' => sub {
-    my $org   = organisation();
-    my $other = user($org);
+    my $org   = with_tokens(organisation());
+    my $other = with_tokens(user($org));
     my $kept  = closed($org->{test});
     my @made  = map { closed($other->{$_}) } qw(test live);
     my $open  = $other->{test}->create->json;
@@ -97,7 +100,7 @@ subtest 'user delete --erase' => sub {
 };
 
 subtest 'org delete --erase, killed' => sub {
-    my $org = organisation(name => word());
+    my $org = with_tokens(organisation(name => word()));
     push @words, $org->{name};
     closed($org->{test}) for 1 .. 12;
     my @command = (
