@@ -4,6 +4,9 @@
 # exported, because t/run and tools/* look there for programs. Comments and documents call it build/, its default.
 include apxs.mk
 
+# Without make's own rules: for each of some thousand files it would look for what they could make it from.
+MAKEFLAGS += --no-builtin-rules
+
 O ?= build
 override O := $(patsubst %/,%,$(O))
 export O

@@ -4,12 +4,13 @@
 APXS       ?= apxs
 PKG_CONFIG ?= pkg-config
 
-HTTPD_LIBEXECDIR := $(shell $(APXS) -q LIBEXECDIR 2>/dev/null)
-HTTPD_SYSCONFDIR := $(shell $(APXS) -q SYSCONFDIR 2>/dev/null)
-HTTPD_INCLUDEDIR := $(shell $(APXS) -q INCLUDEDIR 2>/dev/null)
-HTTPD_CPPFLAGS   := $(shell $(APXS) -q EXTRA_CPPFLAGS 2>/dev/null) -isystem $(HTTPD_INCLUDEDIR)
-APR_CPPFLAGS     := $(shell apr-1-config --cppflags 2>/dev/null) \
-                    $(patsubst -I%,-isystem %,$(shell apr-1-config --includes 2>/dev/null))
+# One call for all of them, because apxs starts ten other programs.
+HTTPD            := $(subst ;;, ,$(shell $(APXS) -q LIBEXECDIR SYSCONFDIR INCLUDEDIR EXTRA_CPPFLAGS 2>/dev/null))
+HTTPD_LIBEXECDIR := $(word 1,$(HTTPD))
+HTTPD_SYSCONFDIR := $(word 2,$(HTTPD))
+HTTPD_INCLUDEDIR := $(word 3,$(HTTPD))
+HTTPD_CPPFLAGS   := $(wordlist 4,$(words $(HTTPD)),$(HTTPD)) -isystem $(HTTPD_INCLUDEDIR)
+APR_CPPFLAGS     := $(patsubst -I%,-isystem %,$(shell apr-1-config --cppflags --includes 2>/dev/null))
 APR_LIBS         := $(shell apr-1-config --link-ld 2>/dev/null)
 APU_LIBS         := $(shell apu-1-config --link-ld 2>/dev/null)
 
