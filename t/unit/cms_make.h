@@ -89,10 +89,24 @@ static inline void make_extension(X509 *certificate, X509 *issuer, int nid, cons
     X509_EXTENSION_free(extension);
 }
 
+/* With as many primes as there may be. They are found in a tenth of the time that two primes take, and a signature and
+ * its public key show no difference. */
+static inline EVP_PKEY *make_rsa(int bits)
+{
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+    const int primes = bits < 1024 ? 2 : bits < 4096 ? 3 : 4;
+    if (EVP_PKEY_keygen_init(context) <= 0 || EVP_PKEY_CTX_set_rsa_keygen_bits(context, bits) <= 0
+        || EVP_PKEY_CTX_set_rsa_keygen_primes(context, primes) <= 0 || EVP_PKEY_generate(context, &key) <= 0)
+        abort();
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
 static inline EVP_PKEY *make_key(const make_t *make)
 {
     if (make->type) return EVP_PKEY_Q_keygen(NULL, NULL, make->type);
-    return make->rsa ? EVP_RSA_gen((unsigned)make->rsa) : EVP_EC_gen(make->curve ? make->curve : "P-256");
+    return make->rsa ? make_rsa(make->rsa) : EVP_EC_gen(make->curve ? make->curve : "P-256");
 }
 
 /* Writes NAME.crt and NAME.key into the folder. */

@@ -73,7 +73,7 @@ static inline sr_error_t *link_open(link_t *link)
                                        link->watch, link->pool);
 }
 
-/* The contents that submissions of tests name (wish), and some more, are stored. */
+/* The contents that submissions of tests name (wish) are stored: those of the numbers up to 8191. */
 #define FOLDER "f01de500-0000-4000-8000-000000000000"
 
 static inline void link_contents(link_t *link)
@@ -81,11 +81,11 @@ static inline void link_contents(link_t *link)
     if (strcmp(link->base->driver_name, "pgsql") == 0)
         execute(link, "INSERT INTO sigreq.blob (folder, sha256, key, size) SELECT '" FOLDER
                       "'::uuid, lpad(to_hex(n), 64, '0'), "
-                      "lpad(to_hex(n), 64, '0') || '.0', 1234 FROM generate_series(0, 65535) n "
+                      "lpad(to_hex(n), 64, '0') || '.0', 1234 FROM generate_series(0, 8191) n "
                       "UNION ALL SELECT '" FOLDER "'::uuid, 'part', 'part.0', 10 "
                       "UNION ALL SELECT '" FOLDER "'::uuid, 'cert', 'cert.0', 99");
     else
-        execute(link, "WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 65535) "
+        execute(link, "WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 8191) "
                       "INSERT INTO blob (folder, sha256, key, size) SELECT '" FOLDER
                       "', printf('%064x', n), printf('%064x.0', n), 1234 "
                       "FROM c UNION ALL SELECT '" FOLDER "', 'part', 'part.0', 10 "

@@ -197,8 +197,8 @@ static void checks(base_t *base)
     quota(&l, &writers);
     one_key(&l, &writers);
     if (sqlite) {
-        busy(&l, 9000, true);
-        busy(&l, 9001, false);
+        busy(&l, 900, true);
+        busy(&l, 901, false);
     }
     link_close(&l);
     if (sqlite) locked(base);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process that upgrades a database is killed before its statements: nothing has changed then, and the next upgrade
  * does everything. From nothing, from an older version, and from another build's functions and views. An upgrade from
- * call 1 to the end is repeated for each of them, so it is killed before every fourth one only, and before each of
- * those that begin the upgrade or are near its COMMIT. SIGREQ_UPGRADE=all: before each. */
+ * call 1 to the end is repeated for each of them, so it is killed before every 16th one only. What one of the others
+ * had committed would be seen there, too. It is killed before each of those that begin the upgrade or are near its
+ * COMMIT. SIGREQ_UPGRADE=all: before each. */
 #include "store.h"
 
 #include <dlfcn.h>
@@ -14,6 +15,7 @@
 #include "store/private.h"
 
 #define NEAR 12     /* calls */
+#define STEP 16
 #define COMMIT (-1) /* instead of the number of a call */
 
 static int *calls;   /* of the database, in the process that upgrades; shared with its parent */
@@ -103,8 +105,8 @@ static int next_call(int call, int commit)
 {
     static const char *all;
     if (!all && !(all = getenv("SIGREQ_UPGRADE"))) all = "";
-    const bool each = !strcmp(all, "all") || call < NEAR || call + 4 > commit - NEAR;
-    return each ? call + 1 : call + 4;
+    const bool each = !strcmp(all, "all") || call < NEAR || call + STEP > commit - NEAR;
+    return each ? call + 1 : call + STEP;
 }
 
 static void killed_everywhere(const base_t *base, const char *from, int least)
