@@ -138,8 +138,10 @@ static const char *fill(pdf_t *pdf, const case_t *test, const char *signer, cons
     return seal_fill(&bench, pdf, &signature, pool);
 }
 
-static void test_judged(const pdf_t *pdf, const char *name, int fields, apr_pool_t *pool)
+static void test_judged(const pdf_t *pdf, const case_t *test, const char *step, bool archived, apr_pool_t *pool)
 {
+    const int fields = 3;
+    const char *name = apr_pstrcat(pool, test->name, step, NULL);
     int status;
     is_str(changes_said(pdf, pool), "signed", "%s: all is intact and explained", name);
     seal_write(&bench, "judged.pdf", pdf->data, pdf->size);
@@ -147,22 +149,16 @@ static void test_judged(const pdf_t *pdf, const char *name, int fields, apr_pool
     is_int(status, 0, "%s: qpdf has nothing to say%s", name, status ? said : "");
     said = seal_run(&status, &bench, pool, "pdfsig -nocert judged.pdf");
     is_int(seal_count(said, "Signature is Valid"), fields, "%s: pdfsig calls each signature valid", name);
+    is_str(archived ? NULL : seal_pdfsig_says(said, fields, pool), NULL, "%s: nothing follows the last signature", name);
     said = seal_run(&status, &bench, pool, "mutool sign -v judged.pdf");
     if (status == 127) skip("mutool is not installed (mupdf-tools)");
     else
         ok(seal_count(said, "unchanged since") + seal_count(said, "there have been edits") == fields,
            "%s: mutool does, too", name);
-}
-
-/* It does not read encrypted documents without being given a password. */
-static void test_pyhanko(const case_t *test, const char *name, int fields, apr_pool_t *pool)
-{
-    if (test->options && strstr(test->options, "--encrypt")) return;
-    int status;
-    const char *said = seal_pyhanko(&status, &bench, "judged.pdf", pool);
-    if (!said) return;
-    ok(seal_count(said, "\"bottom_line\": true") == fields && !strstr(said, "suspicious"),
-       "%s: pyHanko finds no change that is not explained: %s", name, strstr(said, "suspicious") ? said : "");
+    /* pyHanko does not read encrypted documents without being given a password, and the renewed document has all
+     * revisions of the archived one. */
+    const bool later = (!test->options || !strstr(test->options, "--encrypt")) && strcmp(step, ", archived") != 0;
+    if (later) others_judge_later(pdf, name, fields, archived);
 }
 
 static void test_signed(pdf_t *pdf, const case_t *test, apr_pool_t *pool)
@@ -188,22 +184,19 @@ static void test_case(const case_t *test)
     const apr_array_header_t *newest = dss_proofs('q', pool);
     is_str(prepare(&pdf, test, pool), NULL, "%s: prepared", test->name);
     test_signed(&pdf, test, pool);
-    test_judged(&pdf, test->name, 3, pool);
-    is_str(seal_pdfsig(&bench, "judged.pdf", 3, pool), NULL, "%s: nothing follows the last signature", test->name);
-    test_pyhanko(test, test->name, 3, pool);
+    test_judged(&pdf, test, "", false, pool);
 
     const size_t before = pdf.size;
     is_str(dss_archive(&bench, &pdf, "2027-1", newest, pool), NULL, "%s: archived: %s", test->name, help_last_notice);
     ok(pdf.size - before < SR_PDF_CONTENTS_DIGITS + dss_size(newest), "%s: … in %d bytes", test->name,
        (int)(pdf.size - before));
     is_int(count_streams(&pdf, newest, pool), 4, "%s: … with the newest proofs", test->name);
-    test_judged(&pdf, apr_pstrcat(pool, test->name, ", archived", NULL), 3, pool);
+    test_judged(&pdf, test, ", archived", true, pool);
     is_str(dss_archive(&bench, &pdf, "2027-1", newest, pool), "it has a field of this name already",
            "%s: the same name is not used twice", test->name);
     is_str(dss_archive(&bench, &pdf, "2037", dss_proofs('z', pool), pool), NULL, "%s: renewed", test->name);
     is_str(dss_archive(&bench, &pdf, "2047", NULL, pool), NULL, "%s: renewed without proofs", test->name);
-    test_judged(&pdf, apr_pstrcat(pool, test->name, ", renewed", NULL), 3, pool);
-    test_pyhanko(test, apr_pstrcat(pool, test->name, ", renewed", NULL), 3, pool);
+    test_judged(&pdf, test, ", renewed", true, pool);
     is_int(help_refusals + help_notices, 0, "%s: nothing was refused: %s", test->name, help_last_notice);
     free(pdf.data);
     apr_pool_destroy(pool);
@@ -285,5 +278,6 @@ int main(void)
         if (strstr(CASES[i].name, "store")) test_foreign(&CASES[i]);
     test_sizes();
     test_limits();
+    test_judged_later();
     return seal_end(&bench);
 }

@@ -342,6 +342,7 @@ int main(void)
     }
     test_encrypted();
     test_all_refused();
+    test_judged_later();
     is_int(help_refusals, 0, "no true update was refused: %s", help_last_notice);
     return seal_end(&bench);
 }

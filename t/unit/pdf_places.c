@@ -36,5 +36,6 @@ int main(void)
     test_structure(&fresh, signed_size, "again");
     test_others(&fresh, "again.pdf", 6, 1);
     free(fresh.data);
+    test_judged_later();
     return seal_end(&bench);
 }

@@ -6,6 +6,7 @@
 
 #include "pdf_help.h"
 
+#include <fcntl.h>
 #include <openssl/cms.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -197,7 +198,25 @@ static inline void seal_write(const seal_bench_t *bench, const char *name, const
     if (!file || fwrite(data, 1, size, file) != size || fclose(file)) abort();
 }
 
-/* The output of a command in the folder; *status is its exit status. */
+/* Runs a shell command in the folder, which is killed after five minutes. Its output is read from *from. */
+static inline pid_t seal_start(int *from, const seal_bench_t *bench, const char *command)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC)) abort();
+    const pid_t child = fork();
+    if (child < 0) abort();
+    if (child == 0) {
+        alarm(300); /* stays through exec */
+        if (dup2(ends[1], 1) < 0 || dup2(1, 2) < 0 || chdir(bench->folder)) _exit(126);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    *from = ends[0];
+    return child;
+}
+
+/* The output of a command in the folder; *status is its exit status, and 124 if a signal ended it. */
 __attribute__((format(printf, 4, 5))) static inline const char *seal_run(int *status, const seal_bench_t *bench,
                                                                          apr_pool_t *pool, const char *format, ...)
 {
@@ -205,12 +224,14 @@ __attribute__((format(printf, 4, 5))) static inline const char *seal_run(int *st
     va_start(arguments, format);
     const char *command = apr_pvsprintf(pool, format, arguments);
     va_end(arguments);
-    FILE *said = popen(apr_psprintf(pool, "cd '%s' && exec timeout -k 1 300 %s 2>&1", bench->folder, command), "r");
-    if (!said) abort();
+    int from, ended;
+    const pid_t child = seal_start(&from, bench, apr_pstrcat(pool, "exec ", command, NULL));
     pdf_t text = {0};
     char piece[4096];
-    for (size_t got; (got = fread(piece, 1, sizeof piece, said)) > 0;) pdf_add(&text, piece, got);
-    *status = WEXITSTATUS(pclose(said));
+    for (ssize_t got; (got = read(from, piece, sizeof piece)) > 0;) pdf_add(&text, piece, (size_t)got);
+    close(from);
+    if (waitpid(child, &ended, 0) != child) abort();
+    *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 124;
     const char *out = text.data ? apr_pstrmemdup(pool, text.data, text.size) : "";
     free(text.data);
     return out;
@@ -244,13 +265,13 @@ static inline int seal_count(const char *text, const char *word)
     return count;
 }
 
-/* Whether pdfsig finds `signers` signatures, valid in every field that shows them, and the last one over the whole
+/* Whether pdfsig has found `signers` signatures, valid in every field that shows them, and the last one over the whole
  * file; else NULL is not returned but what it said. It lists fields: those of one signature have the same ranges. */
-static inline const char *seal_pdfsig(const seal_bench_t *bench, const char *name, int signers, apr_pool_t *pool)
+static inline const char *seal_pdfsig_says(const char *said, int signers, apr_pool_t *pool)
 {
     static const char key[] = "- Signed Ranges: ";
-    int status, fields = 0, signatures = 0;
-    const char *said = seal_run(&status, bench, pool, "pdfsig -nocert '%s'", name), *last = said;
+    const char *last = said;
+    int fields = 0, signatures = 0;
     for (const char *at = said; (at = strstr(at, key)); at++, fields++) {
         const char *ranges = apr_pstrndup(pool, at, strcspn(at, "\n"));
         if (strstr(said, ranges) == at) signatures++; /* not before */
@@ -260,6 +281,12 @@ static inline const char *seal_pdfsig(const seal_bench_t *bench, const char *nam
                 && seal_count(said, "Signature Validation: Signature is Valid.") == fields
                 && seal_count(said, "Signature #") == fields;
     return good ? NULL : said;
+}
+
+static inline const char *seal_pdfsig(const seal_bench_t *bench, const char *name, int signers, apr_pool_t *pool)
+{
+    int status;
+    return seal_pdfsig_says(seal_run(&status, bench, pool, "pdfsig -nocert '%s'", name), signers, pool);
 }
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "store/private.h"
 
-#define NEAR 12     /* calls */
+#define NEAR 6      /* calls */
 #define STEP 16
 #define COMMIT (-1) /* instead of the number of a call */
 
@@ -105,8 +105,8 @@ static int next_call(int call, int commit)
 {
     static const char *all;
     if (!all && !(all = getenv("SIGREQ_UPGRADE"))) all = "";
-    const bool each = !strcmp(all, "all") || call < NEAR || call + STEP > commit - NEAR;
-    return each ? call + 1 : call + STEP;
+    const bool each = !strcmp(all, "all") || call < NEAR || call >= commit - NEAR;
+    return each ? call + 1 : call + STEP < commit - NEAR ? call + STEP : commit - NEAR;
 }
 
 static void killed_everywhere(const base_t *base, const char *from, int least)
