@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_fuzz.c: 2,000 small PDFs with faults put in at random: whatever they do to a worker, each gets a verdict, its
+/* pdf_fuzz.c: 500 small PDFs with faults put in at random: whatever they do to a worker, each gets a verdict, its
  * first page is shown or not, and the pool stays in order. The numbers are the same in each run; $SIGREQ_FUZZ_SEED
  * gives others. */
 #include "pdf_help.h"
 #include "pdf_mutate.h"
 
-#define DOCUMENTS 2000 /* or $SIGREQ_FUZZ_COUNT */
+#define DOCUMENTS 500 /* or $SIGREQ_FUZZ_COUNT */
 
 static const pdf_parts_t SEEDS[] = {
     {.pages = 1, .trailer = "/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<00>/U<00>>>"},

@@ -4,7 +4,7 @@
 #include "pdf_mutate.h"
 #include "pdf_said.h"
 
-#define DOCUMENTS 1500 /* or $SIGREQ_FUZZ_COUNT */
+#define DOCUMENTS 500 /* or $SIGREQ_FUZZ_COUNT */
 
 /* A fault in what lies behind the signed part, or in nothing: then it may still be intact. */
 static bool is_unchanged(const pdf_t *before, const pdf_t *after, const signed_t *at)

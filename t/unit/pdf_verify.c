@@ -131,7 +131,7 @@ static void test_flips(void)
 {
     signed_t at;
     pdf_t pdf = signed_pdf(&at);
-    int count = getenv("SIGREQ_FLIPS") ? atoi(getenv("SIGREQ_FLIPS")) : 500, bad = 0, errors = 0, in_gap = 0;
+    int count = getenv("SIGREQ_FLIPS") ? atoi(getenv("SIGREQ_FLIPS")) : 150, bad = 0, errors = 0, in_gap = 0;
     for (int i = 0; i < count; i++) {
         apr_pool_t *pool;
         sr_pdf_verification_t found;
