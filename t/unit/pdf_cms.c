@@ -278,9 +278,11 @@ static void test_issue(void)
 
 /* ---------------------------------------------------------------------------------- what must not verify */
 
-/* Every bit of a signature: what still verifies must say the same of the same signer. */
+/* Every third bit of a signature, so that each byte is changed in two or three of its bits; or all ($SIGREQ_FLIPS):
+ * what still verifies must say the same of the same signer. */
 static void test_flips(const make_t *make)
 {
+    const apr_size_t step = getenv("SIGREQ_FLIPS") ? 1 : 3;
     const sr_cms_identity_t *identity = make_identity(make, root);
     const char *sha256 = sr_cms_identity_certificate(identity)->sha256;
     apr_size_t length;
@@ -288,7 +290,7 @@ static void test_flips(const make_t *make)
     int intact = 0, other = 0;
     apr_pool_t *pool;
     apr_pool_create(&pool, root);
-    for (apr_size_t i = 0; i < length * 8; i++) {
+    for (apr_size_t i = 0; i < length * 8; i += step) {
         unsigned char *flipped = apr_pmemdup(pool, der, length);
         sr_cms_result_t result;
         flipped[i / 8] ^= (unsigned char)(1 << i % 8);
@@ -298,7 +300,8 @@ static void test_flips(const make_t *make)
         apr_pool_clear(pool);
     }
     apr_pool_destroy(pool);
-    is_int(other, 0, "%s: no flipped bit of %d makes it say something else", make->name, (int)length * 8);
+    is_int(other, 0, "%s: no flipped bit of %d makes it say something else", make->name,
+           (int)(length * 8 / step));
     ok(intact < 130, "%s: %d of them change only what nobody reads, such as version numbers", make->name, intact);
     unsigned char *longer = apr_pcalloc(root, SR_CMS_MAX_BYTES);
     memcpy(longer, der, length);
@@ -413,7 +416,7 @@ static void *work(void *bad)
 {
     apr_pool_t *pool;
     apr_pool_create(&pool, NULL);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 50; i++) {
         const unsigned char *der;
         apr_size_t length;
         sr_cms_result_t result = {.state = SR_CMS_BROKEN};
@@ -473,7 +476,7 @@ static void test_threads(void)
     for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, work, &bad[i]);
     for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
     for (int i = 0; i < 8; i++) all += bad[i];
-    is_int(all, 0, "eight threads sign 200 times each with one identity, and all verify");
+    is_int(all, 0, "eight threads sign 50 times each with one identity, and all verify");
 }
 
 int main(void)
