@@ -69,7 +69,8 @@ objects = $(filter %.o %.a,$^)
 obj = $(patsubst %.cc,$(O)/obj/%.o,$(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%,%,$(1))))
 SPEED_BIN := $(patsubst t/speed/%.c,$(O)/speed/%,$(SPEED_SRC))
 UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
-TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC)) $(TOOL_MODULE:t/tool/%.c=$(O)/t/tool/%.so)
+TOOL_CXX := $(wildcard t/tool/*.cc)
+TOOL_BIN := $(patsubst t/tool/%,$(O)/t/tool/%,$(basename $(TOOL_SRC) $(TOOL_CXX))) $(TOOL_MODULE:t/tool/%.c=$(O)/t/tool/%.so)
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqctl
 
@@ -145,6 +146,8 @@ $(O)/t/tool/%: $(O)/obj/t/tool/%.o $(O)/libsigreq.a $(O)/flags
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 $(O)/t/tool/collect: private BASE_LIBS += $(CURL_LIBS)
+$(O)/t/tool/judges: private BASE_LIBS += $(PDFD_LIBS) -lstdc++
+$(call obj,$(TOOL_CXX)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 
 $(O)/t/tool/%.so: $(O)/obj/t/tool/%.o $(O)/flags
 	@mkdir -p $(@D)
@@ -448,4 +451,4 @@ compile_commands.json:
 	    $(call obj,$(SPEED_SRC)) 2>/dev/null | \
 	    tools/compile-commands >$@
 
--include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(SIGND_SRC) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC) $(TOOL_SRC)))
+-include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(SIGND_SRC) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC) $(TOOL_SRC) $(TOOL_CXX)))

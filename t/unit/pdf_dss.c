@@ -149,7 +149,8 @@ static void test_judged(const pdf_t *pdf, const case_t *test, const char *step, 
     is_int(status, 0, "%s: qpdf has nothing to say%s", name, status ? said : "");
     said = seal_run(&status, &bench, pool, "pdfsig -nocert judged.pdf");
     is_int(seal_count(said, "Signature is Valid"), fields, "%s: pdfsig calls each signature valid", name);
-    is_str(archived ? NULL : seal_pdfsig_says(said, fields, pool), NULL, "%s: nothing follows the last signature", name);
+    is_str(archived ? NULL : seal_pdfsig_says(said, fields, pool), NULL, "%s: nothing follows the last signature",
+           name);
     said = seal_run(&status, &bench, pool, "mutool sign -v judged.pdf");
     if (status == 127) skip("mutool is not installed (mupdf-tools)");
     else

@@ -301,7 +301,7 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 static void checks(base_t *base)
 {
     const char *stress = getenv("SIGREQ_STRESS");
-    const int seconds = stress && atoi(stress) > 0 ? atoi(stress) : 4;
+    const int seconds = stress && atoi(stress) > 0 ? atoi(stress) : 2;
     char folder[] = "/tmp/sigreq-collection-XXXXXX";
     worker_t w = {.base = base, .seed = (unsigned)getpid(), .root = mkdtemp(folder)};
     int named = 0;

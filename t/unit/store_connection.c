@@ -218,8 +218,8 @@ static void checks(base_t *base)
         named(&l, &other);
     }
     version(&l, &other, sqlite ? "schema_version" : "sigreq.schema_version");
-    grown = growth(&l, 3000);
-    ok(grown >= 0 && grown < 10000, "no growth over 6000 calls (%lld bytes)", grown);
+    grown = growth(&l, 1000);
+    ok(grown >= 0 && grown < 3000, "no growth over 2000 calls (%lld bytes)", grown);
     link_close(&other);
     link_close(&l);
 }

@@ -14,7 +14,7 @@
 
 #include "store/private.h"
 
-#define NEAR 6      /* calls */
+#define NEAR 6 /* calls */
 #define STEP 16
 #define COMMIT (-1) /* instead of the number of a call */
 
