@@ -13,23 +13,25 @@ my $jobs = 'src/store/sqlite3/jobs.sql';
 my $submissions = 'src/store/sqlite3/submissions.sql';
 my $functions = 'src/store/pgsql/tokens.sql';
 
+my $copy = tempdir(CLEANUP => 1);
+system("cd '$here' && tar -cf - src/store conf/schema | tar -xf - -C '$copy'") == 0 or die "copy failed\n";
+
 # Runs it over a copy of the sources, changed by a function of path and text; (exit code, output, message).
 sub sql2c {
     my ($driver, $path, $change) = @_;
-    my $copy = tempdir(CLEANUP => 1);
-    system("cd '$here' && tar -cf - src/store conf/schema | tar -xf - -C '$copy'") == 0 or die "copy failed\n";
+    my $text = $path && slurp("$copy/$path");
     if ($path) {
-        my $text = slurp("$copy/$path");
         my $changed = $change->($text);
         $changed ne $text or die "$path: the change changed nothing\n";
-        open my $out, '>', "$copy/$path" or die "$path: $!\n";
-        print $out $changed;
-        close $out;
+        spit("$copy/$path", $changed);
     }
     my $said = `cd '$copy' && '$here/tools/sql2c' $driver 2>error`;
-    return ($? >> 8, $said, slurp("$copy/error"));
+    my $code = $? >> 8;
+    spit("$copy/$path", $text) if $path;
+    return ($code, $said, slurp("$copy/error"));
 }
 
+sub spit { my ($path, $text) = @_; open my $out, '>', $path or die "$path: $!\n"; print $out $text; close $out; return }
 sub slurp { open my $in, '<', $_[0] or die "$_[0]: $!\n"; local $/; return scalar(<$in>) // '' }
 
 for my $driver (qw(pgsql sqlite3)) {
