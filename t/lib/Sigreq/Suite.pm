@@ -63,7 +63,7 @@ sub prepare {    # folders, database and schema
     if ($self->{db} eq 'pgsql') {
         $self->{cluster} = Sigreq::Cluster->new(source => $source, dir => "$dir/pg");
         $self->{params} = $self->{cluster}->start;
-        $self->{params} .= ' connect_timeout=2';
+        $self->{params} .= ' connect_timeout=10';    # longer than a busy machine takes
         $self->{no_params} = "host=$dir/nowhere dbname=none connect_timeout=1";
     } else {
         $self->{params}    = "$dir/db/sigreq.sqlite3";
