@@ -21,7 +21,7 @@ my $SIGNERS = $SUBMISSIONS * $EACH;
 my @EVENTS  = ('sent', ('signed') x $EACH, 'completed');
 my $WIDTH   = at_once(24);     # sign at a time
 my $WAVE    = $SUBMISSIONS > 50 ? 50 : 25;    # begin each second, so that more than five children are killed
-my $HEAD    = 0.1;    # seconds from a wave to the next death: it is in the middle of its work then
+my $HEAD    = 0.05;   # seconds from a wave to the next death: it is in the middle of its work then
 my $LOST    = 'interrupted, outcome unknown';
 
 my $receiver = Sigreq::Receiver->new;
