@@ -2,16 +2,20 @@
 /* Judge.java: what PDFBox and Bouncy Castle say of the signatures and document timestamps of a PDF. It shares no code
  * with OpenSSL, qpdf or this project. t/lib/Sigreq/Judge.pm compiles and runs it.
  *
- *   Judge ROOTS.pem TIME FILE…     TIME: when the files are judged, such as 2035-01-31T00:00:00Z
+ * It reads requests from its standard input until that ends, because to start it takes much longer than to judge a
+ * document. A request is a line: ROOTS.pem, TIME (when the files are judged, such as 2035-01-31T00:00:00Z), FILE…, with
+ * tabs between them.
  *
  * It prints one line of JSON for each file. A signature is judged at the time that its timestamp proves, or else the
  * next document timestamp, and a document timestamp at the time that the next one proves. "proofs" tells whether OCSP
  * responses or CRLs of the file prove, for that time, that no certificate of the chain was revoked. */
+import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.security.MessageDigest;
 import java.security.Security;
@@ -263,23 +267,32 @@ public class Judge {
         return "\"" + text + "\"";
     }
 
-    public static void main(String[] arguments) throws Exception {
-        Security.addProvider(new BouncyCastleProvider());
-        factory = CertificateFactory.getInstance("X.509", "BC");
-        try (InputStream roots = new FileInputStream(arguments[0])) {
-            for (java.security.cert.Certificate root : factory.generateCertificates(roots))
+    private static void answer(String roots, Date when, List<String> files) throws Exception {
+        ANCHORS.clear();
+        try (InputStream in = new FileInputStream(roots)) {
+            for (java.security.cert.Certificate root : factory.generateCertificates(in))
                 ANCHORS.add(new TrustAnchor((X509Certificate) root, null));
         }
-        for (int i = 2; i < arguments.length; i++) {
+        for (String name : files) {
             Map<String, Object> line = new LinkedHashMap<>();
-            line.put("file", arguments[i]);
+            line.put("file", name);
             try {
-                byte[] file = Files.readAllBytes(new File(arguments[i]).toPath());
-                line.put("signatures", new Judge(file, Date.from(Instant.parse(arguments[1]))).judge());
+                byte[] file = Files.readAllBytes(new File(name).toPath());
+                line.put("signatures", new Judge(file, when).judge());
             } catch (Exception problem) {
                 line.put("error", String.valueOf(problem));
             }
             System.out.println(json(line));
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Security.addProvider(new BouncyCastleProvider());
+        factory = CertificateFactory.getInstance("X.509", "BC");
+        BufferedReader requests = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = requests.readLine()) != null;) {
+            List<String> parts = Arrays.asList(line.split("\t"));
+            answer(parts.get(0), Date.from(Instant.parse(parts.get(1))), parts.subList(2, parts.size()));
         }
     }
 }

@@ -9,14 +9,15 @@ use Fcntl 'LOCK_EX';
 use File::Basename 'dirname';
 use File::Temp 'tempdir';
 use IO::Compress::Zip qw(zip $ZipError);
+use IPC::Open2 'open2';
 use JSON::PP 'decode_json';
 
 our @EXPORT_OK = qw(java_judge pyhanko_judge pyhanko_lta);
 
 my @jars = map {"/usr/share/java/$_.jar"} qw(pdfbox2 fontbox2 commons-logging bcprov bcutil bcpkix);
-my $folder;    # of the compiled program
+my %java;      # the program that runs: the process that has started it, pid, to, from, errors
 
-# Programs that end after a second are not worth a second compiler, nor threads that collect garbage.
+# Programs that end after some seconds are not worth a second compiler, nor threads that collect garbage.
 my @SHORT = qw(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC);
 
 # Compiles the program, unless another test file of this t/run has done it: its folder.
@@ -45,23 +46,54 @@ sub output_of {
     return $said;
 }
 
+# Starts the program, which ends with this process. To start it takes much longer than to judge a document.
+sub start_java {
+    my $path   = join ':', @jars;
+    my $folder = compiled($path);
+    my $errors = File::Temp->new;
+    # The first one that ends archives its loaded classes, which are a third of the processor time of a start.
+    my %archive = (of => "$folder/judge.jsa", new => "$folder/judge.$$.jsa");
+    my $with    = -e $archive{of} ? "-XX:SharedArchiveFile=$archive{of}" : "-XX:ArchiveClassesAtExit=$archive{new}";
+    my @judge   = ('java', '-Xlog:disable', '-Xshare:auto', $with, @SHORT, '-cp', "$path:$folder/judge.jar", 'Judge');
+    my $pid     = open2(my $from, my $to, 'sh', '-c', 'exec "$@" 2>"$0"', "$errors", @judge);
+    %java = (by => $$, pid => $pid, from => $from, to => $to, errors => $errors, archive => \%archive);
+    return;
+}
+
+sub stop_java {
+    return if ($java{by} // 0) != $$;    # a child of the test: the program is not its own
+    local ($?, $!);
+    kill TERM => $java{pid};
+    waitpid $java{pid}, 0;
+    rename $java{archive}{new}, $java{archive}{of} if -e $java{archive}{new};
+    %java = ();
+    return;
+}
+
+END { stop_java() }
+
 # java_judge({roots => PEM FILE, at => "2035-01-31T00:00:00Z" or undef for now}, FILE, …): {FILE => {signatures =>
 # [{field, kind => "signature" or "timestamp", whole, intact, chain => "ok" or the reason, proofs, time,
 # stamp => {intact, time,
 # chain, proofs}}, …]} or {error => TEXT}}. The oldest signature is first. t/tool/Judge.java says what each means.
 sub java_judge {
     my ($how, @files) = @_;
-    my $path = join ':', @jars;
-    $folder //= compiled($path);
+    start_java() if ($java{by} // 0) != $$;
     my @time = gmtime;
     my $at = $how->{at} // sprintf '%04d-%02d-%02dT%02d:%02d:%02dZ', $time[5] + 1900, $time[4] + 1, @time[3, 2, 1, 0];
-    # The first one archives its loaded classes, which are a third of the processor time of the others.
-    my ($archive, $new) = ("$folder/judge.jsa", "$folder/judge.$$.jsa");
-    my $with  = -e $archive ? "-XX:SharedArchiveFile=$archive" : "-XX:ArchiveClassesAtExit=$new";
-    my @judge = ('java', '-Xlog:disable', '-Xshare:auto', $with, @SHORT, '-cp', "$path:$folder/judge.jar", 'Judge');
-    my @lines = split /\n/, output_of(@judge, $how->{roots}, $at, @files);
-    rename $new, $archive if -e $new;
-    return { map { $_->{file} => $_ } map { decode_json($_) } @lines };
+    local $SIG{PIPE} = 'IGNORE';
+    print { $java{to} } join("\t", $how->{roots}, $at, @files), "\n";
+    my %said;
+    for my $file (@files) {
+        my $line = readline $java{from};
+        if (!defined $line) {
+            my @errors = readline $java{errors};
+            stop_java();
+            die "Judge.java has ended: @errors\n";
+        }
+        $said{$file} = decode_json($line);
+    }
+    return \%said;
 }
 
 # pyhanko_judge(ROOTS, FILE, …): {FILE => {signatures => [{field, intact, valid, trusted, coverage, modification,
