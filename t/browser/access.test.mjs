@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
     ann, assertAccessible, create, devices, DONE, field, finish, isWide, openSignature, ready, settled, shoot, shown,
-    typeSignature, visit,
+    typeSignature, until, visit,
 } from './browser.mjs'
 
 const two = { ...ann, fields: [field(0), field(1)] }
@@ -100,7 +100,7 @@ test('sharp: the image has as many pixels as the screen shows of it', async () =
         await ready(page)
         const larger = page.getByRole('button', { name: 'Zoom in' })
         for (let times = 0; times < 3; times++) await larger.click()
-        await page.waitForFunction(() => document.querySelector('.page img').currentSrc.includes('width=2000'))
+        await until(page, () => document.querySelector('.page img').currentSrc.includes('width=2000'))
         assert.match(await page.locator('[data-live]').innerText(), /200/)
         assert.ok(!(await isWide(page)), 'the documents are moved, not the page')
     })

@@ -12,8 +12,8 @@ import { contract } from './pdf.mjs'
 const suite = JSON.parse(readFileSync(process.env.SIGREQ_SUITE))
 const require = createRequire(join(suite.source, 'build/npm/browser/package.json'))
 const { chromium, firefox } = require('playwright-core')
-const axe = require('axe-core')
-export const axeSource = axe.source
+/** Without comments: a browser needs half the time to read it. */
+export const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 export const { source } = suite
 export const shots = join(source, 'build/screenshots')
 mkdirSync(shots, { recursive: true })
@@ -106,11 +106,12 @@ const launch = {
             '--host-resolver-rules=MAP *.test 127.0.0.1'],
     }),
     // Debian's own, by WebDriver BiDi. It starts no process in reserve, which takes longer than most of what the tests
-    // do with a page, and shows 20 frames a second, which are enough for conditions.
+    // do with a page, shows 20 frames a second, which are enough for conditions, and has no animations, which cannot be
+    // chosen for a test.
     firefox: () => firefox.launch({
         timeout, channel: 'moz-firefox', executablePath: '/usr/bin/firefox-esr', firefoxUserPrefs: {
             'fission.autostart': false, 'dom.ipc.processCount': 1, 'dom.ipc.processPrelaunch.enabled': false,
-            'layout.frame_rate': 20,
+            'layout.frame_rate': 20, 'ui.prefersReducedMotion': 1, 'accessibility.force_disabled': 1,
         },
     }),
 }
@@ -123,19 +124,24 @@ const start = async (name, again = 2) => launch[name]().catch(error => {
 let launched = null
 after(async () => (await launched)?.close())
 
+/** Animations and smooth scrolling take a quarter of the processor time: a test has them if it says so. */
+const still = { ...devices.desktop, locale: 'en-GB', reducedMotion: 'reduce' }
+export const moving = { reducedMotion: 'no-preference' }
+
 /** What the console may say in a test that provokes it. */
 const isExpected = (problem, expected) => expected.some(pattern => pattern.test(problem))
 
 /**
  * Opens a page, does `work(page)`, and sees to it that nothing happened that must not: an error in the console or in a
  * script, a request to another host, a report against the policy. Options are the browser context's, what is `expected`
- * in the console, and `prepare(page)`, which is done before.
+ * in the console, and `prepare(page)`, which is done before. `work` may take out of its second argument, a list, what
+ * has happened until now.
  */
 export async function visit(link, options, work) {
     const { expected = [], prepare = () => {}, ...context } = options
     if (isFirefox) delete context.isMobile
     const browser = await (launched ??= start(isFirefox ? 'firefox' : 'chromium'))
-    const own = await browser.newContext({ ...devices.desktop, locale: 'en-GB', ...context })
+    const own = await browser.newContext({ ...still, ...context })
     const problems = []
     const note = problem => isExpected(problem, expected) || problems.push(problem)
     if (context.javaScriptEnabled !== false) {
@@ -160,7 +166,7 @@ export async function visit(link, options, work) {
     try {
         await prepare(page)
         await page.goto(link)
-        const result = await work(page)
+        const result = await work(page, problems)
         assert.deepEqual(problems, [])
         return result
     } finally {
@@ -184,7 +190,7 @@ export const shoot = async (page, name) => isFirefox || !process.env.SIGREQ_SCRE
 
 /** No violation of WCAG 2.2 AA, nor of axe's best practices; without those `rules` that are false. */
 export async function assertAccessible(page, what, rules = {}) {
-    if (!await page.evaluate(() => Boolean(window.axe))) await page.evaluate(axe.source)
+    if (!await page.evaluate(() => Boolean(window.axe))) await page.evaluate(axeSource)
     const said = await page.evaluate(async rules => {
         const { violations } = await window.axe.run(document, {
             rules: Object.fromEntries(Object.entries(rules).map(([rule, enabled]) => [rule, { enabled }])),

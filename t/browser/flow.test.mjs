@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
     ann, ask, assertAccessible, assertSealed, bob, chromiumOnly, counted, create, devices, DONE, drawByTouch, drawOn,
-    field, finish, openSignature, ready, settled, shoot, shown, typeSignature, visit,
+    field, finish, moving, openSignature, ready, settled, shoot, shown, typeSignature, until, visit,
 } from './browser.mjs'
 
 const touch = chromiumOnly('a finger cannot be driven')
@@ -19,7 +19,7 @@ test('drawn with a mouse, once for three fields', async () => {
     const made = await create({ signers: [three] })
     // Firefox's own reader opens the downloads, and warns of their URL and of the signatures that it does not judge
     const expected = [/Invalid absolute docBaseUrl/, /Digital signatures validation is not supported/]
-    await visit(made.links[0], { expected }, async page => {
+    await visit(made.links[0], { ...moving, expected }, async page => {
         await ready(page)
         await shoot(page, 'desktop-intro')
         assert.match(await page.locator('.lead').innerText(), /Kim.*Roe.*from.*Browser.*has asked you to sign/)
@@ -58,7 +58,7 @@ test('drawn with a mouse, once for three fields', async () => {
 
 test('drawn by touch on a phone, field by field', touch, async () => {
     const made = await create({ signers: [{ ...ann, fields: [field(0), field(1)] }] })
-    await visit(made.links[0], devices.phone, async page => {
+    await visit(made.links[0], { ...devices.phone, ...moving }, async page => {
         await ready(page)
         await shoot(page, 'phone-intro')
         await openSignature(page)
@@ -160,7 +160,7 @@ test('by keyboard alone', chromiumOnly('keys sent by BiDi do not always press bu
         await tabTo(page, '.skip')
         await tabTo(page, '[data-start]')
         await keyboard.press('Enter')
-        await page.waitForFunction(() => document.activeElement.id === 'documents')
+        await until(page, () => document.activeElement.id === 'documents')
         await tabTo(page, '.field')
         assert.match(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), /field 1 of 3/)
         await keyboard.press('Enter')

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
-import { ann, create, field, ready, visit } from './browser.mjs'
+import { ann, create, field, ready, until, visit } from './browser.mjs'
 import { makePdf } from './pdf.mjs'
 
 const run = promisify(execFile)
@@ -124,9 +124,10 @@ async function make(page, mark) {
     if (await page.locator('#finish').isVisible()) await page.locator('#finish .quiet[data-close]').click()
 }
 
-/** Where the ink, or the gray text of a caption is, from the left, top, right and bottom, in parts of what is shown. */
-const inkOf = (page, bytes, gray = false) => page.evaluate(async ([url, wanted]) => {
-    const bitmap = await createImageBitmap(await (await fetch(url)).blob())
+/** Where the ink, or the gray text of a caption is, from the left, top, right and bottom, in parts of an image or of a
+ * `part` of it. */
+const inkOf = (page, bytes, gray = false, part = []) => page.evaluate(async ([url, wanted, cut]) => {
+    const bitmap = await createImageBitmap(await (await fetch(url)).blob(), ...cut)
     const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d')
     context.drawImage(bitmap, 0, 0)
     const { data, width, height } = context.getImageData(0, 0, bitmap.width, bitmap.height)
@@ -143,7 +144,7 @@ const inkOf = (page, bytes, gray = false) => page.evaluate(async ([url, wanted])
             box[3] = Math.max(box[3], y + 1)
         }
     return [box[0] / width, box[1] / height, box[2] / width, box[3] / height]
-}, [`data:image/png;base64,${bytes.toString('base64')}`, gray])
+}, [`data:image/png;base64,${bytes.toString('base64')}`, gray, part])
 
 /** Where the field is on the screen, of which only this part is compared. */
 const placeOf = page => page.locator('.page').first().evaluate((sheet, [x, y, w, h]) => {
@@ -154,7 +155,7 @@ const placeOf = page => page.locator('.page').first().evaluate((sheet, [x, y, w,
 }, [area.x / 612, 1 - (area.y + area.h) / 792, area.w / 612, area.h / 792])
 
 /** Painted as large as it is shown. */
-const painted = page => page.waitForFunction(() => {
+const painted = page => until(page, () => {
     const canvas = document.querySelector('.ink')
     return canvas.width === Math.round(canvas.clientWidth * devicePixelRatio)
         && canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)
@@ -192,16 +193,15 @@ async function seal(link, sent, mark) {
 }
 
 async function seenInPdf(bytes, number, look, gray) {
-    const file = join(folder, `${number}.pdf`), scale = DPI / 72, round = value => String(Math.round(value * scale))
+    const file = join(folder, `${number}.pdf`), images = [`${file}.poppler`, `${file}.mupdf.png`]
+    const part = [area.x, 792 - area.y - area.h, area.w, area.h].map(value => Math.round(value * DPI / 72))
+    const [x, y, w, h] = part.map(String)
     writeFileSync(file, bytes)
-    const top = 792 - area.y - area.h, images = [`${file}.poppler`, `${file}.mupdf.png`]
-    await run('pdftoppm', ['-r', String(DPI), '-png', '-singlefile', '-x', round(area.x), '-y', round(top),
-        '-W', round(area.w), '-H', round(area.h), file, images[0]])
+    await run('pdftoppm', ['-r', String(DPI), '-png', '-singlefile', '-x', x, '-y', y, '-W', w, '-H', h, file,
+        images[0]])
     await run('mutool', ['draw', '-q', '-r', String(DPI), '-o', images[1], file, '1'])
-    const whole = await inkOf(look, readFileSync(images[1]), gray)
-    const within = (value, from, size, all) => (value * all - from) / size
     return [await inkOf(look, readFileSync(`${images[0]}.png`), gray),
-        whole.map((value, at) => (at % 2 ? within(value, top, area.h, 792) : within(value, area.x, area.w, 612)))]
+        await inkOf(look, readFileSync(images[1]), gray, part)]
 }
 
 function assertSame(mark, page, pdf) {
@@ -290,7 +290,7 @@ test('turned and resized, a drawing stays as it was made', async () => {
         for (let times = 0; times < 3; times++)
             for (const size of turned) {
                 await page.setViewportSize(size)
-                await page.waitForFunction(() => {
+                await until(page, () => {
                     const pad = document.querySelector('[data-pad]')
                     return pad.width === Math.round(pad.clientWidth * devicePixelRatio)
                 })

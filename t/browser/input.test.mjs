@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
     ann, assertAccessible, assertSealed, create, devices, drawOn, field, finish, isWide, openSignature, ready, shoot,
-    typeSignature, visit,
+    typeSignature, until, visit,
 } from './browser.mjs'
 import { contract, makePdf } from './pdf.mjs'
 
@@ -42,7 +42,7 @@ test('names in many scripts, typed', async () => {
             await openSignature(page)
             await typeSignature(page, typed)
             await page.locator('.ink').waitFor()
-            await page.waitForFunction(() => {
+            await until(page, () => {
                 const canvas = document.querySelector('.ink')
                 return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)
             })

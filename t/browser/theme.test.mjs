@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import {
-    assertAccessible, create, devices, openSignature, place, ready, settled, shoot, typeSignature, visit,
+    assertAccessible, create, devices, openSignature, place, ready, settled, shoot, typeSignature, until, visit,
 } from './browser.mjs'
 
 const themed = link => link.replace('/sign/', '/themed/sign/')
@@ -62,7 +62,7 @@ for (const [what, type] of [['signed', 'sigreq:completed'], ['refused', 'sigreq:
                 await frame.locator('.intro [data-open=refuse]').click()
                 await frame.locator('#refuse [data-confirm]').click()
             }
-            await page.waitForFunction(() => window.told.length)
+            await until(page, () => window.told.length)
             assert.deepEqual(await page.evaluate(() => window.told), [[type, new URL(link).origin]])
             await shoot(page, `desktop-framed-${what}`)
         }))

@@ -3,7 +3,9 @@
 // JavaScript, in two languages. axe finds nothing in any state.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ann, ask, assertAccessible, create, devices, isWide, place, settled, shoot, shown, visit } from './browser.mjs'
+import {
+    ann, ask, assertAccessible, create, devices, isWide, place, settled, shoot, shown, until, visit,
+} from './browser.mjs'
 import { contract } from './pdf.mjs'
 
 const form = place('/verify')
@@ -60,7 +62,7 @@ for (const [name, device] of Object.entries(devices))
 test('a file that is dropped on the page is checked', async () => {
     const signed = await signedDocument()
     await visit(form, {}, async page => {
-        await page.waitForFunction(() => document.documentElement.classList.contains('ready'))
+        await until(page, () => document.documentElement.classList.contains('ready'))
         const transfer = await page.evaluateHandle(base64 => {
             const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0)), data = new DataTransfer()
             data.items.add(new File([bytes], 'dropped.pdf', { type: 'application/pdf' }))

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-    ann, assertSealed, chromiumOnly, counted, create, devices, DONE, drawOn, field, finish, isWide, openSignature,
-    place, ready, settled, shoot, shown, twice, typeSignature, visit,
+    ann, assertSealed, chromiumOnly, counted, create, devices, DONE, drawOn, field, finish, isWide, moving,
+    openSignature, place, ready, settled, shoot, shown, twice, typeSignature, until, visit,
 } from './browser.mjs'
 import { contract } from './pdf.mjs'
 
@@ -18,7 +18,7 @@ const isOpen = (page, id) => page.locator(`#${id}`).isVisible()
 
 test('one field takes four clicks', async () => {
     const made = await create()
-    await visit(made.links[0], {}, async page => {
+    await visit(made.links[0], moving, async page => {
         await ready(page)
         await page.evaluate(() => {
             sessionStorage.clicks = 0
@@ -40,14 +40,14 @@ test('one field takes four clicks', async () => {
 test('the intro leads to the first document; the bar comes when the intro has gone', async () => {
     const made = await create({ signers: [{ ...ann, fields: [field(1)] }] })
     for (const device of [devices.desktop, devices.phone])
-        await visit(made.links[0], device, async page => {
+        await visit(made.links[0], { ...device, ...moving }, async page => {
             await ready(page)
             assert.ok(await page.locator('.bar').isHidden())
             assert.equal(await page.locator('.intro .primary').count(), 1)
             assert.equal(await page.locator('.intro input').count(), 0, 'nothing to tick before anything is read')
             await page.locator('[data-start]').click()
             await page.locator('.bar').waitFor()
-            await page.waitForFunction(() => Math.abs(document.querySelector('.document h2').getBoundingClientRect().top
+            await until(page, () => Math.abs(document.querySelector('.document h2').getBoundingClientRect().top
                 - document.querySelector('.top').getBoundingClientRect().bottom) < 60)
             assert.equal(await page.locator('[data-next]').innerText(), 'Next signature')
             await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }))
@@ -57,7 +57,7 @@ test('the intro leads to the first document; the bar comes when the intro has go
 /** False if the machine was too busy for a double click. */
 async function clicksTwice(device, finger) {
     const made = await create({ signers: [two] })
-    return visit(made.links[0], device, async page => {
+    return visit(made.links[0], { ...device, ...moving }, async page => {
         const clickTwice = async locator => {
             const box = await locator.boundingBox()
             await settled(page)
@@ -93,7 +93,7 @@ for (const [what, device] of Object.entries({ mouse: devices.desktop, finger: de
 
 test('the dialog is closed by its buttons and Escape alone, which asks if something was drawn', async () => {
     const made = await create()
-    await visit(made.links[0], {}, async page => {
+    await visit(made.links[0], moving, async page => {
         await ready(page)
         await openSignature(page)
         await page.locator('#tab-draw').click()
@@ -279,20 +279,20 @@ test('on a phone a visited field is enlarged; two taps enlarge and take it back'
         await page.locator('[data-next][data-step=next]').tap()
         await page.locator('[data-next][data-step=sign]').waitFor()
         assert.ok(Math.abs(await width() - 2 * before) < 2, 'it is twice as wide')
-        await page.waitForFunction(() => {
+        await until(page, () => {
             const box = document.querySelector('.field').getBoundingClientRect()
             return box.left >= 0 && box.right <= innerWidth && box.top > 0 && box.bottom < innerHeight
         })
         await shoot(page, 'phone-field')
         await twice(page, 200, 120, true)
-        await page.waitForFunction(least => document.querySelector('.page').clientWidth < least, before + 2)
+        await until(page, least => document.querySelector('.page').clientWidth < least, before + 2)
         await settled(page)
         const word = page.locator('.page').first().locator('.text span', { hasText: 'Section 2:' })
         await word.waitFor({ state: 'attached' })
         await page.evaluate(() => document.querySelector('.document').scrollIntoView({ behavior: 'instant' }))
         const box = await word.boundingBox()
         await twice(page, box.x + 10, box.y + 3, true)
-        await page.waitForFunction(least => document.querySelector('.page').clientWidth > least, 2 * before - 2)
+        await until(page, least => document.querySelector('.page').clientWidth > least, 2 * before - 2)
         const after = await word.boundingBox()
         assert.ok(Math.abs(after.y + 6 - box.y - 3) < 20, `what was tapped stays there: ${after.y} ${box.y}`)
     })
@@ -305,10 +305,10 @@ test('to print, every page is loaded; to search, every text', chromiumOnly('prin
         await page.evaluate(() => { window.print = () => { window.printed = [...document.querySelectorAll('.page img')]
             .filter(img => img.complete && img.naturalWidth).length } })
         await page.keyboard.press('Control+f')
-        await page.waitForFunction(() => document.querySelectorAll('.text').length === 60)
+        await until(page, () => document.querySelectorAll('.text').length === 60)
         assert.ok(await page.evaluate(() => window.find('page 57')), 'a word of a page far away is found')
         await page.keyboard.press('Control+p')
-        await page.waitForFunction(() => window.printed !== undefined)
+        await until(page, () => window.printed !== undefined)
         assert.equal(await page.evaluate(() => window.printed), 60)
         await page.emulateMedia({ media: 'print' })
         assert.ok(await page.locator('.field').isHidden(), 'no field is printed')
