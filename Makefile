@@ -74,8 +74,8 @@ TOOL_BIN := $(patsubst t/tool/%,$(O)/t/tool/%,$(basename $(TOOL_SRC) $(TOOL_CXX)
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqctl
 
-.PHONY: all units help deps run demo-receiver pictures check test test-cluster test-firewall torture coverage bench \
-        corpus corpus-sign install uninstall dist deb test-package test-debian13 clean format lint rpm image test-clients
+.PHONY: all units help deps run demo-receiver pictures check test test-more test-cluster test-firewall torture coverage \
+        bench corpus corpus-sign install uninstall dist deb test-package test-debian13 clean format lint rpm image test-clients
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -386,6 +386,11 @@ test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
+#: make test-more                      other browsers, another compiler, more rounds, languages and drawings than `make test`
+test-more:
+	@tools/deps test
+	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
+	@SIGREQ_MORE=1 exec t/run
 #: make torture [SIGREQ_SEED=]         run what depends on chance at full length; the last line counts as in `make test`
 torture:
 	@tools/deps test

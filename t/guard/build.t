@@ -55,8 +55,8 @@ is($levels[1], 0, '… at the level of the caller');
 
 {
     local $ENV{O} = $out;
-    local $ENV{SIGREQ_STAGE};
-    delete $ENV{SIGREQ_STAGE};
+    local @ENV{qw(SIGREQ_MORE SIGREQ_STAGE)};
+    delete @ENV{qw(SIGREQ_MORE SIGREQ_STAGE)};
     my $said = `cd '$source' && t/run '^build/t/base_id\$' 2>&1`;
     like($said, qr/^[1-9]\d* passed, 0 failed/m, 't/run tests the programs in O');
 }

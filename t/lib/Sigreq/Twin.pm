@@ -59,7 +59,7 @@ sub jobs_are_done {
     return wait_for(sub { sql("UPDATE job SET due_at = 0 WHERE $again; $left", $self->params) == 0 });
 }
 
-# How often: the first number in `make test`, the second one in `make torture`, or what the variable says.
+# How often: the first number in `make test-more`, the second one in `make torture`, or what the variable says.
 sub times {
     my ($variable, $few, $many) = @_;
     return $ENV{$variable} // ($ENV{SIGREQ_TORTURE} ? $many : $few);
