@@ -386,7 +386,7 @@ test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
-#: make test-more                      other browsers, another compiler, more rounds, languages and drawings than `make test`
+#: make test-more                      what make test leaves out: prefork, other browsers and compilers, chance, more rounds
 test-more:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
