@@ -22,6 +22,7 @@ test('a theme', async () => {
         await shoot(page, 'phone-themed')
         await openSignature(page)
         await typeSignature(page)
+        await page.locator('#finish').waitFor() // it opens by itself
         await page.keyboard.press('Escape')
         await page.getByRole('button', { name: 'Done!' }).waitFor()
     })
