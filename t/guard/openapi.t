@@ -4,7 +4,6 @@
 use strict;
 use warnings;
 use lib 't/lib';
-use Mojo::JSON qw(decode_json encode_json);
 use Sigreq::Source 'code';
 use Sigreq::Spec;
 use Test::More;
@@ -85,37 +84,7 @@ for my $pair ([SubmissionEvent => 'Submission'], [SignerEvent => 'Signer']) {
     is(join(' ', grep { !$required{$_} } @{ $object->{required} }), '', '… and requires them');
 }
 
-# Sigreq::Shape, which judges responses, never accepts more than JSON::Validator does: examples, and examples in which
-# one value was left out, added or replaced.
-sub accepted {    # the changed ones that are accepted though JSON::Validator refuses them, and how many are accepted
-    my ($schema, $value) = @_;
-    my @accepted = grep { $judge->fits($schema, $_) } changed($value);
-    return ([map { encode_json($_) } grep { $judge->errors_by_validator($schema, $_) } @accepted], scalar @accepted);
-}
-
-sub changed {    # copies of a value, each with another change
-    my $value = shift;
-    my @others = (undef, '', 'x', 'x' x 5000, '5', 5, -1, 0.5, 1e6, \1, [], {});
-    my @copies = @others;
-    if (ref $value eq 'HASH') {
-        for my $name (keys %$value) {
-            my %rest = %$value;
-            delete $rest{$name};
-            push @copies, \%rest, map { +{ %rest, $name => $_ } } changed($value->{$name});
-        }
-        push @copies, map { +{ %$value, other => $_ } } @others;
-    } elsif (ref $value eq 'ARRAY') {
-        for my $at (0 .. $#$value) {
-            my @before = @$value[0 .. $at - 1];
-            my @after  = @$value[$at + 1 .. $#$value];
-            push @copies, [@before, @after], map { [@before, $_, @after] } changed($value->[$at]);
-        }
-        push @copies, map { [@$value, $_] } @others, @$value;
-    }
-    return map { decode_json(encode_json([$_]))->[0] } @copies;
-}
-
-my ($examples, $of_changed, @too_many) = (0, 0);
+my $examples = 0;
 walk(
     $spec, '#',
     sub {
@@ -125,17 +94,10 @@ walk(
             (exists $node->{example} ? $node->{example} : (), map { $_->{value} } values %{ $node->{examples} // {} });
         for my $value (@values) {
             $examples++;
-            is(join("\n", $judge->errors_by_validator($node->{schema}, $value)), '', "$at: the example is valid");
-            next if $at =~ m{/(?:parameters|requestBody)/};
-            ok($judge->fits($node->{schema}, $value), '… and accepted');
-            my ($wrong, $all) = accepted($node->{schema}, $value);
-            push @too_many, map {"$at: $_"} @$wrong;
-            $of_changed += $all;
+            is(join("\n", $judge->errors_of_value($node->{schema}, $value)), '', "$at: the example is valid");
         }
     });
 cmp_ok($examples, '>', 10, "$examples examples");
-is(join("\n", @too_many), '', 'nothing is accepted that JSON::Validator refuses');
-cmp_ok($of_changed, '>', 100, "$of_changed changed examples are accepted");
 done_testing;
 
 sub walk {

@@ -4,9 +4,9 @@
 package Sigreq::Spec;
 use strict;
 use warnings;
+use JSON::Validator;
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
-use Sigreq::Shape;
 
 my $DIALECT = 'https://json-schema.org/draft/2019-09/schema';
 
@@ -19,7 +19,6 @@ sub new {
     my ($class, $file) = @_;
     my $spec = decode_json(path($file)->slurp);
     my $self = bless { spec => $spec }, $class;
-    $self->{shape} = Sigreq::Shape->new(sub { $self->resolve($_[0]) });
     # literal paths before those with {…}: /tokens/current before /tokens/{uuid}
     for my $path (sort { ($a =~ tr/{//) <=> ($b =~ tr/{//) } keys %{ $spec->{paths} }) {
         my $pattern = join '', map { /^\{/ ? '[^/]+' : quotemeta } split /(\{\w+\})/, $path;
@@ -49,23 +48,12 @@ sub operation { # METHOD, path below /api/v3 or /sign/…, without query → the
 # Resolves each $ref of the document, once for all schemas in it. Draft 2019-09 also reads the siblings of a $ref.
 sub validator {
     my $self = shift;
-    require JSON::Validator;    # only a value that Sigreq::Shape refuses needs it
     return $self->{validator} //= JSON::Validator->new->schema({ %{ $self->{spec} }, '$schema' => $DIALECT })->schema;
 }
 
 sub errors_of_value { # schema of this document, value → list of errors
     my ($self, $schema, $value) = @_;
-    return $self->fits($schema, $value) ? () : $self->errors_by_validator($schema, $value);
-}
-
-sub errors_by_validator { # the same
-    my ($self, $schema, $value) = @_;
     return map {"$_"} $self->validator->validate($value, $schema);
-}
-
-sub fits { # true if there are no errors; false if there may be some
-    my ($self, $schema, $value) = @_;
-    return $self->{shape}->compiled($schema)->($value);
 }
 
 sub errors_of_event { # the body of a webhook's call → list of errors
