@@ -380,7 +380,7 @@ check:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units
 	@exec t/run '^t/guard/(?!build)' '^build/t/' '^t/ctl/'
-#: make test [SANITIZE=1]              run all tests; the last line counts them
+#: make test [SANITIZE=1]              run the tests; the last line counts them
 #: t/run PATTERN...                    run the test files whose names match (after `make all units`)
 test:
 	@tools/deps test
