@@ -5,13 +5,13 @@ package Sigreq::Apart;
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
-use Fcntl 'LOCK_EX';
 use File::Copy 'copy';
 use File::Temp 'tempdir';
 use Mojo::File 'path';
 use Mojo::JSON qw(decode_json encode_json);
 use Sigreq::Here 'suite';
 use Sigreq::Httpd;
+use Sigreq::Once 'made_once';
 use Sigreq::Suite;
 
 my $count = 0;
@@ -21,19 +21,13 @@ sub new {
     my ($class, %given) = @_;
     my %o = (organization => 'Apart', lastname => 'Roe', %given);
     my $self = bless { dir => tempdir('apart.XXXXXX', DIR => suite->{dir}, CLEANUP => 1) }, $class;
-    if ($o{params}) {
-        $self->{params} = $o{params};
-        $self->fill(%o);
-    } elsif (suite->{db} eq 'pgsql') {
-        my $template = template(suite->{dir}, %o);
-        $self->{token} = $template->{token};
-        $self->{params} = make_database("TEMPLATE $template->{name}");
-    } else {
-        my $template = template($ENV{SIGREQ_STAGE} // suite->{dir}, %o);
-        $self->{token} = $template->{token};
-        $self->{params} = "$self->{dir}/db";
-        copy($template->{params}, $self->{params}) or die "copying $template->{params}: $!\n";
-    }
+    $self->{params} = $o{params};
+    return $self->fill(%o) if $o{params};
+    my $template = template(%o);
+    $self->{token} = $template->{token};
+    $self->{params} = suite->{db} eq 'pgsql' ? make_database("TEMPLATE $template->{name}") : "$self->{dir}/db";
+    return $self if suite->{db} eq 'pgsql';
+    copy($template->{params}, $self->{params}) or die "copying $template->{params}: $!\n";
     return $self;
 }
 
@@ -51,16 +45,16 @@ sub fill {    # a new database with the organisation, and a token of its user
 
 # A database that is filled once, and then copied for each object of all test files: {name, params, token}.
 sub template {
-    my ($folder, %o) = @_;
-    my $name = 'apart_' . substr sha256_hex(join "\0", @o{qw(organization lastname)}), 0, 16;
-    my $file = "$folder/$name.json";
-    open my $lock, '>>', "$file.lock" or die "$file.lock: $!\n";
-    flock $lock, LOCK_EX or die "$file.lock: $!\n";
-    return decode_json(path($file)->slurp) if -e $file;
-    my $params = suite->{db} eq 'pgsql' ? make_database('', $name) : "$folder/$name.db";
-    my $made = bless { dir => $folder, name => $name, params => $params }, __PACKAGE__;
-    Sigreq::Suite::write_file($file, encode_json({ %{ $made->fill(%o) } }));
-    return $made;
+    my %o      = @_;
+    my $pgsql  = suite->{db} eq 'pgsql';    # each suite has its own
+    my $folder = $pgsql ? suite->{dir} : $ENV{SIGREQ_STAGE} // suite->{dir};
+    my $name   = 'apart_' . substr sha256_hex(join "\0", @o{qw(organization lastname)}), 0, 16;
+    my $file   = made_once("$folder/$name.json", sub {
+        my $params = $pgsql ? make_database('', $name) : "$folder/$name.db";
+        my $made   = bless { dir => $folder, name => $name, params => $params }, __PACKAGE__;
+        Sigreq::Suite::write_file($_[0], encode_json({ %{ $made->fill(%o) } }));
+    });
+    return decode_json(path($file)->slurp);
 }
 
 sub make_database {    # in the suite's PostgreSQL, perhaps from a template, perhaps with a name: its connection string

@@ -5,12 +5,12 @@ package Sigreq::Judge;
 use strict;
 use warnings;
 use Exporter 'import';
-use Fcntl 'LOCK_EX';
 use File::Basename 'dirname';
 use File::Temp 'tempdir';
 use IO::Compress::Zip qw(zip $ZipError);
 use IPC::Open2 'open2';
 use JSON::PP 'decode_json';
+use Sigreq::Once 'made_once';
 
 our @EXPORT_OK = qw(java_judge pyhanko_judge pyhanko_lta);
 
@@ -23,16 +23,14 @@ my @SHORT = qw(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC);
 # Compiles the program, unless another test file of this t/run has done it: its folder.
 sub compiled {
     my $path = shift;
-    my $made = ($ENV{SIGREQ_STAGE} // tempdir('sigreq-judge.XXXXXX', TMPDIR => 1, CLEANUP => 1)) . '/judge';
-    open my $lock, '>>', "$made.lock" or die "$made.lock: $!\n";
-    flock $lock, LOCK_EX or die "$made.lock: $!\n";
-    return $made if -d $made;
-    mkdir "$made.new";
-    output_of('javac', map({"-J$_"} @SHORT), '-cp', $path, '-d', "$made.new", 't/tool/Judge.java');
-    my @classes = glob "$made.new/*.class";
-    zip(\@classes => "$made.new/judge.jar", FilterName => sub {s{.*/}{}}) or die "judge.jar: $ZipError\n";
-    rename "$made.new", $made or die "$made: $!\n";
-    return $made;
+    my $in = $ENV{SIGREQ_STAGE} // tempdir('sigreq-judge.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    return made_once("$in/judge", sub {
+        my $folder = shift;
+        mkdir $folder;
+        output_of('javac', map({"-J$_"} @SHORT), '-cp', $path, '-d', $folder, 't/tool/Judge.java');
+        my @classes = glob "$folder/*.class";
+        zip(\@classes => "$folder/judge.jar", FilterName => sub {s{.*/}{}}) or die "judge.jar: $ZipError\n";
+    });
 }
 
 # Runs a program. Returns what it has printed, or dies with that.

@@ -8,10 +8,10 @@
 package Sigreq::PKI;
 use strict;
 use warnings;
-use Fcntl 'LOCK_EX';
 use File::Copy 'copy';
 use File::Spec;
 use POSIX qw(strftime);
+use Sigreq::Once 'made_once';
 
 my %KEYS = (
     root     => [ec  => 'P-384'],
@@ -145,12 +145,7 @@ sub rsa_key {
     my ($self, $name, $size) = @_;
     my $file = $self->file("$name.key");
     my $kept = ($ENV{SIGREQ_STAGE} // $self->{folder}) . "/rsa-$size-" . ++$rsa_keys{$size};
-    open my $lock, '>>', "$kept.lock" or die "$kept.lock: $!\n";
-    flock $lock, LOCK_EX or die "$kept.lock: $!\n";
-    if (!-e $kept) {
-        $self->run('', qw(openssl genrsa -out), "$kept.new", $size);
-        rename "$kept.new", $kept or die "$kept: $!\n";
-    }
+    made_once($kept, sub { $self->run('', qw(openssl genrsa -out), $_[0], $size) });
     copy($kept, $file) or die "$file: $!\n";
     chmod 0600, $file or die "$file: $!\n";
     return $file;
