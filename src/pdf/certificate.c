@@ -184,7 +184,7 @@ const sr_cms_certificate_t *sr_cms_describe(X509 *certificate, apr_pool_t *pool)
     about->sha256 = sr_text_hex(hash, length, pool);
     about->key = sr_cms_key_name(X509_get0_pubkey(certificate), pool);
     unsigned char *encoded = NULL;
-    int size = i2d_PUBKEY(X509_get0_pubkey(certificate), &encoded);
+    int size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &encoded); /* as it is encoded in the certificate */
     if (size > 0) about->public_key = (sr_cms_bytes_t){apr_pmemdup(pool, encoded, (apr_size_t)size), (apr_size_t)size};
     OPENSSL_free(encoded);
     about->from = sr_cms_time(X509_get0_notBefore(certificate));

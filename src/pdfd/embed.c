@@ -38,6 +38,31 @@ static hb_face_t *face_of(const sr_pdfd_font_t *font)
     return hb_font_get_face(font->font);
 }
 
+static bool is_dropped(hb_tag_t tag)
+{
+    size_t i = 0;
+    while (i < sizeof DROPPED / sizeof *DROPPED && DROPPED[i] != tag) i++;
+    return i < sizeof DROPPED / sizeof *DROPPED;
+}
+
+/* Returns a face without the tables that are dropped. HarfBuzz needs much time to prepare the rules for ligatures and
+ * positions in them, and the subsets are the same without. */
+static hb_face_t *reduce(hb_face_t *whole)
+{
+    hb_face_t *face = hb_face_builder_create();
+    const unsigned all = hb_face_get_table_tags(whole, 0, NULL, NULL);
+    for (unsigned i = 0; i < all; i++) {
+        hb_tag_t tag;
+        unsigned count = 1;
+        hb_face_get_table_tags(whole, i, &count, &tag);
+        if (!count || is_dropped(tag)) continue;
+        hb_blob_t *table = hb_face_reference_table(whole, tag);
+        hb_face_builder_add_table(face, tag, table);
+        hb_blob_destroy(table);
+    }
+    return face;
+}
+
 void sr_pdfd_embed_warm_up(void)
 {
     for (int i = SR_PDFD_PLAIN; i < SR_PDFD_STYLES; i++) {
@@ -45,8 +70,10 @@ void sr_pdfd_embed_warm_up(void)
         if (!font) continue;
         hb_blob_t *blob = hb_face_reference_blob(hb_font_get_face(font->font));
         if (hb_blob_get_length(blob) <= LARGE) {
+            hb_face_t *face = reduce(hb_font_get_face(font->font));
             prepared[i].font = font;
-            prepared[i].face = hb_subset_preprocess(hb_font_get_face(font->font));
+            prepared[i].face = hb_subset_preprocess(face);
+            hb_face_destroy(face);
         }
         hb_blob_destroy(blob);
     }
