@@ -99,8 +99,6 @@ void sr_pdfd_file_close(sr_pdfd_file_t *file, int catalog, int information);
 const int *sr_pdfd_file_pages(sr_pdfd_file_t *file, int root, const sr_pdfd_canvas_t *canvas);
 
 /* ----------------------------------------------------------------------------------------------- embed.c */
-/* Prepares the fonts that most documents use. Call it before workers are forked. */
-void sr_pdfd_embed_warm_up(void);
 /* Writes the used glyphs of a font. Returns the number of the font object, or 0 on failure. */
 int sr_pdfd_embed(sr_pdfd_file_t *file, const sr_pdfd_used_font_t *used);
 

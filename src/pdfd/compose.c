@@ -358,7 +358,6 @@ bool sr_pdfd_compose_warm_up(apr_pool_t *pool)
     json_t *parsed;
     if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return true;
     sr_pdfd_typeset_warm_up();
-    sr_pdfd_embed_warm_up();
     request.result = apr_palloc(pool, request.room);
     if (sr_json_parse(&parsed, text, sizeof text - 1, pool)) return false;
     request.text = parsed;

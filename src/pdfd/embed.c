@@ -25,7 +25,7 @@ static const hb_tag_t DROPPED[] = {
     HB_TAG('V', 'O', 'R', 'G'), HB_TAG('B', 'A', 'S', 'E'), HB_TAG('g', 'a', 's', 'p'),
 };
 
-/* The fonts that were prepared: HarfBuzz makes a subset of them in a tenth of the time. */
+/* The fonts that were prepared. HarfBuzz makes a subset of one of them in a tenth of the time. */
 static struct {
     const sr_pdfd_font_t *font;
     hb_face_t *face;
@@ -63,7 +63,7 @@ static hb_face_t *reduce(hb_face_t *whole)
     return face;
 }
 
-void sr_pdfd_embed_warm_up(void)
+void sr_pdfd_embed_prepare(void)
 {
     for (int i = SR_PDFD_PLAIN; i < SR_PDFD_STYLES; i++) {
         const sr_pdfd_font_t *font = sr_pdfd_font((sr_pdfd_style_t)i, 0);

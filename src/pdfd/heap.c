@@ -35,6 +35,7 @@ static void take_all(apr_size_t size, const char *end)
 static void take_until_huge_page(void)
 {
     char *last = malloc(LARGEST); /* no free block is that large, so it is at the end */
+    huge_page = NULL;
     if (!last) return;
     const apr_size_t gap = SR_PDFD_HUGE_PAGE - (uintptr_t)(last + LARGEST) % SR_PDFD_HUGE_PAGE;
     if (gap <= 2 * MARGIN || !malloc(gap - MARGIN)) return;

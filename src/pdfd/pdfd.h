@@ -139,6 +139,8 @@ void sr_pdfd_pages_unshare(qpdf_data q, apr_pool_t *pool);
 int sr_pdfd_poppler_count(const sr_pdfd_bytes_t *bytes);
 /* Loads poppler's global state and keeps it. Returns false if the small document `bytes` cannot be read. */
 bool sr_pdfd_poppler_warm_up(const sr_pdfd_bytes_t *bytes);
+/* Reads the tables of the Asian collections of characters, for workers that are forked later. */
+void sr_pdfd_poppler_read_tables(void);
 
 /* --------------------------------------------------------------------------------------------- compare.c */
 /* Compares the pages of a document and of its repaired version, as far as the time allows. Returns NULL, or the reason
@@ -416,6 +418,10 @@ unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *p
 /* Composes a sample document, so that pango and HarfBuzz load everything before the sandbox is entered. Load the fonts
  * first. Returns false on failure. */
 bool sr_pdfd_compose_warm_up(apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- embed.c */
+/* Prepares the fonts that most composed documents use, for workers that are forked later. Load the fonts first. */
+void sr_pdfd_embed_prepare(void);
 
 /* ------------------------------------------------------------------------------------------------ check.c */
 /* Lets OpenSSL load what it needs from files. Returns false if it cannot be used. */

@@ -90,7 +90,7 @@ static void say_nothing(const gchar *domain, GLogLevelFlags level, const gchar *
 }
 
 /* A page that names a font for each Asian collection. Poppler reads the tables of the collection and of the most common
- * encoding when a page names such a font, which takes a millisecond. Poppler finds the objects without a
+ * encoding when a page names such a font, which takes some milliseconds. Poppler finds the objects without a
  * cross-reference table. */
 #define ASIAN_FONT(ordering, encoding)                                                                                 \
     "/" ordering "<</Type/Font/Subtype/Type0/BaseFont/A/Encoding/" encoding "/DescendantFonts[<</Type/Font"            \
@@ -105,7 +105,7 @@ static const char ASIAN[] =
                                             "4 0 obj<</Length 0>>stream\n\nendstream endobj\n"
                                             "trailer<</Root 1 0 R>>\n";
 
-static void read_asian_tables(void)
+void sr_pdfd_poppler_read_tables(void)
 {
     const sr_pdfd_bytes_t bytes = {(const unsigned char *)ASIAN, sizeof ASIAN - 1};
     PopplerDocument *document = open_bytes(&bytes, NULL);
@@ -124,6 +124,5 @@ bool sr_pdfd_poppler_warm_up(const sr_pdfd_bytes_t *bytes)
     g_log_set_default_handler(say_nothing, NULL);
     /* Never closed, because poppler's global state, which is read from files, exists as long as a document is open. */
     PopplerDocument *document = open_bytes(bytes, NULL);
-    read_asian_tables();
     return document && poppler_document_get_n_pages(document) == 1;
 }

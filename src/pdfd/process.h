@@ -8,9 +8,11 @@
 /* -------------------------------------------------------------------------------------------- template.c */
 /* Returns true if this process has one thread, so that it can be forked. Call it before the sandbox is entered. */
 bool sr_pdfd_template_possible(void);
+#define SR_PDFD_MANY_ORDERS 8 /* after so many orders, more are expected */
 /* Forks workers when the client orders them. It returns true in each worker, which then has its own socket, limits and
- * sandbox. It returns false in the template when the client has closed the connection. */
-bool sr_pdfd_template_serve(apr_pool_t *pool);
+ * sandbox. It returns false in the template when the client has closed the connection. `prepare` is called once, after
+ * many orders. */
+bool sr_pdfd_template_serve(void (*prepare)(void), apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------- libraries.c */
 /* Called in the template: libraries that workers do not need are left out of them. */
@@ -18,7 +20,7 @@ void sr_pdfd_libraries_leave_out(apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ heap.c */
 #define SR_PDFD_HUGE_PAGE ((apr_size_t)2 << 20) /* bytes of a large page of memory on most machines */
-/* Called in the template, last: workers then allocate at the end of the heap. */
+/* Called in the template after all that it allocates: workers then allocate at the end of the heap. */
 void sr_pdfd_heap_settle(void);
 /* Called in a worker before it needs a megabyte or more, such as for drawing a page: the heap grows by a large page of
  * memory, if the kernel has one. */

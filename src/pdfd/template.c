@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template.c: the process that forks the workers. Starting the program takes 100 ms, mostly for libraries and fonts.
+/* template.c: the process that forks the workers. Starting the program takes 50 ms, mostly for libraries and fonts.
  * Forking a process that has done this takes 1 ms. So each client starts one template, which never reads a document,
  * and which forks a worker for each document. What a hostile document does to its worker ends with this worker.
  *
@@ -67,9 +67,9 @@ static bool fork_for(const int *descriptors, const char *text, apr_size_t length
     return true;
 }
 
-bool sr_pdfd_template_serve(apr_pool_t *pool)
+bool sr_pdfd_template_serve(void (*prepare)(void), apr_pool_t *pool)
 {
-    for (;;) {
+    for (int orders = 0;;) {
         sr_pdf_header_t header;
         const char *text;
         int descriptors[SR_PDF_DESCRIPTORS];
@@ -81,5 +81,6 @@ bool sr_pdfd_template_serve(apr_pool_t *pool)
         if (fork_for(descriptors, text, header.length, pool)) return true;
         for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
             if (descriptors[i] >= 0) close(descriptors[i]);
+        if (++orders == SR_PDFD_MANY_ORDERS) prepare();
     }
 }

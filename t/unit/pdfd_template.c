@@ -68,7 +68,14 @@ static void test_sandbox(void)
     }
 }
 
-/* Each worker tells its number, and ends. */
+static int prepared = 0;
+
+static void prepare(void)
+{
+    prepared++;
+}
+
+/* Each worker tells its number, and ends. Its status is 7, and 1 more for each preparation before it. */
 static pid_t start_template(int *client, apr_pool_t *pool)
 {
     int pair[2];
@@ -83,9 +90,9 @@ static pid_t start_template(int *client, apr_pool_t *pool)
     close(pair[0]);
     dup2(pair[1], SR_PDF_SOCKET);
     if (!sr_pdfd_template_possible() || !sr_pdfd_sandbox_enter(&files, folders)) _exit(NOT_ENTERED);
-    if (!sr_pdfd_template_serve(pool)) _exit(0);
+    if (!sr_pdfd_template_serve(prepare, pool)) _exit(0);
     const char *text = apr_psprintf(pool, "{\"pid\":%d}", (int)getpid());
-    _exit(sr_pdf_send(SR_PDF_SOCKET, 0, 0, text, NULL, SOON) == SR_PDF_WIRE_OK ? 7 : NOT_ENTERED);
+    _exit(sr_pdf_send(SR_PDF_SOCKET, 0, 0, text, NULL, SOON) == SR_PDF_WIRE_OK ? 7 + prepared : NOT_ENTERED);
 }
 
 /* What a worker says, NULL when none came. */
@@ -116,6 +123,11 @@ static void test_forks(apr_pool_t *pool)
         last = pid;
     }
     ok(!order(client, "{{", pool), "a message that is none: no worker");
+    for (int orders = 5; orders <= SR_PDFD_MANY_ORDERS + 1; orders++) {
+        const int expected = orders > SR_PDFD_MANY_ORDERS ? 8 : 7;
+        ok(order(client, "{\"cpu\":3}", pool) && waitpid(-1, &status, 0) > 0 && WEXITSTATUS(status) == expected,
+           "order %d: the worker is forked %s", orders, expected == 8 ? "after the preparation" : "before it");
+    }
     ok(!kill(template, 0), "and the template is still there");
     close(client);
     ok(waitpid(template, &status, 0) == template && WIFEXITED(status) && !WEXITSTATUS(status),
