@@ -8,7 +8,7 @@ use Sigreq::Here qw(organisation suite children);
 use Sigreq::SignedCorpus;
 use Test::More;
 
-use constant { PDFS => 60, IMAGES => 30 };
+use constant { PDFS => 30, IMAGES => 20 };
 
 my $corpus = $ENV{SIGREQ_CORPUS} or plan skip_all => 'SIGREQ_CORPUS names no folder of public files';
 plan skip_all => 'once is enough: SQLite on event' if suite->{db} ne 'sqlite3' || suite->{mpm} ne 'event';
