@@ -35,8 +35,8 @@ void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool);
  * organisation and environment. */
 sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, const sr_token_t *caller,
                                 apr_pool_t *pool);
-/* Errors after the deadline: SR_EBADREQUEST if the documents took the time, SR_EUNAVAILABLE if the requests waited
- * for workers. */
+/* Errors: SR_EBADREQUEST if the documents took too much processor time, SR_EUNAVAILABLE after the deadline, because the
+ * requests waited for workers or for the processor. */
 sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool);
 /* Counts a document that is refused, for the metrics. */
 void sr_intake_count(const char *reason);
