@@ -246,6 +246,12 @@ export async function typeSignature(page, name, everywhere) {
     await page.locator('[data-adopt]').click()
 }
 
+/** From the last step, which opens by itself after the last field, back to the document. */
+export async function leaveLastStep(page) {
+    await page.locator('#finish').waitFor()
+    await page.keyboard.press('Escape')
+}
+
 /** From all filled in to the done page. */
 export async function finish(page) {
     await settled(page)

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import {
-    assertAccessible, create, devices, openSignature, place, ready, settled, shoot, typeSignature, until, visit,
+    assertAccessible, create, devices, leaveLastStep, openSignature, place, ready, settled, shoot, typeSignature, until,
+    visit,
 } from './browser.mjs'
 
 const themed = link => link.replace('/sign/', '/themed/sign/')
@@ -22,8 +23,7 @@ test('a theme', async () => {
         await shoot(page, 'phone-themed')
         await openSignature(page)
         await typeSignature(page)
-        await page.locator('#finish').waitFor() // it opens by itself
-        await page.keyboard.press('Escape')
+        await leaveLastStep(page)
         await page.getByRole('button', { name: 'Done!' }).waitFor()
     })
     for (const name of ['theme.json', '..%2ftheme.json', 'other.css'])

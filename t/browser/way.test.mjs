@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-    ann, assertSealed, chromiumOnly, counted, create, devices, DONE, drawOn, field, finish, isWide, moving,
-    openSignature, place, ready, settled, shoot, shown, twice, typeSignature, until, visit,
+    ann, assertSealed, chromiumOnly, counted, create, devices, DONE, drawOn, field, finish, isWide,
+    leaveLastStep, moving, openSignature, place, ready, settled, shoot, shown, twice, typeSignature, until, visit,
 } from './browser.mjs'
 import { contract } from './pdf.mjs'
 
@@ -133,7 +133,7 @@ test('nothing is called signed before it is; leaving warns', async () => {
         await ready(page)
         await openSignature(page)
         await typeSignature(page)
-        await page.keyboard.press('Escape')
+        await leaveLastStep(page)
         await counted(page, 'Not sent yet')
         const said = await page.evaluate(() => [...document.querySelectorAll('.bar, .field, [data-live]')]
             .map(each => `${each.textContent} ${each.getAttribute('aria-label') ?? ''}`).join(' '))
