@@ -97,3 +97,12 @@ bool sr_process_is_dead(const char *own, const char *name)
     if (kill((pid_t)pid, 0)) return errno == ESRCH;
     return started_at(pid, &state, &now) && (now != start || state == 'Z' || state == 'X');
 }
+
+/* 'D' waits for a disk, such as for a page of a program that is not in memory. */
+bool sr_process_wants_to_run(pid_t pid)
+{
+    unsigned long long start;
+    char state;
+
+    return started_at((long)pid, &state, &start) && (state == 'R' || state == 'D');
+}

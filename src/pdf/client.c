@@ -31,20 +31,22 @@ typedef struct limits_t {
  */
 #define MAX_GONE (SR_PDF_SPARES + 2)
 #define SHOW_PATIENCE (4 * APR_USEC_PER_SEC)
-#define HANGS 50 /* a worker hangs if it has used less than one fiftieth of its processor time */
-#define SHARE 8  /* a worker that gets one eighth of the processor uses up its time before the deadline */
+#define HANGS 50 /* a worker that waits may hang if it has used less than one fiftieth of its processor time */
+#define LOOK_US (APR_USEC_PER_SEC / 10) /* how often it is looked at whether such a worker waits */
+#define SHARE 8 /* a worker that gets one eighth of the processor uses up its time before the deadline */
 
 /* Waits for an answer. A process with one thread cannot use more processor time than has passed, so its clock is read
- * only when it could have used up its time. A worker that has used nearly none of the time by then hangs and is not
- * waited for. */
+ * only when it could have used up its time. A worker that has used nearly none of the time by then, and does not wait
+ * for a processor either, hangs and is not waited for. */
 static outcome_t wait_for_answer(const sr_pdf_worker_t *worker, int64_t before, const limits_t *limits)
 {
     const int64_t asked = sr_time_steady();
     for (;;) {
         const int64_t now = sr_time_steady(), used = sr_pdf_worker_used(worker) - before, left = limits->cpu - used;
         if (left <= 0) return LATE;
-        if (now - asked >= limits->patience && used < limits->cpu / HANGS) return BUSY;
-        int64_t until = now + left + 1000;
+        const bool idle = now - asked >= limits->patience && used < limits->cpu / HANGS;
+        if (idle && !sr_process_wants_to_run(worker->pid)) return BUSY;
+        int64_t until = now + (idle ? LOOK_US : left + 1000);
         if (until > limits->deadline) until = limits->deadline;
         if (sr_pdf_wait(worker->socket, until) != SR_PDF_WIRE_LATE) return ANSWERED;
         if (sr_time_steady() >= limits->deadline) return BUSY;
