@@ -404,9 +404,9 @@ const char *sr_process_name(apr_pool_t *pool);
 /* Returns true if the process with this name is certainly dead: it ran on this machine and does not exist any more.
  * `own` is a name of the calling process. */
 bool sr_process_is_dead(const char *own, const char *name);
-/* Returns true if the process runs, or would run if a processor or a disk were free. Returns false if it waits for
- * something else, is stopped or dead, or if the system does not tell. */
-bool sr_process_wants_to_run(pid_t pid);
+/* Returns true if the process runs, or waits for a processor or a disk. Returns false if it waits for something else,
+ * is stopped or dead, or if /proc cannot be read. */
+bool sr_process_is_runnable(pid_t pid);
 
 /* ------------------------------------------------------------------------------------------------- spawn.c */
 /* Starts a program beside httpd, with `title` as its name in ps and these descriptors as 3, 4 and so on, and no others

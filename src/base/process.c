@@ -98,8 +98,8 @@ bool sr_process_is_dead(const char *own, const char *name)
     return started_at(pid, &state, &now) && (now != start || state == 'Z' || state == 'X');
 }
 
-/* 'D' waits for a disk, such as for a page of a program that is not in memory. */
-bool sr_process_wants_to_run(pid_t pid)
+/* A process in state 'D' waits for a disk, for example for a page of its program that is not in memory. */
+bool sr_process_is_runnable(pid_t pid)
 {
     unsigned long long start;
     char state;

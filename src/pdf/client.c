@@ -45,7 +45,7 @@ static outcome_t wait_for_answer(const sr_pdf_worker_t *worker, int64_t before, 
         const int64_t now = sr_time_steady(), used = sr_pdf_worker_used(worker) - before, left = limits->cpu - used;
         if (left <= 0) return LATE;
         const bool idle = now - asked >= limits->patience && used < limits->cpu / HANGS;
-        if (idle && !sr_process_wants_to_run(worker->pid)) return BUSY;
+        if (idle && !sr_process_is_runnable(worker->pid)) return BUSY;
         int64_t until = now + (idle ? LOOK_US : left + 1000);
         if (until > limits->deadline) until = limits->deadline;
         if (sr_pdf_wait(worker->socket, until) != SR_PDF_WIRE_LATE) return ANSWERED;

@@ -47,15 +47,14 @@ int main(void)
     kill(pid, SIGSTOP);
     waitpid(pid, &status, WUNTRACED);
     ok(!sr_process_is_dead(own, name), "a stopped process is alive");
-    ok(!sr_process_wants_to_run(pid) && sr_process_wants_to_run(getpid()),
-       "it does not want to run, but this one does");
+    ok(!sr_process_is_runnable(pid) && sr_process_is_runnable(getpid()), "it is not runnable, but this process is");
     kill(pid, SIGKILL);
     siginfo_t info;
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
     ok(sr_process_is_dead(own, name), "a killed process is dead before its parent has waited for it");
     waitpid(pid, &status, 0);
     ok(sr_process_is_dead(own, name), "it is dead after its parent has waited for it");
-    ok(!sr_process_wants_to_run(pid), "it does not want to run");
+    ok(!sr_process_is_runnable(pid), "it is not runnable");
     /* the process id was used again: the start time is another one */
     const char *place = apr_pstrndup(pool, own, strcspn(own, "-"));
     ok(sr_process_is_dead(own, apr_psprintf(pool, "%s-%ld-1-x", place, (long)getpid())),
