@@ -31,8 +31,8 @@ typedef struct limits_t {
  */
 #define MAX_GONE (SR_PDF_SPARES + 2)
 #define SHOW_PATIENCE (4 * APR_USEC_PER_SEC)
-#define HANGS 50 /* a worker that waits may hang if it has used less than one fiftieth of its processor time */
-#define LOOK_US (APR_USEC_PER_SEC / 10) /* how often it is looked at whether such a worker waits */
+#define HANGS 50 /* a worker may hang if it has used less than one fiftieth of its processor time */
+#define LOOK_US (APR_USEC_PER_SEC / 10) /* how often the state of such a worker is read */
 #define SHARE 8 /* a worker that gets one eighth of the processor uses up its time before the deadline */
 
 /* Waits for an answer. A process with one thread cannot use more processor time than has passed, so its clock is read
