@@ -379,7 +379,7 @@ pictures:
 check:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units
-	@exec t/run '^t/guard/(?!build)' '^build/t/' '^t/ctl/'
+	@exec t/run '^t/guard/(?!build)' '^build/t/'
 #: make test [SANITIZE=1]              run the tests; the last line counts them
 #: t/run PATTERN...                    run the test files whose names match (after `make all units`)
 test:
