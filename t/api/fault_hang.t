@@ -168,7 +168,7 @@ sub stalled_standby {
     ok(wait_for(sub { psql("SELECT count(pg_cancel_backend(pid)) $waits") == 0 }), '… and is cancelled');
     my @first = $crowd->parallel(30, 30, $create);
     is_deeply(codes(@first), { 503 => 30 }, 'a standby stalls: who writes is answered 503');
-    # httpd's own search for jobs commits nothing if there are none, so it is answered and sets the figure to 0
+    # The thread for jobs writes, too. What commits nothing does not wait for the standby and sets the figure to 0.
     is_shown($httpd, 0, 1, 'the figures say so', sub { $crowd->parallel(1, 1, sub { $create->(0) }) });
     my (@read, @written);
     $crowd->parallel(
