@@ -63,13 +63,12 @@ sub postgres {    # all its processes, the postmaster first
     return ($postmaster, Sigreq::Processes::below(qr{}, $postmaster));
 }
 
-sub is_shown {    # a figure, of those who read and who write; with PROVOKE before each look but the first
+sub is_shown {    # a figure, of those who read and who write; PROVOKE is called before each look
     my ($httpd, $read, $write, $name, $provoke) = @_;
     my $figures = '';
-    my $looked  = 0;
     my $shown   = wait_for(
         sub {
-            $provoke->() if $provoke && $looked++;
+            $provoke->() if $provoke;
             $figures = $client->{ua}->get($httpd->base . '/metrics')->res->body;
             my $stopped = 'sigreq_database_stopped{server="main",use=';
             $figures =~ /^\Q$stopped\E"read"\} $read$/m && $figures =~ /^\Q$stopped\E"write"\} $write$/m;
