@@ -43,9 +43,9 @@ static void remark_unknown(const place_t *at, const json_t *object, const char *
 
         while (*name && strcmp(*name, key) != 0) name++;
         if (*name) continue;
-        key = sr_remark_name(key, at->pool);
-        if (at->field) sr_remark(remarks, "Signer %d, Field %d: unknown member %s%s", at->signer, at->field, key, of);
-        else sr_remark(remarks, "Signer %d: unknown member %s%s", at->signer, key, of);
+        const char *shown = sr_remark_name(key, at->pool); /* the loop goes on from `key` */
+        if (at->field) sr_remark(remarks, "Signer %d, Field %d: unknown member %s%s", at->signer, at->field, shown, of);
+        else sr_remark(remarks, "Signer %d: unknown member %s%s", at->signer, shown, of);
     }
 }
 

@@ -48,6 +48,13 @@ is_deeply(
     ['unknown form part x', 'Signer 1: unknown member emial', 'Signer 2, Field 1: unknown member required',
         'Signer 2, Field 1: unknown member unit of its area'],
     '… with their places');
+my $long = Sigreq::Client::signers({ '' => 1, 'm' x 65 => 2, 'é' x 200 => 3 });
+$long->[0]{fields}[0] = { %{ $long->[0]{fields}[0] }, '' => 1, 'f' x 20_000 => 2 };
+is_deeply(
+    [sort @{ warned('names', signers => $long) }],
+    [(map {"Signer 1, Field 1: unknown member $_"} 'f' x 64 . '…', 'without a name'),
+        map {"Signer 1: unknown member $_"} 'm' x 64 . '…', 'without a name', 'é' x 64 . '…'],
+    '… long and empty names are shortened, and the child that reads them goes on');
 my $many = warned('many', more => [map { part("p$_", 'x') } 1 .. 30]);
 is(scalar @$many, 21, '… twenty warnings are shown');
 is($many->[20], 'and 10 more', '… the last one has the number of the others');
