@@ -68,7 +68,9 @@ static sr_error_t *read_certificates(STACK_OF(X509) * *certificates, BIO *bio, c
     }
     int readable = sk_X509_num(found);
     free_all(found);
-    if (ended) return sr_error(pool, SR_EINTERNAL, "%s: it holds no certificate", name);
+    if (ended)
+        return sr_error(pool, SR_EINTERNAL,
+                        "%s: it holds no certificate in PEM form (openssl x509 -inform der converts a DER file)", name);
     return sr_error(pool, SR_EINTERNAL, "%s: certificate %d in it cannot be read: %s", name, readable + 1, why);
 }
 

@@ -148,25 +148,25 @@ static bool take_version(const unsigned char **at, const unsigned char *end, lon
     return true;
 }
 
-/* Returns true if all elements have this tag, or the tag `other` of class CONTEXT, which sets *has_other. */
-static bool take_all(const unsigned char *at, const unsigned char *end, int tag, int other, bool *has_other)
+/* Returns true if all elements have this tag, or the tag `other` of class CONTEXT unless it is negative. */
+static bool take_all(const unsigned char *at, const unsigned char *end, int tag, int other)
 {
     for (long length; at < end; at += length) {
         if (take(&at, end, V_ASN1_UNIVERSAL, tag, &length)) continue;
         if (other < 0 || !take(&at, end, V_ASN1_CONTEXT_SPECIFIC, other, &length)) return false;
-        *has_other = true;
     }
     return true;
 }
 
 /* Checks the parts that no signature covers: the versions, the list of hash functions and the kinds of certificates.
- * They must have the values that follow from the rest (RFC 5652, 5.1 and 5.3). Otherwise somebody has changed them. */
-static bool is_strict_der(const unsigned char *at, const unsigned char *end, const X509_ALGOR *digest, bool by_key,
-                          bool data)
+ * They must have the values that follow from the rest (RFC 5652, 5.1 and 5.3). Otherwise somebody has changed them. The
+ * version of the whole may be any that exists: programs for qualified signatures write others than the one that
+ * follows, and it says nothing. */
+static bool is_strict_der(const unsigned char *at, const unsigned char *end, const X509_ALGOR *digest, bool by_key)
 {
     long length, version, signer_version;
-    bool other = false, good = take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length)
-                               && take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_OBJECT, &length);
+    bool good = take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length)
+                && take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_OBJECT, &length);
     if (!good) return false;
     at += length;
     if (!take(&at, end, V_ASN1_CONTEXT_SPECIFIC, 0, &length)
@@ -184,13 +184,13 @@ static bool is_strict_der(const unsigned char *at, const unsigned char *end, con
     at += length;
     for (int tag = 0; tag < 2; tag++) {
         if (!take(&at, end, V_ASN1_CONTEXT_SPECIFIC, tag, &length)) continue;
-        if (!take_all(at, at + length, V_ASN1_SEQUENCE, tag == 1 ? 1 : -1, &other)) return false;
+        if (!take_all(at, at + length, V_ASN1_SEQUENCE, tag == 1 ? 1 : -1)) return false;
         at += length;
     }
     if (!take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SET, &length)
         || !take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length) || !take_version(&at, end, &signer_version))
         return false;
-    return signer_version == (by_key ? 3 : 1) && version == (other ? 5 : by_key || !data ? 3 : 1);
+    return signer_version == (by_key ? 3 : 1) && (version == 1 || (version >= 3 && version <= 5));
 }
 
 static bool is_strict(const cms_t *cms, STACK_OF(CMS_SignerInfo) * signers, const X509_ALGOR *digest)
@@ -201,8 +201,7 @@ static bool is_strict(const cms_t *cms, STACK_OF(CMS_SignerInfo) * signers, cons
     unsigned char *der = NULL;
     CMS_SignerInfo_get0_signer_id(sk_CMS_SignerInfo_value(signers, 0), &key, &issuer, &serial);
     int size = i2d_CMS_ContentInfo(cms->content, &der); /* converts BER, which some programs write, to DER */
-    bool data = OBJ_obj2nid(CMS_get0_eContentType(cms->content)) == NID_pkcs7_data;
-    bool strict = size > 0 && is_strict_der(der, der + size, digest, key != NULL, data);
+    bool strict = size > 0 && is_strict_der(der, der + size, digest, key != NULL);
     OPENSSL_free(der);
     return strict;
 }

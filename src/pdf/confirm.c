@@ -5,9 +5,18 @@
 #include "pdf/appended.h"
 #include "pdf/worker.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MOST_PREPARED 200008 /* objects, for the greatest number of fields that can be configured */
+
+/* Rounds a side of an area to what a PDF has of it. Otherwise this process and a worker could round the middle between
+ * two numbers differently, because JSON does not have every digit. */
+static double rounded(double side)
+{
+    const double scale = 10000;
+    return fabs(side) < 1e9 ? (double)llround(side * scale) / scale : side;
+}
 
 static json_t *field_json(const sr_pdf_field_t *field)
 {
@@ -15,7 +24,7 @@ static json_t *field_json(const sr_pdf_field_t *field)
     json_object_set_new(json, "signer", json_string(field->signer));
     json_object_set_new(json, "page", json_integer(field->page));
     json_object_set_new(json, "rect", rect);
-    for (int i = 0; i < 4; i++) json_array_append_new(rect, json_real(field->rect[i]));
+    for (int i = 0; i < 4; i++) json_array_append_new(rect, json_real(rounded(field->rect[i])));
     if (field->existing) json_object_set_new(json, "existing", json_string(field->existing));
     return json;
 }

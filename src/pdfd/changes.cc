@@ -26,7 +26,8 @@ struct Policy {
     {
         if (action.empty()) return false;
         bool named = action == "/All";
-        for (auto &field : fields) named = named || name.compare(0, field.size(), field) == 0;
+        for (auto &field : fields) // a field includes the fields below it
+            named = named || name == field || name.compare(0, field.size() + 1, field + ".") == 0;
         return action == "/Exclude" ? !named : named;
     }
 };
@@ -210,6 +211,16 @@ struct Outcome {
     std::vector<Touched> touched;
 };
 
+const char UNCERTAIN[] = "its objects: readers may see different ones";
+
+Outcome uncertain()
+{
+    Outcome outcome;
+    outcome.changes.push_back(UNCERTAIN);
+    outcome.known = true;
+    return outcome;
+}
+
 Outcome compare(Revision &before, Revision &after, Uses &uses, const Revision *previous, clock_t limit)
 {
     Outcome outcome;
@@ -219,7 +230,10 @@ Outcome compare(Revision &before, Revision &after, Uses &uses, const Revision *p
     Names names(step);
     for (auto &change : step.unexplained) {
         if (clock() > limit) throw Incomparable();
-        if (outcome.changes.size() <= SR_PDFD_MAX_CHANGES) names.say(outcome.changes, change);
+        const size_t sofar = outcome.changes.size();
+        if (sofar <= SR_PDFD_MAX_CHANGES) names.say(outcome.changes, change);
+        if (outcome.changes.size() == sofar && sofar <= SR_PDFD_MAX_CHANGES)
+            outcome.changes.push_back("object " + std::to_string(change.number)); // qpdf reads it as it was
     }
     outcome.touched = step.touched;
     outcome.has_store = step.has_validation;
@@ -270,32 +284,57 @@ void tell(sr_pdfd_revision_t *revision, const Policy &policy, const std::vector<
 
 } // namespace sr
 
-// Compares the revisions. Outcome i is that of the step from revision i to the next. After the first outcome that is
-// unknown, comparing further could not improve the result.
-static void compare_all(std::vector<sr::Outcome> &outcomes, std::vector<sr::Policy> &policies,
-                        const sr_pdfd_revision_t *revisions, size_t count, const unsigned char *data, size_t size,
-                        double seconds)
+// Compares the revisions. Outcome i is that of the step from revision i to the next. *at is the outcome that is next.
+// After the first outcome that is unknown, comparing further could not improve the result.
+static void compare_all(std::vector<sr::Outcome> &outcomes, std::vector<sr::Policy> &policies, size_t *at,
+                        const sr_pdfd_revision_t *revisions, const unsigned char *data, size_t size, double seconds)
 {
     using namespace sr;
     Uses uses;
+    Entries entries;
+    const size_t count = outcomes.size();
     const clock_t limit = clock() + static_cast<clock_t>(seconds * CLOCKS_PER_SEC);
-    if (count == 1 && revisions[0].end == size) {
-        outcomes[0].known = outcomes[0].is_harmless = true;
-        return;
-    }
-    std::shared_ptr<Revision> previous, before = std::make_shared<Revision>(data, revisions[0].end);
-    for (size_t i = 0; i < count; i++) {
-        policies[i] = policy_of(*before);
-        size_t end = i + 1 < count ? revisions[i + 1].end : size;
-        if (end == revisions[i].end) {
-            outcomes[i].known = outcomes[i].is_harmless = true;
-            return;
+    std::shared_ptr<Revision> previous, before;
+    for (; *at < count; ++*at) {
+        const size_t end = *at + 1 < count ? revisions[*at + 1].end : size;
+        if (end == revisions[*at].end && !before) {
+            outcomes[*at].known = outcomes[*at].is_harmless = true;
+            continue;
+        }
+        if (!before) {
+            before = std::make_shared<Revision>(data, revisions[*at].end);
+            entries.check(*before, limit);
+        }
+        policies[*at] = policy_of(*before);
+        if (end == revisions[*at].end) {
+            outcomes[*at].known = outcomes[*at].is_harmless = true;
+            continue;
         }
         auto after = std::make_shared<Revision>(data, end);
-        outcomes[i] = compare(*before, *after, uses, previous.get(), limit);
+        entries.check(*after, limit);
+        outcomes[*at] = compare(*before, *after, uses, previous.get(), limit);
+        if (!entries.right) {
+            outcomes[*at].changes.insert(outcomes[*at].changes.begin(), UNCERTAIN);
+            outcomes[*at].is_harmless = false;
+        }
         previous = before;
         before = after;
     }
+}
+
+static void compare_certain(std::vector<sr::Outcome> &outcomes, std::vector<sr::Policy> &policies,
+                            const sr_pdfd_revision_t *revisions, const unsigned char *data, size_t size, double seconds)
+{
+    size_t at = 0;
+    try {
+        compare_all(outcomes, policies, &at, revisions, data, size, seconds);
+    } catch (sr::Incomparable &) { // too much work: the remaining outcomes stay unknown
+        return;
+    } catch (std::bad_alloc &) {
+        return;
+    } catch (...) { // damage
+    }
+    for (; at < outcomes.size(); at++) outcomes[at] = sr::uncertain();
 }
 
 int sr_pdfd_changes_last(const sr_pdfd_revision_t *revisions, int count)
@@ -312,9 +351,6 @@ void sr_pdfd_changes_find(sr_pdfd_revision_t *revisions, int count, const unsign
     const size_t all = static_cast<size_t>(count), last = static_cast<size_t>(sr_pdfd_changes_last(revisions, count));
     std::vector<Outcome> outcomes(all);
     std::vector<Policy> policies(all);
-    try {
-        compare_all(outcomes, policies, revisions, all, data, size, seconds);
-    } catch (...) { // damage, too much work or no memory: the remaining outcomes stay unknown
-    }
+    compare_certain(outcomes, policies, revisions, data, size, seconds);
     for (size_t i = 0; i < all; i++) tell(&revisions[i], policies[i], outcomes, i, i < last ? last : all, last);
 }

@@ -28,8 +28,9 @@ typedef struct sr_pdfd_revision_t {
 /* Compares each revision with the next one, object by object, and the last one with the whole file. `revisions` has
  * `count` members, the shortest revision first. The last revision is the last one that a person has signed. Its result
  * is what happened after it, and so are the results of the document timestamps after it. The results of the others are
- * what happened until the last revision. The comparison stops after `seconds` of processor
- * time, and what is missing then remains NULL. The caller owns the arrays that are set. */
+ * what happened until the last revision. A revision that cannot be read with certainty is a change. The comparison
+ * stops after `seconds` of processor time, and what is missing then remains NULL. The caller owns the arrays that are
+ * set. */
 void sr_pdfd_changes_find(sr_pdfd_revision_t *revisions, int count, const unsigned char *data, size_t size,
                           double seconds);
 
@@ -56,6 +57,9 @@ typedef struct sr_pdfd_sections_t {
 } sr_pdfd_sections_t;
 /* Returns 0 if the sections cannot be followed. */
 int sr_pdfd_sections_read(sr_pdfd_sections_t *sections, const unsigned char *data, size_t size);
+
+/* Returns 1 if every entry of every cross-reference section leads to the object with its number (entries.cc). */
+int sr_pdfd_entries_are_right(const unsigned char *data, size_t size);
 
 /* The name under which qpdf reads documents from memory, which its warnings contain. */
 #define SR_PDFD_INPUT "document"

@@ -9,6 +9,44 @@
 #include <qpdf/QPDF.hh>
 #include <qpdf/QPDFAcroFormDocumentHelper.hh>
 #include <qpdf/QPDFWriter.hh>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace
+{
+
+// While the fields are drawn, the value of a password is asterisks, as readers show it.
+class Passwords
+{
+  public:
+    explicit Passwords(QPDFAcroFormDocumentHelper &form)
+    {
+        for (auto &field : form.getFormFields())
+            if (field.isText() && field.getFlags() & ff_tx_password) mask(field);
+    }
+    void restore()
+    {
+        for (auto &one : masked) one.first.replaceKey("/V", one.second); // null removes it
+    }
+
+  private:
+    // The field gets a value of its own, because others may inherit the same value.
+    void mask(QPDFFormFieldObjectHelper &field)
+    {
+        auto object = field.getObjectHandle(), value = field.getValue();
+        if (!value.isString()) return;
+        std::string stars;
+        for (char byte : value.getUTF8Value())
+            if ((byte & 0xc0) != 0x80) stars += '*';
+        masked.emplace_back(object, object.getKey("/V"));
+        object.replaceKey("/V", QPDFObjectHandle::newString(stars));
+    }
+
+    std::vector<std::pair<QPDFObjectHandle, QPDFObjectHandle>> masked;
+};
+
+} // namespace
 
 unsigned char *sr_pdfd_form_draw(size_t *size, const unsigned char *data, size_t length)
 {
@@ -16,7 +54,10 @@ unsigned char *sr_pdfd_form_draw(size_t *size, const unsigned char *data, size_t
         QPDF document;
         document.setSuppressWarnings(true);
         document.processMemoryFile("document", reinterpret_cast<const char *>(data), length);
-        QPDFAcroFormDocumentHelper(document).generateAppearancesIfNeeded();
+        QPDFAcroFormDocumentHelper form(document);
+        Passwords passwords(form);
+        form.generateAppearancesIfNeeded();
+        passwords.restore();
         QPDFWriter writer(document);
         writer.setOutputMemory();
         writer.setObjectStreamMode(

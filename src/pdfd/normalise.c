@@ -65,7 +65,7 @@ static const char *repair(qpdf_data q, const sr_pdfd_bytes_t *bytes, apr_pool_t 
 
 json_t *sr_pdfd_rewrite(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
-    sr_pdfd_bytes_t bytes = request->bytes;
+    sr_pdfd_bytes_t bytes = sr_pdfd_trimmed(&request->bytes);
     sr_pdfd_form_t form;
     qpdf_data q = sr_pdfd_qpdf(pool);
     const char *reason = read_again(q, &bytes, &form, pool);

@@ -3,12 +3,12 @@
  *
  * Process (process.h): main.c · template.c · libraries.c · heap.c · end.c · limits.c · sandbox.c · landlock.c ·
  * folders.c. Reading a document: xref.c · form.c · empty.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c ·
- * covers.c · signatures.c · changes.cc (with rules.cc, uses.cc and revision.cc). Showing a page (page.h): render.c ·
- * look.c · png.c · jpeg.c · text.c. Writing: buffer.c · pack.c · document.c · tidy.c · archive.c · writer.c · encrypt.c
- * (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c · appearance.c · caption.c ·
- * preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c · glyphs.c · fonts.c
- * (glyphs.h) · image.c · orient.c · paper.c. Composing: compose.c · flow.c (flow.h) · structure.c (structure.h) ·
- * marks.c, drawn.c and drawnimage.c (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h) · canvas.c, paged.c,
+ * covers.c · signatures.c · changes.cc (with rules.cc, defaults.cc, uses.cc and revision.cc). Showing a page (page.h):
+ * render.c · look.c · png.c · jpeg.c · text.c. Writing: buffer.c · pack.c · document.c · tidy.c · archive.c · writer.c
+ * · encrypt.c (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c · appearance.c ·
+ * caption.c · preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c · glyphs.c ·
+ * fonts.c (glyphs.h) · image.c · orient.c · paper.c. Composing: compose.c · flow.c (flow.h) · structure.c (structure.h)
+ * · marks.c, drawn.c and drawnimage.c (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h) · canvas.c, paged.c,
  * embed.c and newfile.c (canvas.h) · cid.c
  *
  * A worker has one thread and serves one request at a time. It can only use memory, fonts, descriptor 3, which is its
@@ -61,6 +61,7 @@ typedef struct sr_pdfd_xref_t {
     int64_t start;   /* offset of the newest section */
     bool stream;     /* the newest section is a cross-reference stream; that of a hybrid file is a table */
     int64_t highest; /* the highest object number in any section */
+    bool gaps;       /* the only section is a table that leaves out numbers, which ISO 32000-2, 7.5.4, does not allow */
 } sr_pdfd_xref_t;
 /* Follows the chain of cross-reference sections as the incremental writer needs it. Returns false if nothing can be
  * appended to the document as it is. */
@@ -71,6 +72,7 @@ typedef struct sr_pdfd_chain_t {
     int64_t sections[SR_PDFD_MAX_SECTIONS]; /* offset of each section, the newest first */
     int count;
     bool stream; /* the newest section is a stream */
+    bool gaps;   /* the oldest section is a table that leaves out numbers */
     int64_t highest;
     int hybrids, overlaps; /* the number of sections with a second section (/XRefStm), and of those that contain an
                               object number twice */
@@ -215,6 +217,8 @@ json_t *sr_pdfd_document_fault(const char *reason);
 /* Moves white space from before the cross-reference sections to after their first keyword, in memory. qpdf cannot read
  * them otherwise. No object changes its content or its offset. */
 void sr_pdfd_tidy(unsigned char *data, apr_size_t size);
+/* Returns the bytes without the NUL bytes at their end. */
+sr_pdfd_bytes_t sr_pdfd_trimmed(const sr_pdfd_bytes_t *bytes);
 
 /* --------------------------------------------------------------------------------------------- archive.c */
 /* Sets *archival if the document claims to be PDF/A. Returns NULL, or the reason why nothing can be appended to the
@@ -237,9 +241,10 @@ typedef struct sr_pdfd_update_t {
 } sr_pdfd_update_t;
 
 void sr_pdfd_update_begin(sr_pdfd_update_t *update, const sr_pdfd_document_t *document, apr_pool_t *pool);
-/* Skips object numbers that `object` refers to but that are not in use. Such a reference means null (7.3.10) and must
- * not become a reference to a new object. Call it before sr_pdfd_object_number. */
-void sr_pdfd_update_avoid(sr_pdfd_update_t *update, qpdf_oh object);
+/* Skips object numbers that the document refers to but that are not in use. Such a reference means null (7.3.10) and
+ * must not become a reference to a new object. Call it before sr_pdfd_object_number, in the first update. Later ones
+ * continue above its numbers. */
+void sr_pdfd_update_avoid(sr_pdfd_update_t *update);
 /* Returns a number for a new object. */
 int64_t sr_pdfd_object_number(sr_pdfd_update_t *update);
 /* The text of an object is written to `out` between these two calls. */

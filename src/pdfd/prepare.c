@@ -115,50 +115,20 @@ static void put_widget(prepare_t *p, const widget_t *widget, int index, qpdf_oh 
     sr_pdfd_object_end(&p->update);
 }
 
-static void avoid_in(prepare_t *p, qpdf_oh dictionary, const char *key)
+/* Checks that the fields can be there, and finds the first number for a new object. */
+static const char *check_places(prepare_t *p, const apr_array_header_t *found)
 {
-    qpdf_data q = p->document.q;
-    qpdf_oh value = qpdf_oh_get_key(q, dictionary, key);
-    if (qpdf_oh_is_array(q, value) || qpdf_oh_is_dictionary(q, value)) sr_pdfd_update_avoid(&p->update, value);
-}
-
-static void avoid_in_tags(prepare_t *p)
-{
-    const sr_pdfd_tags_t *tags = &p->tags;
-    if (!tags->tagged) return;
-    sr_pdfd_update_avoid(&p->update, tags->root);
-    sr_pdfd_update_avoid(&p->update, tags->parent);
-    sr_pdfd_update_avoid(&p->update, tags->tree);
-    avoid_in(p, tags->parent, "/K");
-    avoid_in(p, tags->tree, tags->is_leaf ? "/Kids" : "/Nums");
-}
-
-/* New objects must not get numbers that objects refer to which are rewritten here or shown on these pages. */
-static const char *avoid_references(prepare_t *p, const apr_array_header_t *found)
-{
-    qpdf_data q = p->document.q;
-    int pages = qpdf_get_num_pages(q);
-    if (qpdf_has_error(q)) return SR_PDFD_DAMAGED;
-    qpdf_oh root = qpdf_get_root(q), form = qpdf_oh_get_key(q, root, "/AcroForm");
-    sr_pdfd_update_avoid(&p->update, root);
-    avoid_in(p, root, "/AcroForm");
-    if (qpdf_oh_is_dictionary(q, form)) avoid_in(p, form, "/Fields");
-    avoid_in_tags(p);
-    for (int i = 0; i < p->existing_count; i++) {
-        const sr_pdfd_empty_t *empty = sr_pdfd_empty_named(found, p->existing[i].existing);
-        if (!empty) return NO_EXISTING;
-        sr_pdfd_update_avoid(&p->update, empty->object);
-    }
+    int pages = qpdf_get_num_pages(p->document.q);
+    if (qpdf_has_error(p->document.q)) return SR_PDFD_DAMAGED;
+    for (int i = 0; i < p->existing_count; i++)
+        if (!sr_pdfd_empty_named(found, p->existing[i].existing)) return NO_EXISTING;
     for (int i = 0; i < p->count; i++) {
         const int *index = &p->widgets[i].page;
         if (*index >= pages) return NO_SUCH_PAGE;
-        if (apr_hash_get(p->pages, index, sizeof *index)) continue;
-        qpdf_oh page = qpdf_get_page_n(q, (size_t)*index);
-        sr_pdfd_update_avoid(&p->update, page);
-        avoid_in(p, page, "/Annots");
-        avoid_in(p, page, "/Contents");
-        apr_hash_set(p->pages, index, sizeof *index, sr_pdfd_buffer(p->pool));
+        if (!apr_hash_get(p->pages, index, sizeof *index))
+            apr_hash_set(p->pages, index, sizeof *index, sr_pdfd_buffer(p->pool));
     }
+    sr_pdfd_update_avoid(&p->update);
     return p->update.next < (int64_t)SR_PDFD_MAX_OBJECT / 16 * 15
                ? NULL
                : SR_PDFD_DAMAGED; /* leaves numbers for the updates of the signers */
@@ -299,7 +269,7 @@ static const char *make_update(prepare_t *p)
     if (!reason) reason = read_document(p, &form);
     const apr_array_header_t *found =
         !reason && p->existing_count ? sr_pdfd_empty_find(p->document.q, &form, p->pool) : NULL;
-    if (!reason) reason = avoid_references(p, found);
+    if (!reason) reason = check_places(p, found);
     if (!reason) reason = add_widgets(p);
     if (reason) return reason;
     add_tags(p);

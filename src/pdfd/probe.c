@@ -36,6 +36,7 @@ typedef struct probe_t {
     sr_pdfd_form_t form;
     const char *fields; /* its signature fields as JSON; or NULL */
     bool normalise;
+    bool gaps;           /* its only table leaves out numbers */
     unsigned int active; /* a set of sr_warning_t */
     apr_pool_t *pool;
 } probe_t;
@@ -101,6 +102,8 @@ static reading_t read_contents(probe_t *probe, bool repairing)
     sr_pdfd_xref_t xref = {.highest = INT32_MAX};
     apr_size_t length = probe->bytes.size - (apr_size_t)(probe->header - probe->bytes.data);
     if (!repairing && !sr_pdfd_xref_check(&xref, probe->header, length)) return DAMAGED;
+    if (!repairing && !sr_pdfd_entries_are_right(probe->bytes.data, probe->bytes.size)) return DAMAGED;
+    probe->gaps = xref.gaps;
     const char *reason = sr_pdfd_form_read(&probe->form, probe->q, probe->pool);
     if (reason) return decide(probe, SR_PDF_REFUSED, reason);
     if (repairing) sr_pdfd_pages_unshare(probe->q, probe->pool);
@@ -183,6 +186,7 @@ static void judge(probe_t *probe)
     reading_t state = read_document(probe, false);
     if (state == DAMAGED) {
         probe->normalise = true;
+        probe->bytes = sr_pdfd_trimmed(&probe->bytes);
         state = read_document(probe, true);
         if (state == DAMAGED || probe->reason == NO_PAGES) judge_ruin(probe);
     }
@@ -192,6 +196,8 @@ static void judge(probe_t *probe)
         return;
     }
     if (misplaced || (probe->form.need_appearances && !probe->form.signatures)) probe->normalise = true;
+    if (probe->gaps && !probe->form.signatures && !probe->encrypted)
+        probe->normalise = true; /* some validators reject the first of two signatures otherwise */
 
     if (probe->encrypted && probe->normalise) { /* rewriting does not keep the encryption */
         decide(probe, SR_PDF_REFUSED, ENCRYPTED);

@@ -83,6 +83,9 @@ void sr_pdfd_proofs_read(sr_pdfd_proofs_t *proofs, const unsigned char *data, si
 {
     try {
         sr::Revision revision(data, size);
+        sr::Entries entries;
+        entries.check(revision, clock() + CLOCKS_PER_SEC);
+        if (!entries.right) return;
         sr::Reader(revision, *proofs).read();
     } catch (...) { // a document that readers may understand in two ways proves nothing
     }

@@ -103,7 +103,7 @@ bool is_same(QPDFObjectHandle one, QPDFObjectHandle other, int nesting)
 Revision::Revision(const unsigned char *data, size_t length) : pdf(QPDF::create()), bytes(data), size(length)
 {
     sr_pdfd_sections_t chain;
-    if (!sr_pdfd_sections_read(&chain, data, length)) throw Incomparable();
+    if (!sr_pdfd_sections_read(&chain, data, length)) throw Uncertain();
     base = chain.base;
     sections.insert(chain.starts, chain.starts + chain.count);
     hybrids = chain.hybrids;
@@ -111,7 +111,7 @@ Revision::Revision(const unsigned char *data, size_t length) : pdf(QPDF::create(
     pdf->setSuppressWarnings(true);
     pdf->setAttemptRecovery(false);
     pdf->processMemoryFile(SR_PDFD_INPUT, reinterpret_cast<const char *>(data), length);
-    if (take_warnings(*pdf, bytes, size)) throw Incomparable();
+    if (take_warnings(*pdf, bytes, size)) throw Uncertain();
     auto table = pdf->getXRefTable();
     entries.reserve(table.size());
     for (auto &item : table) {
@@ -143,7 +143,8 @@ QPDFObjectHandle Revision::object(int number, bool *readable)
     if (!found) return QPDFObjectHandle::newNull();
     auto value = pdf->getObjectByID(number, found->generation);
     value.getTypeCode(); // makes qpdf read the object
-    if (pdf->numWarnings() && take_warnings(*pdf, bytes, size) && readable) *readable = false;
+    if (pdf->numWarnings() && take_warnings(*pdf, bytes, size)) unreadable.insert(number);
+    if (readable && unreadable.count(number)) *readable = false;
     return value;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // revision.h: a revision of a document as qpdf reads it, and the references between its objects. C++, for the files
-// that compare revisions: revision.cc · uses.cc · rules.cc · changes.cc.
+// that compare revisions: revision.cc · entries.cc · uses.cc · rules.cc · defaults.cc · changes.cc.
 #ifndef SR_PDFD_REVISION_H
 #define SR_PDFD_REVISION_H
 
@@ -17,8 +17,12 @@ struct cursor_t; // scan.h
 namespace sr
 {
 
-// Thrown if revisions cannot be compared.
+// Thrown if comparing revisions is too much work.
 struct Incomparable {
+};
+
+// Thrown if a revision cannot be read with certainty: readers may see different objects in it.
+struct Uncertain {
 };
 
 // The position of an object according to the cross-reference sections of a revision.
@@ -36,10 +40,10 @@ struct Entry {
 class Revision
 {
   public:
-    // Reads the first `size` bytes of the document. Throws if they would need repair.
+    // Reads the first `size` bytes of the document. Throws Uncertain if they would need repair.
     Revision(const unsigned char *data, size_t size);
 
-    // Returns the object with this number, or null. Sets *readable to false if qpdf had to guess.
+    // Returns the object with this number, or null. Sets *readable to false if qpdf had to guess, now or earlier.
     QPDFObjectHandle object(int number, bool *readable = nullptr);
     const Entry *entry(int number) const;
     int root() const; // the object number of the catalog, or 0
@@ -52,6 +56,42 @@ class Revision
     const unsigned char *bytes;
     size_t size;
     long long base; // offset of the header; other offsets count from there
+
+  private:
+    std::set<int> unreadable;
+};
+
+// Checks where the entries of the cross-reference sections lead to (entries.cc). Each section and each object stream is
+// checked once, so check the shortest revision first.
+class Entries
+{
+  public:
+    // Sets `right` to false if an entry does not lead to the object with its number, and removes such entries from the
+    // revision. Throws Uncertain if that cannot be found out, and Incomparable when the processor time reaches `limit`.
+    // Check a revision before its objects are read.
+    void check(Revision &revision, clock_t limit);
+
+    bool right = true;
+
+  private:
+    struct Listing {
+        std::vector<int> numbers; // of the objects in an object stream
+        std::set<int> twice;
+    };
+
+    void check_time(clock_t limit);
+    void check_section(const Revision &revision, int64_t start, clock_t limit);
+    int64_t check_table(const Revision &revision, cursor_t &c, clock_t limit);
+    void check_stream(const Revision &revision, cursor_t &c, int64_t start, clock_t limit);
+    void check_rows(const Revision &revision, const QPDFObjectHandle &dictionary, const unsigned char *data,
+                    size_t size, clock_t limit);
+    void check_header(Revision &revision, int64_t start, int number);
+    const Listing &listing(Revision &revision, const Entry &entry);
+
+    std::set<int64_t> sections;            // offsets
+    std::map<int64_t, int> headers;        // offset and object number of each section that is a stream
+    std::map<long long, Listing> listings; // by the offset of the object stream
+    unsigned steps = 0;
 };
 
 // A reference: which object and version contains it, and under which key.

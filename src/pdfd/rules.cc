@@ -21,6 +21,7 @@ const Keys STORE_USES = {"/DSS", "/VRI", "/Certs", "/CRLs", "/OCSPs", "/Cert", "
 const Keys SIGNING_KEYS = {"/V", "/AP", "/AS", "/F", "/DA", "/Q", "/Ff", "/Type", "/M"};
 const Keys FILLING_KEYS = {"/V", "/AP", "/AS", "/F", "/DA", "/Q", "/Ff", "/Type", "/M", "/RV", "/I"};
 const Keys SIGNED_KEYS = {"/Ff", "/Type"};
+const long long UNSEEN_FLAGS = 1 | 2 | 4; // ReadOnly, Required, NoExport; all others change how a value is displayed
 const Keys NEW_FIELD_KEYS = {"/Type",   "/Subtype", "/FT",   "/T",  "/TU",   "/TM",     "/Ff",
                              "/F",      "/P",       "/Rect", "/AP", "/AS",   "/MK",     "/BS",
                              "/Border", "/V",       "/Lock", "/SV", "/DA",   "/Q",      "/DR",
@@ -33,32 +34,15 @@ bool is_subset(const Keys &some, const Keys &all)
     return true;
 }
 
-bool is_name(QPDFObjectHandle value, const char *name)
+bool is_timestamp(const QPDFObjectHandle &value)
 {
-    return value.isName() && value.getName() == name;
+    return is_name(raw(value, "/Type"), "/DocTimeStamp") || is_name(raw(value, "/SubFilter"), "/ETSI.RFC3161");
 }
 
-bool is_plain_dictionary(QPDFObjectHandle value)
+// A type may be added, and only that of an annotation.
+bool is_right_type(const Keys &keys, const QPDFObjectHandle &old_field, const QPDFObjectHandle &new_field)
 {
-    return value.isDictionary() && !value.isStream();
-}
-
-bool is_visible(const QPDFObjectHandle &widget)
-{
-    auto rect = raw(widget, "/Rect");
-    if (!rect.isArray() || rect.getArrayNItems() != 4) return false;
-    double side[4];
-    for (int i = 0; i < 4; i++) {
-        auto item = rect.getArrayItem(i);
-        if (!item.isNumber()) return false;
-        side[i] = item.getNumericValue();
-    }
-    return side[0] != side[2] && side[1] != side[3];
-}
-
-long long integer(QPDFObjectHandle value)
-{
-    return value.isInteger() ? value.getIntValue() : 0;
+    return !keys.count("/Type") || (raw(old_field, "/Type").isNull() && is_name(raw(new_field, "/Type"), "/Annot"));
 }
 
 } // namespace
@@ -84,19 +68,27 @@ std::string own_name(const QPDFObjectHandle &field)
 
 // ------------------------------------------------------------------------------------------------------- the step
 
+// Returns true if an entry that the older revision did not have leads to bytes of it. An object of before would
+// reappear, or one that nobody saw would appear. Some programs add entries for cross-reference streams.
+bool Step::is_stale(const Entry &entry) const
+{
+    const long long where = entry.type == 2 ? entry.stream_where : entry.where;
+    return where && where + after.base < static_cast<long long>(before.size) && !before.sections.count(where);
+}
+
+// What qpdf reads with a warning, other readers repair in their own ways.
 void Step::find_changed()
 {
     for (auto &item : after.entries) {
         int number = item.first;
         const Entry *old_entry = before.entry(number);
-        if (!old_entry) continue;
-        bool same_place = *old_entry == item.second;
+        bool same_place = old_entry && *old_entry == item.second, readable = true;
         if (same_place && !uses.is_unreadable(number)) continue;
-        bool readable = true;
-        auto one = before.object(number), other = after.object(number, &readable);
+        auto other = after.object(number, &readable);
+        if (!same_place && (!readable || is_stale(item.second))) complain(number);
+        if (!old_entry) continue;
         if (old_entry->generation != item.second.generation) complain(number);
-        else if (!is_same(one, other)) changed.insert(number);
-        if (!readable && !same_place) complain(number);
+        else if (!is_same(before.object(number), other)) changed.insert(number);
     }
     for (auto &item : before.entries)
         if (!after.entry(item.first)) complain(item.first);
@@ -205,7 +197,21 @@ void Step::check_metadata(const QPDFObjectHandle &old_value, QPDFObjectHandle ne
     explain(new_value, {"/Metadata"});
 }
 
-// Certificates, revocation lists and OCSP responses (ISO 32000-2, 12.8.4.3), which are never displayed.
+// What a renewal replaces: the entry of a signature in /VRI. Its key is a hash, so that nothing else has it.
+bool Step::check_validation_entry(const std::string &key, const QPDFObjectHandle &old_entry,
+                                  const QPDFObjectHandle &new_entry)
+{
+    const bool is_hash = key.size() == 41 && key.find_first_not_of("0123456789ABCDEFabcdef", 1) == std::string::npos;
+    has_validation = has_validation || is_changed(number_of(new_entry)) || !is_same(old_entry, new_entry, 1);
+    if (is_same(old_entry, new_entry, 1) && !is_changed(number_of(new_entry))) return true;
+    if (!is_hash || !is_plain_dictionary(new_entry)) return false;
+    explain(new_entry, {key});
+    for (auto part : {"/Cert", "/CRL", "/OCSP"}) explain(raw(new_entry, part), STORE_USES);
+    return true;
+}
+
+// Certificates, revocation lists and OCSP responses (ISO 32000-2, 12.8.4.3), which are never displayed. Keys of other
+// programs must remain as they are, or disappear.
 void Step::check_security_store(QPDFObjectHandle old_store, QPDFObjectHandle new_store)
 {
     static const Keys known = {"/Type", "/VRI", "/Certs", "/CRLs", "/OCSPs"};
@@ -213,13 +219,13 @@ void Step::check_security_store(QPDFObjectHandle old_store, QPDFObjectHandle new
     Keys keys;
     if (is_plain_dictionary(new_store)) keys = new_store.getKeys();
     auto old_entries = raw(old_store, "/VRI"), new_entries = raw(new_store, "/VRI");
-    bool good = is_plain_dictionary(new_store) && is_subset(keys, known)
-                && (new_entries.isNull() || is_plain_dictionary(new_entries));
-    for (auto &item :
-         old_entries.isDictionary() ? old_entries.getDictAsMap() : std::map<std::string, QPDFObjectHandle>())
-        good = good && is_same(item.second, raw(new_entries, item.first), 1);
+    bool good = is_plain_dictionary(new_store) && (new_entries.isNull() || is_plain_dictionary(new_entries));
+    for (auto &key : keys) good = good && (known.count(key) || is_same(raw(old_store, key), raw(new_store, key), 1));
     has_validation =
         !is_same(old_store, new_store, 1) || is_changed(number_of(new_store)) || is_changed(number_of(new_entries));
+    for (auto &item :
+         old_entries.isDictionary() ? old_entries.getDictAsMap() : std::map<std::string, QPDFObjectHandle>())
+        good = good && check_validation_entry(item.first, item.second, raw(new_entries, item.first));
     for (auto key : {"/Certs", "/CRLs", "/OCSPs"}) {
         auto list = raw(new_store, key);
         good = good && (list.isNull() || list.isArray());
@@ -232,46 +238,6 @@ void Step::check_security_store(QPDFObjectHandle old_store, QPDFObjectHandle new
 }
 
 // ------------------------------------------------------------------------------------------------------- the form
-
-// Resources of a form may be added but not changed.
-void Step::check_resources(QPDFObjectHandle old_value, const QPDFObjectHandle &new_value)
-{
-    bool good = old_value.isNull() || is_plain_dictionary(new_value);
-    for (auto &item : old_value.isDictionary() ? old_value.getDictAsMap() : std::map<std::string, QPDFObjectHandle>()) {
-        auto more = raw(new_value, item.first);
-        if (!item.second.isDictionary() || !more.isDictionary()) {
-            good = good && is_same(item.second, more, 1);
-            continue;
-        }
-        for (auto &one : item.second.getDictAsMap()) good = good && is_same(one.second, raw(more, one.first), 1);
-        if (uses.of(number_of(more), before).size() <= 1) explain(more, {item.first}); // not if a page uses it too
-    }
-    if (!good) complain(0, "its form: /DR");
-    explain(new_value, {"/DR"});
-}
-
-void Step::check_form(QPDFObjectHandle old_form, QPDFObjectHandle new_form)
-{
-    if (old_form.isNull() && new_form.isNull()) return;
-    if (!is_plain_dictionary(new_form)) {
-        complain(0, "its form");
-        return;
-    }
-    if (old_form.isNull()) old_form = QPDFObjectHandle::newDictionary();
-    for (auto &key : differing_keys(old_form, new_form)) {
-        auto one = raw(old_form, key), other = raw(new_form, key);
-        bool good = key == "/Fields" || key == "/DR";
-        if (key == "/SigFlags") good = (integer(one) & ~integer(other)) == 0 && other.isInteger();
-        if (key == "/DA") good = other.isString();
-        if (key == "/Q") good = other.isInteger();
-        if (key == "/NeedAppearances") good = !other.isBool() || !other.getBoolValue();
-        if (!good) complain(0, "its form: " + key);
-    }
-    explain(new_form, {"/AcroForm"});
-    explain(raw(new_form, "/Fields"), {"/Fields"});
-    check_resources(raw(old_form, "/DR"), raw(new_form, "/DR"));
-    check_fields(raw(old_form, "/Fields"), raw(new_form, "/Fields"));
-}
 
 void Step::check_fields(QPDFObjectHandle old_list, QPDFObjectHandle new_list)
 {
@@ -311,6 +277,20 @@ void Step::check_kids(const QPDFObjectHandle &field, const Field &parent, int ne
     for (auto &kid : kids.getArrayAsVector()) check_field(kid, parent, nesting + 1);
 }
 
+// Returns true if the object is a node of the page tree: the references to it lead up to /Pages.
+bool Step::is_page(int number) const
+{
+    std::vector<int> queue = {number};
+    std::set<int> seen = {number};
+    for (size_t i = 0; i < queue.size(); i++)
+        for (auto &use : uses.of(queue[i], before)) {
+            if (*use.top == "/Pages") return true;
+            if ((*use.key == "/Kids" || use.key->empty()) && seen.insert(use.referrer).second)
+                queue.push_back(use.referrer);
+        }
+    return false;
+}
+
 // Checks a field that both revisions have, or a widget of it.
 // NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
 void Step::check_field(const QPDFObjectHandle &reference, const Field &parent, int nesting)
@@ -327,9 +307,11 @@ void Step::check_field(const QPDFObjectHandle &reference, const Field &parent, i
         field.value_changed = field.being_signed = false;
     }
     if (raw(old_field, "/FT").isName()) field.type = raw(old_field, "/FT").getName();
+    if (raw(old_field, "/Ff").isInteger()) field.old_flags = integer(raw(old_field, "/Ff"));
+    if (raw(new_field, "/Ff").isInteger()) field.new_flags = integer(raw(new_field, "/Ff"));
     if (is_changed(number)) {
         if (!is_plain_dictionary(new_field) || !check_field_change(number, field, old_field, new_field)) return;
-        if (is_used_as(number, FIELD_USES)) explained.insert(number);
+        if (is_used_as(number, FIELD_USES) && !is_page(number)) explained.insert(number);
     }
     check_kids(old_field, field, nesting);
 }
@@ -339,11 +321,14 @@ bool Step::check_field_change(int number, Field &field, const QPDFObjectHandle &
 {
     auto keys = differing_keys(old_field, new_field);
     bool had = !raw(old_field, "/V").isNull(), has = !raw(new_field, "/V").isNull(), good;
-    if (keys.count("/Type") && !is_name(raw(new_field, "/Type"), "/Annot")) good = false;
+    if (!is_right_type(keys, old_field, new_field) || ((field.old_flags ^ field.new_flags) & ~UNSEEN_FLAGS))
+        good = false;
     else if (field.type == "/Sig" && !had && has) {
         good = is_subset(keys, SIGNING_KEYS) && is_signature_value(raw(new_field, "/V"))
                && check_appearance(number, old_field, new_field);
-        bool timestamp = is_name(raw(raw(new_field, "/V"), "/Type"), "/DocTimeStamp") && !is_visible(new_field);
+        bool timestamp =
+            is_timestamp(raw(new_field, "/V"))
+            && (!is_visible(new_field) || (raw(new_field, "/AP").isNull() && raw(new_field, "/Kids").isNull()));
         touched.push_back({field.name, false, timestamp, true});
         field.being_signed = true;
     } else if (field.type == "/Sig") {
@@ -431,8 +416,8 @@ bool Step::check_new_field(const QPDFObjectHandle &reference)
         }
     auto value = raw(reference, "/V");
     if (!value.isNull() && !is_signature_value(value)) return false;
-    bool timestamp = value.isNull() || is_name(raw(value, "/Type"), "/DocTimeStamp");
-    touched.push_back({name, visible, timestamp && !visible, true});
+    if (is_timestamp(value) && kids.isNull() && raw(reference, "/AP").isNull()) visible = false;
+    touched.push_back({name, visible, (value.isNull() || is_timestamp(value)) && !visible, true});
     return true;
 }
 

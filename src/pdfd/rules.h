@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// rules.h: one step from a revision to the next: what changed, and which changes have an explanation (rules.cc).
+// rules.h: one step from a revision to the next: what changed, and which changes have an explanation (rules.cc,
+// defaults.cc).
 #ifndef SR_PDFD_RULES_H
 #define SR_PDFD_RULES_H
 
@@ -44,18 +45,31 @@ class Step
         std::string name;
         std::string type; // including an inherited one; "/Sig"
         bool value_changed = false, being_signed = false;
+        long long old_flags = 0, new_flags = 0; // including inherited ones
     };
 
+    // What a field has or inherits that says how readers draw its value.
+    struct Display {
+        std::string type;
+        bool has_value = false, has_font = false, is_aligned = false;
+    };
+
+    bool is_stale(const Entry &entry) const;
     void find_changed();
     void check_structure();
     void check_encryption();
     void check_trailer();
     void check_catalog();
     void check_form(QPDFObjectHandle old_form, QPDFObjectHandle new_form);
-    void check_resources(QPDFObjectHandle old_value, const QPDFObjectHandle &new_value);
+    void find_dependents(QPDFObjectHandle list, const Display &parent, int nesting);
+    bool depends(const std::string &key);
+    void check_resources(QPDFObjectHandle old_value, QPDFObjectHandle new_value);
+    bool check_validation_entry(const std::string &key, const QPDFObjectHandle &old_entry,
+                                const QPDFObjectHandle &new_entry);
     void check_security_store(QPDFObjectHandle old_store, QPDFObjectHandle new_store);
     void check_metadata(const QPDFObjectHandle &old_value, QPDFObjectHandle new_value);
     void check_fields(QPDFObjectHandle old_list, QPDFObjectHandle new_list);
+    bool is_page(int number) const;
     void check_kids(const QPDFObjectHandle &field, const Field &parent, int nesting);
     void check_field(const QPDFObjectHandle &reference, const Field &parent, int nesting);
     bool check_field_change(int number, Field &field, const QPDFObjectHandle &old_field,
@@ -88,11 +102,18 @@ class Step
     std::set<int> explained;
     std::set<int> new_widgets;
     std::set<std::string> field_names;
-    int budget = 100000; // limit on fields
+    std::set<std::string> dependents; // see find_dependents; empty: not known yet
+    int budget = 100000;              // limit on fields
 };
 
 // Returns the keys whose values differ.
 std::set<std::string> differing_keys(QPDFObjectHandle one, QPDFObjectHandle other);
+bool is_name(QPDFObjectHandle value, const char *name);
+bool is_plain_dictionary(QPDFObjectHandle value);
+// Returns true if a widget has an area.
+bool is_visible(const QPDFObjectHandle &widget);
+// Returns the value of an integer, or 0.
+long long integer(QPDFObjectHandle value);
 // Returns the partial name of a field.
 std::string own_name(const QPDFObjectHandle &field);
 

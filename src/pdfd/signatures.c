@@ -45,6 +45,7 @@ typedef struct field_t {
     int object, generation; /* of the innermost indirect object, which may be the field itself */
     const char *name;
     bool is_signature;
+    bool is_widget; /* of the field that has the name */
 } field_t;
 
 static void set_text(json_t *response, const char *key, const char *text, apr_pool_t *pool)
@@ -149,7 +150,8 @@ static const char *read_signature(json_t *response, list_t *list, const field_t 
     json_object_set_new(response, "range",
                         json_pack("[I,I,I,I]", (json_int_t)signature.range[0], (json_int_t)signature.range[1],
                                   (json_int_t)signature.range[2], (json_int_t)signature.range[3]));
-    set_value(response, "subfilter", &signature, SR_PDFD_KEY_SUBFILTER, list);
+    /* other programs do not look for a value in a widget, so this is a signature of no known kind */
+    if (!field->is_widget) set_value(response, "subfilter", &signature, SR_PDFD_KEY_SUBFILTER, list);
     set_value(response, "time", &signature, SR_PDFD_KEY_TIME, list);
     set_value(response, "name", &signature, SR_PDFD_KEY_NAME, list);
     set_value(response, "reason", &signature, SR_PDFD_KEY_REASON, list);
@@ -191,6 +193,7 @@ static field_t enter(list_t *list, const field_t *parent, qpdf_oh dictionary)
         field.generation = qpdf_oh_get_generation(q, dictionary);
     }
     qpdf_oh type = qpdf_oh_get_key(q, dictionary, "/FT"), name = qpdf_oh_get_key(q, dictionary, "/T");
+    field.is_widget = *field.name && !qpdf_oh_is_string(q, name);
     if (qpdf_oh_is_name(q, type)) field.is_signature = qpdf_oh_is_name_and_equals(q, type, "/Sig");
     if (qpdf_oh_is_string(q, name) && strlen(field.name) < MAX_TEXT_BYTES) {
         const char *own = apr_pstrndup(list->pool, qpdf_oh_get_utf8_value(q, name), MAX_TEXT_BYTES);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define TAIL_BYTES 64 /* reserved for the end of the text */
+#define GAP 0.25      /* of the font size: characters that are farther apart belong to two words */
 
 typedef struct writer_t {
     char *at, *end; /* TAIL_BYTES before the end of the buffer */
@@ -95,8 +96,16 @@ static void extend(word_t *word, const char *text, apr_size_t length, const Popp
     word->y2 = fmax(word->y2, box->y2);
 }
 
-/* poppler returns one box for each character of the text. A space ends a word, and a line feed ends a line. Other
- * control characters are skipped. */
+/* Returns true if there is a gap between two characters, in any direction. poppler's text has no space between the
+ * cells of a row. */
+static bool is_apart(const PopplerRectangle *a, const PopplerRectangle *b)
+{
+    const double across = fmax(b->x1 - a->x2, a->x1 - b->x2), along = fmax(b->y1 - a->y2, a->y1 - b->y2);
+    return fmax(across, along) > GAP * fmax(a->y2 - a->y1, a->x2 - a->x1);
+}
+
+/* poppler returns one box for each character of the text. A space or a gap ends a word, and a line feed ends a line.
+ * Other control characters are skipped. */
 static void put_lines(writer_t *writer, const char *text, const PopplerRectangle *boxes, guint count,
                       const sr_pdfd_page_t *page)
 {
@@ -105,11 +114,12 @@ static void put_lines(writer_t *writer, const char *text, const PopplerRectangle
     for (guint i = 0; i < count && *text && !writer->full; i++) {
         const char *next = g_utf8_next_char(text);
         gunichar c = g_utf8_get_char(text);
-        if (!g_unichar_isspace(c) && !g_unichar_iscntrl(c)) extend(&word, text, (apr_size_t)(next - text), &boxes[i]);
-        else {
+        const bool ends = g_unichar_isspace(c) || g_unichar_iscntrl(c);
+        if (ends || (word.length && is_apart(&boxes[i - 1], &boxes[i]))) {
             put_word(writer, &word, &line_open, page);
             word.length = 0;
         }
+        if (!ends) extend(&word, text, (apr_size_t)(next - text), &boxes[i]);
         if (c == '\n' && line_open) {
             put(writer, "]", 1);
             line_open = writer->full;

@@ -31,6 +31,13 @@ void sr_pdfd_tidy(unsigned char *data, apr_size_t size)
     for (int i = 0; i < sections.count; i++) move_word(data, (int64_t)size, sections.base + sections.starts[i]);
 }
 
+sr_pdfd_bytes_t sr_pdfd_trimmed(const sr_pdfd_bytes_t *bytes)
+{
+    sr_pdfd_bytes_t trimmed = *bytes;
+    while (trimmed.size && !trimmed.data[trimmed.size - 1]) trimmed.size--;
+    return trimmed;
+}
+
 /* ------------------------------------------------------------------------------------------------- keys named twice
  */
 

@@ -26,20 +26,61 @@ void sr_pdfd_update_begin(sr_pdfd_update_t *update, const sr_pdfd_document_t *do
     if (bytes->data[bytes->size - 1] != '\n') sr_pdfd_put_text(update->out, "\n");
 }
 
-void sr_pdfd_update_avoid(sr_pdfd_update_t *update, qpdf_oh object)
+/* Reads white space and the number before it backwards. *at is the end of the white space, and then the number. */
+static bool read_back(const unsigned char **at, const unsigned char *from, int64_t *number)
 {
-    const char *text = qpdf_oh_unparse_resolved(update->document->q, object);
-    cursor_t c = {(const unsigned char *)text, (const unsigned char *)text + strlen(text)};
-    for (;;) {
-        int64_t number, generation;
-        skip_space(&c);
-        cursor_t reference = c;
-        if (!skip_token(&c)) return;
-        if (!read_number(&reference, &number) || !read_number(&reference, &generation)) continue;
-        if (!read_word(&reference, "R")) continue;
+    const unsigned char *c = *at;
+    int64_t scale = 1;
+    while (c > from && is_space(c[-1])) c--;
+    if (c == *at) return false;
+    *number = 0;
+    for (*at = c; c > from && c[-1] >= '0' && c[-1] <= '9' && scale < INT32_MAX; c--, scale *= 10)
+        *number += (c[-1] - '0') * scale;
+    const bool found = c < *at;
+    *at = c;
+    return found;
+}
+
+static void avoid_in(sr_pdfd_update_t *update, const unsigned char *data, apr_size_t size)
+{
+    const unsigned char *end = data + size;
+    for (const unsigned char *at = data; (at = memchr(at, 'R', (size_t)(end - at))); at++) {
+        const unsigned char *c = at;
+        int64_t generation, number;
+        if (!read_back(&c, data, &generation) || !read_back(&c, data, &number)) continue;
         if (number >= update->next && number - update->next < FAR_NUMBERS) update->next = number + 1;
-        c = reference;
     }
+}
+
+/* Looks into the object stream whose dictionary has the bytes at `at`. */
+static void avoid_in_stream(sr_pdfd_update_t *update, const unsigned char *at)
+{
+    static const char begin[] = " obj";
+    const unsigned char *data = update->document->bytes.data;
+    qpdf_data q = update->document->q;
+    while (at > data && memcmp(at, begin, sizeof begin - 1) != 0) at--;
+    int64_t generation, number;
+    at++;
+    if (!read_back(&at, data, &generation) || !read_back(&at, data, &number)) return;
+    qpdf_oh stream = qpdf_get_object_by_id(q, (int)number, (int)generation);
+    unsigned char *text = NULL;
+    size_t size = 0;
+    QPDF_BOOL filtered = QPDF_FALSE;
+    if (qpdf_oh_is_stream(q, stream)
+        && !(qpdf_oh_get_stream_data(q, stream, qpdf_dl_generalized, &filtered, &text, &size) & QPDF_ERRORS))
+        avoid_in(update, text, size);
+    free(text);
+    qpdf_oh_release(q, stream);
+}
+
+void sr_pdfd_update_avoid(sr_pdfd_update_t *update)
+{
+    static const char kind[] = "/ObjStm";
+    const sr_pdfd_bytes_t *bytes = &update->document->bytes;
+    const unsigned char *end = bytes->data + bytes->size;
+    avoid_in(update, bytes->data, bytes->size);
+    for (const unsigned char *at = bytes->data; (at = memmem(at, (size_t)(end - at), kind, sizeof kind - 1)); at++)
+        avoid_in_stream(update, at);
 }
 
 int64_t sr_pdfd_object_number(sr_pdfd_update_t *update)

@@ -23,6 +23,15 @@ typedef struct section_t {
     cursor_t index;         /* after /Index; empty if there is none */
 } section_t;
 
+/* Returns true if a table has more than one subsection, or does not begin with object 0. */
+static bool has_gaps(const ranges_t *ranges)
+{
+    int64_t next = 0;
+    for (int i = 0; i < ranges->count; next = ranges->end[i++])
+        if (ranges->first[i] != next) return true;
+    return false;
+}
+
 static bool is_name(const unsigned char *from, const unsigned char *to, const char *name)
 {
     return (size_t)(to - from) == strlen(name) && !memcmp(from, name, (size_t)(to - from));
@@ -153,6 +162,7 @@ bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_si
         chain->hybrids += section.hybrid;
         chain->overlaps += ranges.overlap;
         if (chain->count == 0) chain->stream = section.stream;
+        chain->gaps = !section.stream && has_gaps(&ranges);
         next = section.previous;
     }
     return chain->highest <= SR_PDFD_MAX_OBJECT;
@@ -162,6 +172,6 @@ bool sr_pdfd_xref_check(sr_pdfd_xref_t *xref, const unsigned char *data, apr_siz
 {
     sr_pdfd_chain_t chain;
     if (!sr_pdfd_xref_walk(&chain, data, size)) return false;
-    *xref = (sr_pdfd_xref_t){chain.sections[0], chain.stream, chain.highest};
+    *xref = (sr_pdfd_xref_t){chain.sections[0], chain.stream, chain.highest, chain.gaps && chain.count == 1};
     return true;
 }

@@ -170,12 +170,13 @@ static pdf_t with_table(const char *object, const char *table, const char *trail
 static void test_tables(void)
 {
 #define TABLE "changed: the table of its objects: readers may see different ones"
+#define OBJECTS "changed: its objects: readers may see different ones"
     pdf_t pdf = with_table("5 1 obj\n" EVIL, "xref\n5 1\n@ 00001 n \n", "");
     check_raw(&pdf, TABLE, "another generation");
     pdf = with_table("60 0 obj\n<<>>", "xref\n5 2\n0000000000 00001 f \n0000000000 00001 f \n60 1\n@ 00000 n \n", "");
     check_raw(&pdf, CONTENT, "freed objects");
     pdf = with_table("5 0 obj\n" EVIL, "xref\n60 1\n@ 00000 n \n5 1\n@ 00000 n \n60 1\n@ 00000 n \n", "");
-    check_raw(&pdf, TABLE, "a number that is named twice");
+    check_raw(&pdf, OBJECTS, "a number that is named twice");
 
     pdf = copy(&ann); /* a hybrid: only some readers look at the stream */
     size_t at = pdf.size;
@@ -222,7 +223,7 @@ static void test_prepared(void)
                     "/AP<</N 15 0 R>>>>\nendobj\n");
     pdf.count = 63;
     sign_update(&pdf, (const int[]){10}, 1, previous);
-    check_raw(&pdf, CONTENT, "an object that began behind what was signed");
+    check_raw(&pdf, OBJECTS, "an object that began behind what was signed");
 }
 
 /* An object that a page draws and a form fills at once is no field: its change has more than one meaning. */

@@ -85,6 +85,14 @@ static const pdf_parts_t SEEDS[] = {
     {.pages = 9, .page = "", .tree = "/MediaBox[0 0 200 100]/Rotate 90", .trailer = "/ID[<00><01>]/Info 3 0 R"},
 };
 
+/* Returns NULL if the service would prepare the document as it is, and not refuse or repair it first. */
+static const char *take_upload(const pdf_t *pdf, apr_pool_t *pool)
+{
+    sr_pdf_probe_t probe;
+    const char *says = help_say(help_probe(&probe, bench.workers, pdf->data, pdf->size, pool), &probe, pool);
+    return probe.verdict != SR_PDF_ACCEPTED || probe.pages->normalise ? says : NULL;
+}
+
 /* Mutates a document before or after it is prepared; whatever is accepted must still be a PDF to a strict reader. */
 static void test_documents(void)
 {
@@ -97,7 +105,8 @@ static void test_documents(void)
         sr_pdf_field_t field = seal_field(SIGNER, 0, 50, 50, 150, 90);
         pdf_t pdf = early ? pdf_document(&SEEDS[random_below(3)]) : prepared(&SEEDS[random_below(3)], pool);
         mutate(&pdf);
-        const char *reason = early ? seal_prepare(&bench, &pdf, &field, 1, pool) : NULL;
+        const char *reason = early ? take_upload(&pdf, pool) : NULL;
+        if (early && !reason) reason = seal_prepare(&bench, &pdf, &field, 1, pool);
         if (!reason) {
             accepted++;
             reason = fill(&pdf, &(sr_pdf_signature_t){.text = "Ann"}, pool);

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# What sigreqctl verify says of documents that other programs have signed, in the folder $SIGREQ_SIGNED. The page
+# README in it has a table: the names of files (without .pdf), and what is right.
+use strict;
+use warnings;
+use JSON::PP 'decode_json';
+use Test::More;
+
+my $folder = $ENV{SIGREQ_SIGNED};
+plan skip_all => 'no documents that other programs have signed ($SIGREQ_SIGNED)' if !$folder;
+
+sub verified {
+    my ($file) = @_;
+    open my $pipe, '-|', qw(build/sigreqctl verify --helper build/sigreq-pdfd --json), $file or die "sigreqctl: $!\n";
+    my $said = do { local $/; <$pipe> };
+    close $pipe;
+    return decode_json($said);
+}
+
+# The states that a row permits. An intact document has no changes, too.
+sub states_of {
+    my ($right) = @_;
+    return map { $right =~ /\b$_\b/ ? $_ : () } qw(intact broken unchecked);
+}
+
+my ($page) = glob "$folder/README*";
+open my $in, '<', $page // $folder or die "$folder: no README: $!\n";
+my @rows = map { /^\| (\S[^|]*?) \| ([^|]+?) \|/ ? [$1, $2] : () } grep { !/^\| (?:file|-)/ } <$in>;
+close $in;
+cmp_ok(scalar @rows, '>', 0, 'rows of the table');
+for my $row (@rows) {
+    my ($names, $right) = @$row;
+    my %may = map { $_ => 1 } states_of($right);
+    for my $name (split /, /, $names) {
+        my $said = verified("$folder/$name.pdf");
+        my @all  = map { $_->{state} } @{ $said->{signatures} };
+        if ($may{broken}) {
+            is($said->{conclusion}, 'broken', "$name: $right");
+            next;
+        }
+        is_deeply([grep { !$may{$_} } @all], [], "$name: $right") or diag join ' ', @all;
+        my @changes = map { @{ $_->{changes} // ['unknown'] } } @{ $said->{signatures} };
+        is_deeply(\@changes, [], "$name: no changes");
+    }
+}
+done_testing;
