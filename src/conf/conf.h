@@ -128,6 +128,8 @@ bool sr_conf_is_dump(void);
 void sr_conf_dump(apr_pool_t *pool, server_rec *main_server);
 /* writable.c: returns true if httpd's user can write to a folder. */
 bool sr_conf_can_write(const char *folder);
+/* Returns true if httpd was started by root and its user can read a file that only root should read. */
+bool sr_conf_is_exposed(const char *file);
 /* Gives the calling process the rights of httpd's user, if it is root's. For a process that was forked for this.
  * Returns false if that is not possible. */
 bool sr_conf_become_user(void);

@@ -54,7 +54,9 @@ static void check_process(apr_pool_t *pool, server_rec *main_server)
             "read (503) until it is",
             conf->helper);
     if (!is_program(pool, conf->seal_program))
-        SAY(main_server, APLOG_CRIT, "SR0003: SigreqSealProgram %s is not a program that httpd's user can run",
+        SAY(main_server, APLOG_CRIT,
+            "SR0003: SigreqSealProgram %s is not a program that httpd's user can run: nothing can be signed "
+            "(503) until it is",
             conf->seal_program);
     if (maildir && !(is_folder(pool, maildir) && sr_conf_can_write(maildir)))
         SAY(main_server, APLOG_ERR,
@@ -66,7 +68,8 @@ static void check_process(apr_pool_t *pool, server_rec *main_server)
             conf->mail_templates);
 }
 
-/* The administrator may have copied a file with the default rights. */
+/* The administrator may have copied a file with the default rights, or have given it to httpd's user. Then every child
+ * of httpd, which handles requests, could read the key. */
 static void check_secrets(apr_pool_t *pool, server_rec *main_server)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
@@ -80,9 +83,16 @@ static void check_secrets(apr_pool_t *pool, server_rec *main_server)
                    {"SigreqTimestampLogin", conf->timestamp_login}};
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
         struct stat info;
-        if (*secrets[i].path != '/' || stat(secrets[i].path, &info) != 0 || !(info.st_mode & S_IROTH)) continue;
-        SAY(main_server, APLOG_WARNING, "SR0409: %s %s can be read by every user of this host: run: chmod 600 %s",
-            secrets[i].name, secrets[i].path, secrets[i].path);
+        const char *name = secrets[i].name, *path = secrets[i].path;
+        if (*path != '/' || stat(path, &info) != 0) continue;
+        if (info.st_mode & S_IROTH)
+            SAY(main_server, APLOG_WARNING, "SR0409: %s %s can be read by every user of this host: run: chmod 600 %s",
+                name, path, path);
+        else if (sr_conf_is_exposed(path))
+            SAY(main_server, APLOG_WARNING,
+                "SR0409: %s %s can be read by httpd's user, whose processes handle requests: run: chown root: %s; "
+                "chmod 600 %s",
+                name, path, path, path);
     }
 }
 

@@ -195,8 +195,11 @@ static const char *read_time(apr_pool_t *pool, const sr_conf_row_t *row, const c
     if (!apr_isdigit(*text) || ap_timeout_parameter_parse(text, &value, "s"))
         return "must be a time, such as 2500ms or 3s";
     if (value < row->min || value > row->max)
-        return apr_psprintf(pool, "must be %" APR_INT64_T_FMT "ms to %" APR_INT64_T_FMT "s", row->min / 1000,
-                            row->max / APR_USEC_PER_SEC);
+        return row->min % APR_USEC_PER_SEC
+                   ? apr_psprintf(pool, "must be %" APR_INT64_T_FMT "ms to %" APR_INT64_T_FMT "s", row->min / 1000,
+                                  row->max / APR_USEC_PER_SEC)
+                   : apr_psprintf(pool, "must be %" APR_INT64_T_FMT "s to %" APR_INT64_T_FMT "s",
+                                  row->min / APR_USEC_PER_SEC, row->max / APR_USEC_PER_SEC);
     *(sr_conf_TIME *)slot = value;
     return NULL;
 }
@@ -222,7 +225,7 @@ static const char *read_times(apr_pool_t *pool, const sr_conf_row_t *row, const 
     return NULL;
 }
 
-/* Parses a time in units up to days, or "none". */
+/* Parses a time in units up to days, or "none". A number alone is refused, because one would take it for days. */
 static const char *read_age(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     static const char wanted[] = "must be a time of at least 1s, such as 90d, 12h or 30min, or none";
@@ -232,7 +235,7 @@ static const char *read_age(apr_pool_t *pool, const sr_conf_row_t *row, const ch
         *(sr_conf_AGE *)slot = 0;
         return NULL;
     }
-    if (!digits || digits > 9) return wanted;
+    if (!digits || digits > 9 || !text[digits]) return wanted;
     if (!strcmp(text + digits, "d")) value = apr_time_from_sec(apr_atoi64(text) * 86400);
     else if (ap_timeout_parameter_parse(text, &value, "s")) return wanted;
     if (value < row->min || value > row->max) return wanted;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* writable.c: checks whether httpd's user can write to a folder. If the caller is root, a child process with the
- * rights of that user tries it, so that groups, access control lists and file servers that do not trust root are
- * respected. */
+/* writable.c: checks whether httpd's user can write to a folder or read a file. If the caller is root, a child process
+ * with the rights of that user tries it, so that groups, access control lists and file servers that do not trust root
+ * are respected. */
 #include "conf/conf.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <unixd.h>
 
-enum { WRITABLE, NOT_WRITABLE };
+enum { PERMITTED, DENIED };
 
 bool sr_conf_become_user(void)
 {
@@ -23,16 +23,30 @@ bool sr_conf_become_user(void)
     return setuid(ap_unixd_config.user_id) == 0;
 }
 
-/* If the process cannot get the rights of the user, the result is unknown, and true is returned. */
-bool sr_conf_can_write(const char *folder)
+/* Returns false if access(2) denies httpd's user this. If the process cannot get the rights of the user, the result is
+ * `unknown`. */
+static bool may(const char *path, int mode, bool unknown)
 {
     int status = 0;
     pid_t waited;
-    if (geteuid() != 0) return access(folder, W_OK | X_OK) == 0;
+    if (geteuid() != 0) return access(path, mode) == 0;
     const pid_t pid = fork();
-    if (pid < 0) return true;
-    if (pid == 0) _exit(sr_conf_become_user() && access(folder, W_OK | X_OK) != 0 ? NOT_WRITABLE : WRITABLE);
+    if (pid < 0) return unknown;
+    if (pid == 0) {
+        if (!sr_conf_become_user()) _exit(unknown ? PERMITTED : DENIED);
+        _exit(access(path, mode) == 0 ? PERMITTED : DENIED);
+    }
     while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
         ;
-    return waited != pid || !WIFEXITED(status) || WEXITSTATUS(status) != NOT_WRITABLE;
+    return waited == pid && WIFEXITED(status) ? WEXITSTATUS(status) == PERMITTED : unknown;
+}
+
+bool sr_conf_can_write(const char *folder)
+{
+    return may(folder, W_OK | X_OK, true);
+}
+
+bool sr_conf_is_exposed(const char *file)
+{
+    return geteuid() == 0 && ap_unixd_config.user_id != 0 && may(file, R_OK, false);
 }

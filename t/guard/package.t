@@ -31,5 +31,30 @@ for my $unit (map { s{.*/}{}r } files('conf/systemd/*')) {
     like($text, qr/^$_$/m, "… it has $_")
         for qw(User=www-data ProtectSystem=full NoNewPrivileges=yes CapabilityBoundingSet= PrivateTmp=yes);
 }
+
+# Root must not open, create, chown or remove by name in a folder that another user can write: this user could put a
+# link there. Of /run, /etc and /var/lib, only root can write to the first level.
+for my $unit (files('conf/systemd/*.service')) {
+    my $text = slurp($unit);
+    unlike($text, qr/^(?:Runtime|State|Cache|Logs)Directory=/m, "$unit has no folder of its user");
+    for my $command ($text =~ /^Exec\w+=[@:!-]*\+(.*)$/mg) {
+        unlike($command, qr{(?:%[tTSCLV]|/run|/tmp|/var/\w+)/[\w.-]+/}, '… and root writes to /run itself, in a file');
+        unlike($command, qr/\bchown\b|-R\b|\binstall\b/, '… which stays its own');
+    }
+}
+my $verbs = qr/\b(?:install|chown|chgrp|chmod|mkdir|touch|cp|mv|ln|rm|tee)\b|>/;
+for my $script (files('debian/*.p*', 'conf/container/start')) {
+    next if $script !~ m{\.(?:pre|post)(?:inst|rm)$|start$};
+    my ($text, @wrong, $given) = slurp($script) =~ s/^\s*#.*//gmr;
+    for my $line (split /\n/, $text =~ s/\\\n//gr) {
+        next if $line !~ $verbs || $line =~ /^\s*(?:say|echo)\b/ || $line =~ /\bsetpriv --reuid=www-data /;
+        push @wrong, $line if $line =~ m{(?:\$folder|/var/lib/sigreq)/} && ($given || $line !~ m{^\s*install -d });
+        $given ||= $line =~ m{\b(?:chown|-o) www-data.* "?(?:\$folder|/var/lib/sigreq)"?$};
+    }
+    is(join("\n", @wrong), '', "$script: root does nothing by name in the folder of httpd's user");
+}
+for my $spec (slurp('rpm/mod_sigreq.spec') =~ /^%(?:pre|post)\w*\n(.*?)(?=^%)/gms) {
+    unlike($spec, qr{/var/lib/sigreq}, 'rpm: no script works in the folder of httpd\'s user');
+}
 like($administration, qr/DELETE-ON-PURGE/, 'docs/administration.md says what a purge keeps');
 done_testing;

@@ -129,6 +129,14 @@ ok(wait_for(sub { (ask('/api/v3/health'))[0] == 200 }), 'it starts again');
 is((ask("/api/v3/signatures/$created->{uuid}", @bearer))[0], 200, '… with what was there');
 is(ended('TERM'), 0, 'it ends at once');
 
+# --- a link of httpd's user
+make_path("$dir/linked/data");
+symlink '/etc/sigreq', "$dir/linked/data/documents" or die "symlink: $!\n";
+start("$dir/linked", 'SIGREQ_SEAL_NAME=Our company');
+ok(wait_for(sub { (ask('/api/v3/health'))[0] }), 'a link in the place of the folder of documents: it starts');
+is((stat "$dir/linked/seal")[4], 0, '… and the target of the link still belongs to root');
+ended('TERM');
+
 # --- a volume without a seal
 start("$dir/two");
 ok(wait_for(sub { (ask('/api/v3/health'))[0] == 503 }), 'without a seal the service is not healthy');
