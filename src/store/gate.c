@@ -7,7 +7,10 @@
  * Reading and writing are distinguished. While a synchronous standby stalls, each COMMIT waits for it, and its backend
  * continues to wait after the client has given up, but reading works. After that only few threads may write until
  * several writes were answered. One answered write is not enough, because a transaction that commits nothing does not
- * wait for the standby. */
+ * wait for the standby.
+ *
+ * A read that was not answered in time says nothing about the database if another operation was answered meanwhile:
+ * then one statement was slow, for example a list with many rows. */
 #include "store/store.h"
 
 #include <pthread.h>
@@ -171,7 +174,7 @@ const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_
     const apr_interval_time_t longest = gate->limit + 2 * gate->connect_time; /* then the thread that tried is dead */
     const char *why;
 
-    *visit = (sr_visit_t){gate, use, false};
+    *visit = (sr_visit_t){gate, use, false, sr_time_steady()};
     if (is_stopped(visit)) {
         visit->tries = sr_metrics_turn(trying(visit), gate->number, sr_time_steady(), longest);
         if (!visit->tries) return stopped_text;
@@ -194,12 +197,22 @@ static bool set_stopped(const sr_gate_t *gate, sr_use_t use, bool stopped)
     return true;
 }
 
+/* Returns true if this process or another one of the machine was answered after the visit began. */
+static bool others_answered(const sr_visit_t *visit)
+{
+    return sr_metrics_value(SR_METRIC_DATABASE_ANSWERED, visit->gate->number, 0) > (apr_uint64_t)visit->begun;
+}
+
 /* A database that cannot be reached or read cannot be written either. A database that was written can also be read. */
 sr_gate_change_t sr_gate_leave(sr_visit_t *visit, sr_visit_end_t end)
 {
     sr_gate_t *gate = visit->gate;
-    const bool stops = end != SR_VISIT_ANSWERED;
     bool changed = false;
+
+    if (end == SR_VISIT_LATE && visit->use == SR_USE_READ && others_answered(visit)) end = SR_VISIT_UNKNOWN;
+    if (end == SR_VISIT_ANSWERED)
+        sr_metrics_set(SR_METRIC_DATABASE_ANSWERED, gate->number, 0, (apr_uint64_t)sr_time_steady());
+    const bool stops = end != SR_VISIT_ANSWERED;
 
     if (end != SR_VISIT_UNKNOWN) {
         const bool both = end == SR_VISIT_UNREACHABLE || (visit->use == SR_USE_READ) == stops;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* named.c: statements that the server keeps prepared. PostgreSQL parses and plans a statement each time it is sent,
- * but a named one only once in a session. A name is known only to the server process that has prepared it, and behind
- * a pooler such as PgBouncer the next operation may run in another one. So statements get names only if the process
- * that runs them is the one that has answered when the connection was made: a pooler makes up the number that it gives
- * to its clients.
+/* named.c: what a session of PostgreSQL keeps: prepared statements, and the time limit of lists. PostgreSQL parses and
+ * plans a statement each time it is sent, but a named one only once in a session. A name is known only to the server
+ * process that has prepared it, and behind a pooler such as PgBouncer the next operation may run in another one. So
+ * statements get names only if the process that runs them is the one that has answered when the connection was made: a
+ * pooler makes up the number that it gives to its clients.
  *
  * A named statement may have another text than the one that is sent without a name (@named): that of a function in SQL,
  * which the server inserts into the statement. That saves a fifth of the time, but must be planned with the statement.
@@ -21,10 +21,12 @@
 
 struct sr_named_t {
     apr_pool_t *connection_pool;
-    apr_pool_t *pool; /* of this session */
-    int session;      /* the server process, or 0 */
+    apr_pool_t *pool;   /* of this session */
+    int session;        /* the server process, or 0 */
+    bool asked, direct; /* direct: no pooler is between this process and the server */
     bool checked;
-    bool usable; /* if checked */
+    bool usable;  /* if checked */
+    bool limited; /* SR_SQL_LIMITED was sent */
     unsigned char uses[SR_OP_COUNT];
     apr_dbd_prepared_t *statements[SR_OP_COUNT];
 };
@@ -47,15 +49,27 @@ static void session_begin(sr_named_t *named, int session)
     apr_pool_create(&named->pool, connection_pool);
 }
 
-static bool is_direct(const sr_named_t *named, const sr_connection_t *connection, apr_pool_t *pool)
+static bool is_direct(sr_named_t *named, const sr_connection_t *connection, apr_pool_t *pool)
 {
     const char *const sql = connection->dialect->sql->engine[SR_SQL_SESSION], *answer;
 
-    return sr_connection_ask(&answer, connection, sql, pool) == 0 && answer
-           && strtol(answer, NULL, 10) == named->session;
+    if (named->asked) return named->direct;
+    named->direct =
+        sr_connection_ask(&answer, connection, sql, pool) == 0 && answer && strtol(answer, NULL, 10) == named->session;
+    named->asked = true;
+    return named->direct;
 }
 
-static bool session_check(const sr_named_t *named, const sr_connection_t *connection, apr_pool_t *pool)
+/* Returns the server process, or 0 if the database has none. */
+static int session_of(sr_named_t *named, const sr_connection_t *connection)
+{
+    const int session = connection->dialect->session ? connection->dialect->session(connection) : 0;
+
+    if (session && session != named->session) session_begin(named, session);
+    return session;
+}
+
+static bool session_check(sr_named_t *named, const sr_connection_t *connection, apr_pool_t *pool)
 {
     const char *const sql = connection->dialect->sql->engine[SR_SQL_NAMING], *ignored;
 
@@ -79,11 +93,9 @@ static int prepare(apr_dbd_prepared_t **statement, const sr_named_t *named, cons
 apr_dbd_prepared_t *sr_named_get(sr_named_t *named, const sr_connection_t *connection, sr_op_t op, apr_pool_t *pool)
 {
     const sr_operation_t *operation = &connection->dialect->sql->operations[op];
-    const int session = connection->dialect->session ? connection->dialect->session(connection) : 0;
     apr_dbd_prepared_t *statement = NULL;
 
-    if (!session || !operation->statements[0].typed) return NULL;
-    if (session != named->session) session_begin(named, session);
+    if (!session_of(named, connection) || !operation->statements[0].typed) return NULL;
     if (named->statements[op] && named->usable) return named->statements[op];
     if (named->uses[op] < USES) named->uses[op]++;
     if (named->uses[op] < USES) return NULL;
@@ -101,4 +113,34 @@ bool sr_named_give_up(sr_named_t *named, sr_op_t op)
 
     if (was_used) named->usable = false;
     return was_used;
+}
+
+static int send_limit(const sr_connection_t *connection, apr_interval_time_t limit, apr_pool_t *pool)
+{
+    const char *arguments[] = {apr_psprintf(pool, "%" APR_TIME_T_FMT, apr_time_as_msec(limit))};
+    apr_dbd_prepared_t *statement = NULL;
+    apr_dbd_results_t *results = NULL;
+    int status = apr_dbd_prepare(connection->driver, pool, connection->handle,
+                                 connection->dialect->sql->engine[SR_SQL_LIMITED], NULL, &statement);
+
+    if (status == 0) status = sr_connection_enter(connection);
+    if (status != 0) return status;
+    status = apr_dbd_pselect(connection->driver, pool, connection->handle, &results, statement, 1, 1, arguments);
+    return sr_connection_leave(connection, status);
+}
+
+/* Only lists are limited: other operations that read find their rows by an index, and changing the limit before each
+ * operation that writes would cost a round trip. An operation that writes is never cancelled (watch.c). */
+int sr_named_limit(sr_named_t *named, const sr_connection_t *connection, bool reads, bool many, apr_pool_t *pool)
+{
+    const apr_interval_time_t limit = sr_watch_limit(connection->watch);
+    const bool wanted = reads && many;
+    int status;
+
+    if (!limit || !session_of(named, connection) || wanted == named->limited || (named->limited && reads)) return 0;
+    if (wanted && !is_direct(named, connection, pool)) return 0;
+    status = wanted ? send_limit(connection, limit * 3 / 4, pool)
+                    : sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_UNLIMITED]);
+    if (status == 0) named->limited = wanted;
+    return status;
 }

@@ -14,12 +14,14 @@ typedef enum sr_engine_sql_t {
     SR_SQL_BEGIN,
     SR_SQL_COMMIT,
     SR_SQL_ROLLBACK,
-    SR_SQL_SYNCED,   /* outside a transaction: commits of this connection wait for the disk, as they do at first */
-    SR_SQL_UNSYNCED, /* outside a transaction: commits do not wait for the disk */
-    SR_SQL_PROBE,    /* does nothing, and succeeds if the connection works */
-    SR_SQL_SESSION,  /* gives the number of the server process that runs it */
-    SR_SQL_NAMING,   /* before statements are prepared under names in a session */
-    SR_SQL_LEADER,   /* gives "<system> <timeline>" of a server that leads, or NULL */
+    SR_SQL_SYNCED,    /* outside a transaction: commits of this connection wait for the disk, as they do at first */
+    SR_SQL_UNSYNCED,  /* outside a transaction: commits do not wait for the disk */
+    SR_SQL_PROBE,     /* does nothing, and succeeds if the connection works */
+    SR_SQL_SESSION,   /* gives the number of the server process that runs it */
+    SR_SQL_NAMING,    /* before statements are prepared under names in a session */
+    SR_SQL_LIMITED,   /* takes milliseconds: the server ends statements that take longer */
+    SR_SQL_UNLIMITED, /* the limit is as it was */
+    SR_SQL_LEADER,    /* gives "<system> <timeline>" of a server that leads, or NULL */
     SR_SQL_SCHEMA_EXISTS,
     SR_SQL_SCHEMA_STATE,
     SR_SQL_SCHEMA_VERSION,
@@ -189,6 +191,9 @@ apr_dbd_prepared_t *sr_named_get(sr_named_t *named, const sr_connection_t *conne
 /* The statement of the operation has failed. Returns true if it had a name. Then this session uses no names any more,
  * and the operation should be sent again. */
 bool sr_named_give_up(sr_named_t *named, sr_op_t op);
+/* Has the server end a list before the watchdog shuts down the connection, so that the error is this statement's. To be
+ * called before each operation, with whether it reads and gives many rows. Returns 0, or the status of apr_dbd. */
+int sr_named_limit(sr_named_t *named, const sr_connection_t *connection, bool reads, bool many, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- leader.c */
 
@@ -213,6 +218,8 @@ bool sr_leader_is_former(const sr_leader_t *leader, const sr_connection_t *conne
 /* Until sr_watch_disarm the watchdog may shut down this socket. Returns false if the time is up already. */
 bool sr_watch_arm(sr_watch_t *watch, int socket);
 void sr_watch_disarm(sr_watch_t *watch, bool answered);
+/* Returns the time limit of an operation, or 0 if there is none. */
+apr_interval_time_t sr_watch_limit(const sr_watch_t *watch);
 /* Returns true if at least this time is left, or if there is no watch. */
 bool sr_watch_allows(const sr_watch_t *watch, apr_interval_time_t time);
 

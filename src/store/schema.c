@@ -38,6 +38,7 @@ static const char *problem_of(const sr_schema_t *schema, apr_pool_t *pool)
 {
     if (schema->foreign) return schema->foreign;
     if (schema->version != schema->latest) {
+        if (!schema->version) return "the database has no tables: run: sigreqctl db init";
         return apr_psprintf(pool, "database schema is version %d, this build needs %d: %s", schema->version,
                             schema->latest,
                             schema->version < schema->latest ? RUN_UPGRADE : "install the build that made it");

@@ -260,6 +260,9 @@ static int run_statements(call_t *call, apr_pool_t *scratch_pool)
     const sr_connection_t *connection = &call->store->connection;
     int status = choose_sync(call);
 
+    if (status == 0)
+        status = sr_named_limit(call->store->prepared->named, connection, sr_store_reads(call->op),
+                                sr_store_shapes[call->op].many, scratch_pool);
     if (status == 0 && call->operation->write) status = sr_connection_begin(connection, scratch_pool);
     for (int i = 0; i < call->operation->count && status == 0 && !call->outcome; i++) {
         const int needs = call->operation->statements[i].needs;

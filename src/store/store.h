@@ -59,7 +59,7 @@ typedef enum sr_outcome_t {
     SR_QUOTA,        /* the organisation's production quota is used up */
     SR_REPLAY,       /* same Idempotency-Key, same request: the row is the first response */
     SR_CONFLICT,     /* same Idempotency-Key, another request; or the name is taken (administration) */
-    SR_GONE,         /* the link of a signer who was replaced */
+    SR_GONE,         /* the link of a signer who was replaced, or the deadline of a creation */
     SR_STALE,        /* the submission was changed after it was read */
     SR_DELETED,      /* the submission was deleted */
     SR_OUTCOME_COUNT
@@ -442,8 +442,7 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const
 /* ------------------------------------------------------------------------------------------------ watch.c
  * A time limit for one operation on PostgreSQL. When the time is up, the socket of the connection is shut down, and
  * the operation fails as with a lost connection. It may have been committed. */
-typedef struct sr_watchdog_t sr_watchdog_t;
-/* Starts the thread that checks the watches of this process. The thread ends with the pool. */
+typedef struct sr_watchdog_t sr_watchdog_t; /* the thread that checks the watches of this process */
 sr_error_t *sr_watchdog_start(sr_watchdog_t **watchdog, apr_interval_time_t limit, apr_pool_t *pool);
 
 /* The watch of one operation. It must not move between sr_watch_begin and sr_watch_end. Callers only read it. */
@@ -463,8 +462,8 @@ void sr_watch_end(sr_watch_t *watch);
 /* ------------------------------------------------------------------------------------------------- gate.c
  * Decides which threads of a process may use a database. While it responds, all of them may, up to the limits of
  * sr_gate_create. When one operation was not answered in time, the database counts as stopped for all processes of
- * the machine. Then one thread at a time tries it, and all others are refused at once instead of waiting, until one
- * is answered. Reading and writing are counted separately. */
+ * the machine, unless it was a read and others were answered meanwhile. Then one thread at a time tries it, and all
+ * others are refused at once instead of waiting, until one is answered. Reading and writing are counted separately. */
 typedef struct sr_gate_t sr_gate_t;
 /* `number` is the database's number in SR_LABEL_SERVER, `servers` comes from sr_store_servers. At most three quarters
  * of `threads`, and at least two, may use the database at the same time, two thirds of them to write. */
@@ -482,6 +481,7 @@ typedef struct sr_visit_t {
     sr_gate_t *gate;
     sr_use_t use;
     bool tries; /* true for the one thread that tries a stopped database */
+    apr_time_t begun;
 } sr_visit_t;
 
 /* The longest time to open a connection, for each server of the connection string (libpq's connect_timeout). */
@@ -490,9 +490,8 @@ typedef struct sr_visit_t {
 /* Returns that time for all servers, but at most two thirds of the time limit of an operation. */
 apr_interval_time_t sr_gate_connect_time(const sr_gate_t *gate);
 
-/* Returns NULL if the thread may use the database, else the reason why not. Waits until `until` at the latest, a
- * time of sr_time_steady. The thread then opens its connection and calls sr_gate_opened, because one thread at a
- * time opens a connection. */
+/* Returns NULL if the thread may use the database, else the reason why not. Waits until `until` at the latest. The
+ * thread then opens its connection and calls sr_gate_opened, because one thread at a time opens a connection. */
 const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_time_t until);
 void sr_gate_opened(sr_visit_t *visit);
 /* Returns what this has changed, for the log. */

@@ -3,7 +3,8 @@
  * connection exists. If the server is stopped (SIGSTOP, a frozen virtual machine) or waits for a standby, its kernel
  * still acknowledges the packets, so no TCP option ends the wait. Therefore one thread per process shuts down the
  * socket of such a connection, and libpq reports a lost connection. The statement may have been committed.
- * Statements are never cancelled, because a cancelled COMMIT that waits for a synchronous standby reports success. */
+ * Statements that write are never cancelled, because a cancelled COMMIT that waits for a synchronous standby reports
+ * success. The server ends lists earlier (named.c). */
 #include "store/private.h"
 
 #include <fcntl.h>
@@ -150,4 +151,9 @@ void sr_watch_disarm(sr_watch_t *watch, bool answered)
 bool sr_watch_allows(const sr_watch_t *watch, apr_interval_time_t time)
 {
     return !watch || !watch->watchdog || sr_time_steady() + time <= watch->until;
+}
+
+apr_interval_time_t sr_watch_limit(const sr_watch_t *watch)
+{
+    return watch && watch->watchdog ? watch->watchdog->limit : 0;
 }

@@ -440,7 +440,7 @@ static void checks(base_t *base)
 
     link_connect(&link, base, base->pool);
     link_open(&link);
-    ok(link.error && link.error->code == SR_EUNAVAILABLE && strstr(link.error->cause, "run: sigreqctl db upgrade"),
+    ok(link.error && link.error->code == SR_EUNAVAILABLE && strstr(link.error->cause, "run: sigreqctl db init"),
        "no schema: %s", link.error ? link.error->cause : "");
     link_upgrade(&link);
     link_contents(&link);

@@ -82,6 +82,22 @@ static void operation(base_t *base)
     is_str(link_outcome(&l), "ok", "and is answered");
     ok(watch.answered && !watch.late, "… in time");
     sr_watch_end(&watch);
+    sr_watch_begin(&watch, watchdog, -1, SR_CONNECT_TIME);
+    execute(&other, "BEGIN");
+    execute(&other, "LOCK TABLE sigreq.token");
+    RUN(&l, SR_OP_TOKEN_LIST, "nohash", "1790000000000000", "10", "older", NULL, "0");
+    ok(l.error && l.error->code == SR_EUNAVAILABLE && strstr(l.error->cause, "statement timeout"),
+       "the server ends a list: %s", l.error ? l.error->cause : "none");
+    ok(!watch.late, "… before the connection is shut down");
+    execute(&other, "ROLLBACK");
+    RUN(&l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 2, l.pool), "Another", NULL, "1790000000000000");
+    is_str(link_outcome(&l), "ok", "what writes");
+    const char *most;
+    ok(!sr_connection_ask(&most, &(sr_connection_t){&sr_dialect_pgsql, base->driver, l.handle, NULL},
+                          "SELECT current_setting('statement_timeout')", l.pool),
+       "the session is asked");
+    is_str(most, "0", "… has no such limit");
+    sr_watch_end(&watch);
     link_close(&other);
     link_close(&l);
 }
@@ -144,6 +160,13 @@ static void gate(apr_pool_t *pool)
     ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until) && visits[0].tries, "then who writes has to try, too");
     sr_gate_opened(&visits[0]);
     is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_ANSWERS, "and is answered: so is who reads");
+    ok(!sr_gate_enter(&visits[0], of, SR_USE_READ, until), "one reads for long");
+    sr_gate_opened(&visits[0]);
+    ok(!sr_gate_enter(&visits[1], of, SR_USE_READ, until), "another one");
+    sr_gate_opened(&visits[1]);
+    is_int(sr_gate_leave(&visits[1], SR_VISIT_ANSWERED), SR_GATE_SAME, "… is answered meanwhile");
+    is_int(sr_gate_leave(&visits[0], SR_VISIT_LATE), SR_GATE_SAME, "so the late read says nothing about the database");
+    is_int((long long)sr_metrics_value(SR_METRIC_DATABASE_STOPPED, 0, SR_USE_READ), 0, "… and the figure neither");
     ok(!sr_gate_enter(&visits[0], of, SR_USE_READ, until) && !visits[0].tries, "everybody may");
     const apr_time_t soon = sr_time_steady() + SR_CONNECT_TIME + apr_time_from_msec(100);
     ok(sr_gate_enter(&visits[1], of, SR_USE_WRITE, soon) != NULL,

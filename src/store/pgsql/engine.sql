@@ -134,6 +134,14 @@ SELECT pg_backend_pid()
 -- @engine NAMING 0
 SELECT set_config('jit', 'off', false) || set_config('enable_seqscan', 'off', false)
 
+-- A shorter limit of the administrator's stays.
+-- @engine LIMITED 1
+SELECT set_config('statement_timeout', a.most, false) FROM (SELECT %s::text AS most) a
+WHERE coalesce(nullif(extract(epoch FROM current_setting('statement_timeout')::interval), 0) * 1000 > a.most::int, true)
+
+-- @engine UNLIMITED 0
+RESET statement_timeout
+
 -- What tells a leader from a former one (leader.c): the system, and the timeline, which is greater after each promotion.
 -- @engine LEADER 0
 SELECT CASE WHEN pg_is_in_recovery() THEN NULL

@@ -49,7 +49,7 @@ CREATE VIEW submission_row AS
 -- this transaction is the only writer.
 -- @op submission_create(token_hash hash, now time, uuid uuid, submission json, representation text, metadata text?,
 --     idempotency_key text?, folder uuid, blobs json, new_blobs json?, webhooks json?, timers json?)
---     → ok | replay representation | unauthorized | quota | conflict | stale write
+--     → ok | replay representation | unauthorized | quota | conflict | gone | stale write
 -- @answer
 WITH @ARGUMENTS,
 verdict AS (
@@ -57,6 +57,7 @@ verdict AS (
                 WHEN s.uuid = a.uuid AND s.token_id = t.id THEN 'ok'
                 WHEN i.fingerprint = a.submission->>'$.fingerprint' THEN 'replay'
                 WHEN i.key IS NOT NULL THEN 'conflict'
+                WHEN a.idempotency_key IS NOT NULL AND a.submission->>'$.expires_at' <= a.now THEN 'gone'
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota'
                 WHEN EXISTS (SELECT 1 FROM json_each(a.blobs) c
                              WHERE (c.value->>'$.key' IS NULL OR c.value->>'$.found' IS NOT NULL)
