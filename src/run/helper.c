@@ -37,7 +37,8 @@ static const char *ping(const void *baton, apr_pool_t *pool)
     if (!sr_conf_become_user()) return "";
     sr_error_t *error = sr_pdf_pool_create(&helpers, &options, pool);
     if (!error) error = sr_pdf_ping(helpers, pool);
-    return error ? sr_error_text(error, false, pool) : "";
+    /* the message is for signers */
+    return !error ? "" : error->cause ? error->cause : error->message;
 }
 
 static void ignore(void *baton, const char *message)

@@ -91,6 +91,7 @@ const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *c
                                 uri.port_str ? uri.port_str : "", NULL);
     }
     read_mailbox(&mail->from_name, &mail->from_address, conf->mail_from, pool);
+    mail->names_requester = conf->mail_requester;
     if (*conf->mail_test_to) read_mailbox(&nobody, &mail->test_to, conf->mail_test_to, pool);
     read_templates(mail, conf->mail_templates, main_server, pool);
     return mail;

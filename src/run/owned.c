@@ -125,10 +125,8 @@ static const char *examine(const ask_t *ask, apr_pool_t *parent)
         lines = apr_psprintf(parent, "%s%cthe database of %s (%s) can lose committed data: %s\n", lines, RISK,
                              ask->use->where, ask->use->shown, risk);
     if (why)
-        lines = apr_psprintf(parent,
-                             "%cthe database of %s (%s) did not say whether its documents belong to it: "
-                             "%s\n",
-                             UNKNOWN, ask->use->where, ask->use->shown, why);
+        lines = apr_psprintf(parent, "%cthe database of %s (%s) cannot be used at present: %s\n", UNKNOWN,
+                             ask->use->where, ask->use->shown, why);
     apr_pool_destroy(pool); /* closes the connection */
     return apr_pstrcat(parent, lines, COMPLETE, NULL);
 }
@@ -175,9 +173,7 @@ static char *result_of(const ask_t *ask, apr_time_t until, apr_pool_t *pool)
         end[-1] = '\0';
         return text;
     }
-    return apr_psprintf(pool,
-                        "%cthe database of %s (%s) did not say whether its documents belong to it: there was no "
-                        "answer within %d s\n",
+    return apr_psprintf(pool, "%cthe database of %s (%s) cannot be used at present: there was no answer within %d s\n",
                         UNKNOWN, ask->use->where, ask->use->shown, PATIENCE_SECONDS);
 }
 

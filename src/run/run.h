@@ -113,6 +113,8 @@ const char *sr_run_signd_check(int seal, apr_pool_t *ptemp, server_rec *main_ser
 void sr_run_signd_token(json_t *setup, server_rec *main_server);
 /* child_init: returns the door to the signer process; -1: there is none. */
 int sr_run_signd_child_init(void);
+/* monitor: starts the signer process if it died and could not be started again. */
+void sr_run_signd_monitor(void);
 
 /* ------------------------------------------------------------------------------------------- authorities.c */
 /* check, and post_config: checks and reads SigreqCACertificateFile and SigreqTrust. */

@@ -217,6 +217,7 @@ static void look_at_next(server_rec *main_server, apr_pool_t *pool)
 int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server)
 {
     if (!sr_conf_is_used()) return DECLINED;
+    sr_run_signd_monitor();
     look_at_next(main_server, pool);
     sr_run_own_measure();
     if (sr_time_now() - warned >= WARN_EACH) warn_of_ends(main_server, pool);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signd.c: the process sigreq-signd of a configuration, which has the keys of the seals. The parent starts it, and
- * starts it again when it dies. Neither the parent nor a child has a key in its memory.
+ * starts it again when it dies. An attempt that fails is repeated after a pause that grows. Neither the parent nor a
+ * child has a key in its memory.
  *
  * A graceful restart starts a new process for new children. The old one goes on for old children, and ends when the
  * last of them has closed its end of the door. The parent notes its process id for that time (`retired`). */
@@ -26,8 +27,10 @@
 
 APLOG_USE_MODULE(sigreq);
 
-#define PATIENCE apr_time_from_sec(30)    /* for the first start */
-#define QUICK apr_time_from_sec(1)        /* a process that dies so early is started again a second later */
+#define PATIENCE apr_time_from_sec(30)   /* for the first start */
+#define QUICK apr_time_from_sec(1)       /* a process that dies so early is started again a second later */
+#define FIRST_PAUSE apr_time_from_sec(1) /* before an attempt to start a process is repeated; doubled each time */
+#define LONGEST_PAUSE apr_time_from_sec(60)
 #define MAX_ANSWER ((apr_size_t)64 << 20) /* with the chains of 10,000 own seals */
 #define MAX_RETIRED 64
 
@@ -40,6 +43,9 @@ typedef struct signd_t {
     int tries;           /* a file in memory, in which the process records that it has tried a PIN */
     apr_proc_t process;
     apr_time_t started;
+    char death[128];              /* the end of the last process, for the log */
+    apr_interval_time_t pause;    /* after `started`, when the attempt failed; 0: there is a process */
+    bool unusable[SR_SIGND_NEXT]; /* by environment: the seal could not be used before the process died */
 } signd_t;
 static signd_t *present;
 
@@ -56,6 +62,8 @@ static int spawn(int *answer, signd_t *signd, apr_pool_t *pool)
 {
     int pair[2];
     const char *text = sr_json_text(signd->setup, pool);
+    signd->process.pid = 0;
+    signd->started = sr_time_steady();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return errno;
     pair[1] = sr_descriptor_raise(pair[1]);
     const int descriptors[] = {signd->inside, pair[1], signd->tries};
@@ -65,15 +73,25 @@ static int spawn(int *answer, signd_t *signd, apr_pool_t *pool)
         .descriptors = descriptors,
         .count = 3,
         .environment = environ};
-    int failed = sr_process_spawn(&signd->process.pid, &what);
+    pid_t pid;
+    int failed = sr_process_spawn(&pid, &what);
+    if (!failed) signd->process.pid = pid;
     close(pair[1]);
     /* The setup fits into the buffer of the socket. A program that has already ended does not answer. */
     if (!failed && send(pair[0], text, strlen(text), MSG_NOSIGNAL) != (ssize_t)strlen(text) && errno != EPIPE)
         failed = EIO;
     shutdown(pair[0], SHUT_WR);
-    signd->started = sr_time_steady();
     *answer = pair[0];
     return failed;
+}
+
+/* Ends a process that does not serve: it has ended, or it does not answer. */
+static void end_process(signd_t *signd)
+{
+    if (signd->process.pid <= 0) return;
+    kill(signd->process.pid, SIGKILL);
+    while (waitpid(signd->process.pid, NULL, 0) < 0 && errno == EINTR) continue;
+    signd->process.pid = 0;
 }
 
 /* Reads until the process closes the connection or the time is over. Returns NULL if there is no complete answer. */
@@ -96,16 +114,20 @@ static bool is_stopping(void)
     return ap_mpm_query(AP_MPMQ_MPM_STATE, &state) == APR_SUCCESS && state == AP_MPMQ_STOPPING;
 }
 
-static const char *death_of(int status, apr_pool_t *pool)
+/* After an attempt to start the process. Without one no seal can be used. */
+static void set_pause(signd_t *signd, bool failed)
 {
-    if (WIFSIGNALED(status))
-        return apr_psprintf(pool, "signal %d, %s", WTERMSIG(status), sigdescr_np(WTERMSIG(status)));
-    return apr_psprintf(pool, "exit status %d", WEXITSTATUS(status));
+    const bool changes = failed == !signd->pause;
+    const apr_interval_time_t longer = signd->pause ? 2 * signd->pause : FIRST_PAUSE;
+    signd->pause = !failed ? 0 : longer < LONGEST_PAUSE ? longer : LONGEST_PAUSE;
+    for (int i = SR_TEST; changes && i <= SR_PRODUCTION; i++) {
+        if (failed) signd->unusable[i] = sr_metrics_value(SR_METRIC_SEAL_UNUSABLE, i, 0) != 0;
+        sr_metrics_set(SR_METRIC_SEAL_UNUSABLE, i, 0, failed || signd->unusable[i]);
+    }
 }
 
-static void start_again(signd_t *signd, int status)
+static void start_again(signd_t *signd)
 {
-    const pid_t died = signd->process.pid;
     const bool quick = sr_time_steady() - signd->started < QUICK;
     apr_pool_t *pool;
     int answer = -1;
@@ -114,17 +136,30 @@ static void start_again(signd_t *signd, int status)
     json_object_set_new(signd->setup, "wait", json_integer(quick));
     const int failed = spawn(&answer, signd, pool);
     if (answer >= 0) close(answer);
-    sr_metrics_count(SR_METRIC_SIGNER_RESTARTS, 0, 0, 1);
+    if (failed) end_process(signd);
+    set_pause(signd, failed);
     if (failed)
         ap_log_error(APLOG_MARK, APLOG_CRIT, failed, signd->server,
-                     "SR0405: the signer process %d died (%s), and %s cannot be started: nothing can be sealed",
-                     (int)died, death_of(status, pool), signd->program);
+                     "SR0405: %s, and %s cannot be started: nothing can be sealed until a later attempt succeeds",
+                     signd->death, signd->program);
     else
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, signd->server,
-                     "SR0404: the signer process %d died (%s): process %d replaces it", (int)died,
-                     death_of(status, pool), (int)signd->process.pid);
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, signd->server, "SR0404: %s: process %d replaces it", signd->death,
+                     (int)signd->process.pid);
     apr_pool_destroy(pool);
-    if (!failed) watch(signd->server->process->pconf);
+    if (failed) return;
+    sr_metrics_count(SR_METRIC_SIGNER_RESTARTS, 0, 0, 1);
+    watch(signd->server->process->pconf);
+}
+
+static void note_death(signd_t *signd, int status)
+{
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (signal)
+        apr_snprintf(signd->death, sizeof signd->death, "the signer process %d died (signal %d, %s)",
+                     (int)signd->process.pid, signal, sigdescr_np(signal));
+    else
+        apr_snprintf(signd->death, sizeof signd->death, "the signer process %d died (exit status %d)",
+                     (int)signd->process.pid, WEXITSTATUS(status));
 }
 
 /* Called by the parent (apr_proc_other_child_register), also when httpd stops. */
@@ -133,8 +168,15 @@ static void maintain(int reason, void *data, apr_wait_t status)
     signd_t *signd = data;
     if (reason == APR_OC_REASON_UNREGISTER) return;
     apr_proc_other_child_unregister(data);
-    if ((reason == APR_OC_REASON_DEATH || reason == APR_OC_REASON_LOST) && signd == present && !is_stopping())
-        start_again(signd, status);
+    if ((reason != APR_OC_REASON_DEATH && reason != APR_OC_REASON_LOST) || signd != present || is_stopping()) return;
+    note_death(signd, status);
+    start_again(signd);
+}
+
+void sr_run_signd_monitor(void)
+{
+    if (!present || !present->pause || is_stopping()) return;
+    if (sr_time_steady() - present->started >= present->pause) start_again(present);
 }
 
 static void watch(apr_pool_t *pconf)
@@ -203,9 +245,7 @@ static void finish(signd_t *signd, int descriptor)
     const int descriptors[] = {descriptor, signd->outside, signd->inside, signd->tries};
     for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++)
         if (descriptors[i] >= 0) close(descriptors[i]);
-    if (signd->process.pid <= 0) return;
-    kill(signd->process.pid, SIGKILL); /* it has ended, or it does not answer */
-    while (waitpid(signd->process.pid, NULL, 0) < 0 && errno == EINTR) continue;
+    end_process(signd);
 }
 
 static signd_t *make(apr_pool_t *pool, server_rec *main_server, json_t *setup)

@@ -94,7 +94,7 @@ sub away {    # a database that is away: is said, and starts all the same
     is($status, 0, "$name: httpd -t warns") or diag $said;
     like(
         $said,
-        qr/SR0703: the database of the main server \(.*\) did not say whether .*$expected/,
+        qr/SR0703: the database of the main server \(.*\) cannot be used at present: .*$expected/,
         '... with the reason'
     );
     $httpd->start;

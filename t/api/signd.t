@@ -4,6 +4,7 @@
 # protocol.
 use strict;
 use warnings;
+use File::Copy 'copy';
 use File::Temp 'tempdir';
 use Mojo::File 'path';
 use Sigreq::Here qw(suite children signers workers wait_for organisation);
@@ -15,7 +16,8 @@ use Test::More;
 use Time::HiRes 'sleep';
 
 my $folder = tempdir('signd.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
-my $httpd  = Sigreq::Httpd->new(children => 2, server => "<Location /metrics>\nSetHandler sigreq-metrics\n</Location>");
+my $METRICS = "<Location /metrics>\nSetHandler sigreq-metrics\n</Location>";
+my $httpd = Sigreq::Httpd->new(children => 2, server => $METRICS);
 my ($status, $said) = $httpd->test;
 is($status, 0, 'httpd -t') or diag $said;
 unlike($httpd->log, qr/SR0401/, '… starts no signer process');
@@ -106,6 +108,31 @@ subtest 'a graceful restart' => sub {
     my @now = (signers($httpd->pid));
     $httpd->stop;
     ok(wait_for(sub { !kill 0, @now }), 'httpd stops: it ends, too');
+};
+
+subtest 'it dies while it cannot be started' => sub {
+    my $program = "$folder/sigreq-signd";    # signers() finds it by its name
+    copy(suite->{source} . '/build/sigreq-signd', $program) or die "$program: $!";
+    chmod 0755, $program;
+    $httpd = Sigreq::Httpd->new(signd => $program, server => $METRICS)->start;
+    $client = organisation(client => { base => $httpd->base, connections => 0 })->{test};
+    my ($signer) = signers_of(fresh('missing'));
+    rename $program, "$program.away" or die "$program: $!";
+    kill KILL => signers($httpd->pid);
+    ok(wait_for(sub { $client->get('/health')->code == 503 }), 'the health check fails');
+    is($client->get('/health')->json('/sealing'), 'unavailable', '… and says that nothing can be sealed');
+    is(metric('sigreq_seal_unusable\{environment="production"\}'), 1, '… as the metric does');
+    like($httpd->log, qr/:crit\].* SR0405: the signer process \d+ died \(signal 9, Killed\), and \Q$program\E cannot/,
+        '… and the log');
+    my $tries = sub { scalar(() = $httpd->log =~ /SR0405/g) };
+    ok(wait_for(sub { $tries->() > 1 }), 'the attempt is repeated');
+    is($signer->sign->code, 503, 'nothing is signed');
+    rename "$program.away", $program or die "$program: $!";
+    ok(wait_for(sub { $client->get('/health')->code == 200 }), 'the health check succeeds when it can be started');
+    ok(wait_for(sub { $signer->sign->code == 200 }), '… the document is signed');
+    is(metric('sigreq_seal_unusable\{environment="production"\}'), 0, '… and the metric says so');
+    is(scalar signers($httpd->pid), 1, '… by one process');
+    $httpd->stop;
 };
 
 sub client_of { return organisation(client => { base => $_[0]->base, connections => 0 })->{test} }
