@@ -371,7 +371,7 @@ static sr_error_t *s3_note_read(const char **text, sr_blobs_t *blobs, apr_pool_t
 
     *text = NULL;
     if (memory < 0) return sr_blobs_trouble(pool, "making a file in", "memory");
-    sr_error_t *error = sr_s3_find(&there, &size, blobs->bucket->s3, NOTE, memory, pool);
+    sr_error_t *error = sr_s3_find(&there, &size, blobs->bucket->s3, NOTE, memory, 4096, pool);
     if (!error && there && sr_descriptor_read(memory, bytes, NOTE_MOST, 0) < 0)
         error = sr_blobs_trouble(pool, "reading", "memory");
     close(memory);

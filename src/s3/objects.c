@@ -69,9 +69,10 @@ sr_error_t *sr_s3_get(apr_off_t *size, sr_s3_t *s3, const char *key, const char 
     return error;
 }
 
-sr_error_t *sr_s3_find(bool *there, apr_off_t *size, sr_s3_t *s3, const char *key, int descriptor, apr_pool_t *pool)
+sr_error_t *sr_s3_find(bool *there, apr_off_t *size, sr_s3_t *s3, const char *key, int descriptor, apr_off_t most,
+                       apr_pool_t *pool)
 {
-    const sr_s3_call_t call = {.method = "GET", .key = key, .source = -1, .sink = descriptor};
+    const sr_s3_call_t call = {.method = "GET", .key = key, .source = -1, .sink = descriptor, .most = most};
     sr_s3_answer_t answer;
 
     SR_TRY(sr_s3_call(&answer, s3, &call, pool));

@@ -29,6 +29,7 @@ typedef struct sr_s3_call_t {
     apr_off_t size;       /* of the body */
     const char *payload;  /* the SHA-256 of the body */
     int sink;             /* a descriptor for the body of a good response, or -1: it is in the answer */
+    apr_off_t most;       /* bytes that the sink takes; 0: as many as an object can have */
     const char *expected; /* the SHA-256 that this must have, or NULL */
     bool expects_object;  /* a missing object is an old state of the server, which may pass */
 } sr_s3_call_t;

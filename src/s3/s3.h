@@ -110,7 +110,8 @@ sr_error_t *sr_s3_send(sr_s3_t *s3, const char *key, int descriptor, apr_off_t s
 sr_error_t *sr_s3_get(apr_off_t *size, sr_s3_t *s3, const char *key, const char *sha256, int descriptor,
                       apr_pool_t *pool);
 /* The same of an object that may be missing, with any content. That the bucket is missing is an error. */
-sr_error_t *sr_s3_find(bool *there, apr_off_t *size, sr_s3_t *s3, const char *key, int descriptor, apr_pool_t *pool);
+sr_error_t *sr_s3_find(bool *there, apr_off_t *size, sr_s3_t *s3, const char *key, int descriptor, apr_off_t most,
+                       apr_pool_t *pool);
 /* *size is set if the object is there. That the bucket is missing is not known here. */
 sr_error_t *sr_s3_head(bool *there, apr_off_t *size, sr_s3_t *s3, const char *key, apr_pool_t *pool);
 /* Copies an object within the bucket. Errors: SR_EUNAVAILABLE, also if it is missing. */

@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #define IDLE_MOST 64
-#define BODY_MOST ((apr_size_t)8 << 20)  /* bytes of a response that is not written to a file: no list has more */
-#define OBJECT_MOST ((apr_off_t)5 << 30) /* bytes of an object that one PUT can store */
-#define EXPECT_FROM ((apr_off_t)1 << 20) /* bytes of a body that is sent only after a "100 Continue" */
-#define SLOW 1024L                       /* bytes per second */
+#define BODY_MOST ((apr_size_t)8 << 20)   /* bytes of a response that is not written to a file: no list has more */
+#define ERROR_MOST ((apr_size_t)64 << 10) /* bytes of the body of an error */
+#define OBJECT_MOST ((apr_off_t)5 << 30)  /* bytes of an object that one PUT can store */
+#define EXPECT_FROM ((apr_off_t)1 << 20)  /* bytes of a body that is sent only after a "100 Continue" */
+#define SLOW 1024L                        /* bytes per second */
 #define CONNECT_MS 3000L
 
 struct sr_s3_handle_t {
@@ -134,7 +135,8 @@ static bool is_good(const transfer_t *transfer)
 
 static size_t take_object(transfer_t *transfer, const char *bytes, size_t length)
 {
-    if (transfer->answer->received + (apr_off_t)length > OBJECT_MOST) {
+    const apr_off_t most = transfer->call->most ? transfer->call->most : OBJECT_MOST;
+    if (transfer->answer->received + (apr_off_t)length > most) {
         transfer->answer->fault = "the object is too large";
         return 0;
     }
@@ -155,7 +157,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *baton)
     const size_t length = size * count;
 
     if (transfer->call->sink >= 0 && is_good(transfer)) return take_object(transfer, bytes, length);
-    if (transfer->length + length > BODY_MOST) {
+    if (transfer->length + length > (is_good(transfer) ? BODY_MOST : ERROR_MOST)) {
         transfer->answer->fault = "the response is too large";
         return 0;
     }

@@ -24,9 +24,13 @@ const apr_xml_elem *sr_s3_xml_child(const apr_xml_elem *parent, const apr_xml_el
 const char *sr_s3_xml_text(const apr_xml_elem *parent, const char *name, apr_pool_t *pool)
 {
     const apr_xml_elem *child = sr_s3_xml_child(parent, NULL, name);
-    const char *text = "";
+    const apr_text *first = child ? child->first_cdata.first : NULL;
+    apr_size_t length = 0;
 
-    for (const apr_text *part = child ? child->first_cdata.first : NULL; part; part = part->next)
-        text = apr_pstrcat(pool, text, part->text, NULL);
+    for (const apr_text *part = first; part; part = part->next) length += strlen(part->text);
+    char *text = apr_palloc(pool, length + 1), *end = text;
+    for (const apr_text *part = first; part; part = part->next)
+        end = apr_cpystrn(end, part->text, strlen(part->text) + 1);
+    *end = '\0';
     return text;
 }

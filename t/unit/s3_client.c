@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "metrics/metrics.h"
+#include "s3/private.h"
 
 #define SIZE 200000
 
@@ -67,9 +68,10 @@ static void test_operations(void)
     ok(!sr_s3_delete(s3, "k", pool), "and again");
     const sr_error_t *error = sr_s3_get(&size, s3, "k", sha256, sink, pool);
     ok(error && error->code == SR_EUNAVAILABLE, "a missing object is an error of GET");
-    ok(!sr_s3_find(&there, &size, s3, "k", sink, pool) && !there, "unless it may be missing");
+    ok(!sr_s3_find(&there, &size, s3, "k", sink, 4096, pool) && !there, "unless it may be missing");
     liar_arm("bucket", 9);
-    ok(strstr(cause_of(sr_s3_find(&there, &size, s3, "k", sink, pool)), "404 NoSuchBucket"), "but not its bucket");
+    ok(strstr(cause_of(sr_s3_find(&there, &size, s3, "k", sink, 4096, pool)), "404 NoSuchBucket"),
+       "but not its bucket");
     liar_arm("", 0);
     ok(strstr(cause_of(error), "GET s3://b/x y/k: 404 NoSuchKey (request r1), tried "), "which names it: %s",
        cause_of(error));
@@ -282,6 +284,29 @@ static void test_nobody(void)
     ok(error && strstr(error->cause, "no response, "), "nobody listens: %s", cause_of(error));
 }
 
+/* expat reports each line and each entity as a piece of its own. */
+static void test_xml(void)
+{
+    const int lines = 32768;
+    char *text = apr_palloc(pool, (size_t)lines * 7 + 40), *end = text + sprintf(text, "<E><Code>");
+    for (int i = 0; i < lines; i++) end += sprintf(end, "a\n&amp;");
+    end += sprintf(end, "</Code></E>");
+    const apr_xml_doc *document = sr_s3_xml_parse(text, (apr_size_t)(end - text), pool);
+    const char *code = document ? sr_s3_xml_text(document->root, "Code", pool) : "";
+    ok(strlen(code) == (size_t)lines * 3, "a text of many pieces is joined once");
+    ok(!strcmp(sr_s3_xml_text(document->root, "Other", pool), ""), "a text that is missing");
+}
+
+static void test_limits(void)
+{
+    sr_s3_t *s3 = client_of("");
+    apr_off_t size = 0;
+    bool there;
+    ok(!sr_s3_put(s3, "large", source, SIZE, sha256, pool), "a large object is stored");
+    ok(strstr(cause_of(sr_s3_find(&there, &size, s3, "large", sink, 4096, pool)), "the object is too large"),
+       "it is not fetched where a small one is expected");
+}
+
 int main(void)
 {
     apr_initialize();
@@ -300,6 +325,8 @@ int main(void)
     test_breaker();
     test_nobody();
     test_list();
+    test_xml();
+    test_limits();
     apr_pool_destroy(pool);
     apr_terminate();
     return done();
