@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dates.mjs FILE: prints a C header with the dates (CLDR) of each language of FILE, which is src/model/languages.def:
 // one pattern for each month, with {d} for the day and {y} for the year, the ten digits, and whether the language is
-// written from right to left.
+// written from right to left. Dates in English have the day first, which no reader of English misreads.
 import { readFileSync } from 'node:fs'
 
 const rows = readFileSync(process.argv[2], 'utf8').matchAll(/^SR_LANGUAGE\("[^"]+", "([^"]+)"/gm)
@@ -25,7 +25,8 @@ console.log('/* made by tools/dates.mjs */')
 console.log('typedef struct dates_t { const char *tag, *digits[10], *months[12]; bool rtl; } dates_t;')
 console.log('static const dates_t embedded_dates[] = {')
 for (const tag of tags) {
-    const format = new Intl.DateTimeFormat(tag, { dateStyle: 'long', calendar: 'gregory', timeZone: 'UTC' })
+    const form = tag === 'en' ? 'en-GB' : tag
+    const format = new Intl.DateTimeFormat(form, { dateStyle: 'long', calendar: 'gregory', timeZone: 'UTC' })
     const { numberingSystem } = format.resolvedOptions()
     const number = new Intl.NumberFormat(tag, { numberingSystem })
     const digits = Array.from({ length: 10 }, (_, digit) => number.format(digit))

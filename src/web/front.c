@@ -41,7 +41,8 @@ static bool has_slash(const request_rec *r)
 sr_error_t *sr_web_front(sr_http_t *http)
 {
     if (sr_http_prefers_json(http)) return reply_json(http);
-    if (!has_slash(http->r)) return sr_http_see_other(http, apr_pstrcat(http->pool, http->base_url, "/", NULL));
+    if (!has_slash(http->r))
+        return sr_http_redirect(http, HTTP_SEE_OTHER, apr_pstrcat(http->pool, http->base_url, "/", NULL));
     json_t *values = sr_json_own(json_object(), http->pool), *front = json_object(), *texts;
     sr_web_theme_t theme;
     sr_web_theme(&theme, http);

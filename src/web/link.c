@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link.c: serves a signing link: the page, or its state as JSON for programs; and the actions of a signer: to sign,
  * to refuse, and to preview a signature. A JSON request gets a JSON response, and a form gets a page. */
+#include <string.h>
+
 #include "web/web.h"
 
 /* Sets headers so that the link is not sent to other sites as a referrer, nothing is cached, and nothing is loaded
@@ -57,17 +59,29 @@ static sr_error_t *reply_state(sr_http_t *http, const sr_signing_t *signing)
     return sr_http_json(http, HTTP_OK, view_of(http, signing));
 }
 
+/* Programs that make text clickable may take what follows a link as a part of it. */
+sr_error_t *sr_web_get_followed(sr_http_t *http)
+{
+    static const char followers[] = ".,;:)>]\"' \t\r\n";
+    const char *uuid = apr_pstrndup(http->pool, http->params[0], SR_UUID_LENGTH);
+    const char *end = http->params[0] + strlen(uuid), *args = http->r->args;
+    if (!sr_uuid_valid(uuid) || end[strspn(end, followers)]) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    const char *link = sr_web_link(http, uuid);
+    return sr_http_redirect(http, HTTP_PERMANENT_REDIRECT,
+                            args ? apr_pstrcat(http->pool, link, "?", args, NULL) : link);
+}
+
+/* The query may have any parameters: mail gateways, chats and analytics add some. */
 sr_error_t *sr_web_get(sr_http_t *http)
 {
+    if (!sr_uuid_valid(http->params[0])) return sr_web_get_followed(http);
     const bool json = sr_http_prefers_json(http);
-    const char *signer, *skip = NULL, *language = NULL, *done = NULL;
+    const char *signer;
     sr_signing_t *signing;
     sr_client_t client = client_of(http);
     SR_TRY(begin(http, &signer, json));
-    const sr_query_param_t params[] = {{"skipIntro", &skip}, {"lang", &language}, {"done", &done}, {NULL, NULL}};
-    SR_TRY(sr_http_query(http, params));
-    /* HEAD and prefetch requests do not mark the link as opened */
-    if (http->r->header_only || sr_http_is_prefetch(http))
+    /* HEAD, prefetching and robots do not mark the link as opened. A program that asks for JSON is no preview. */
+    if (http->r->header_only || sr_http_is_prefetch(http) || (!json && sr_http_is_robot(http)))
         SR_TRY(sr_service_signing(sr_web_of(http)->service, &signing, signer, http->pool));
     else SR_TRY(sr_service_signing_open(sr_web_of(http)->service, &signing, signer, &client, http->pool));
     sr_web_use_locale(http, signing);
@@ -76,18 +90,12 @@ sr_error_t *sr_web_get(sr_http_t *http)
         sr_error_t *error = sr_signing_may_see(signing, http->pool);
         return error && error->code == SR_EGONE ? error : reply_state(http, signing);
     }
-    json_t *view = sr_json_own(view_of(http, signing), http->pool);
-    if (done) json_object_set(view, "leads", json_object_get(view, "redirect"));
-    if (signing->submission.redirect_url) json_object_set_new(view, "redirects", json_true());
-    return sr_web_show(http, view, signing->signer->uuid);
+    return sr_web_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer->uuid);
 }
 
-/* After the action the page leads on by itself, if the request says where; later it only offers that. */
 static const char *page_of_outcome(sr_http_t *http, const sr_signing_t *signing)
 {
-    const char *query = sr_web_language_query(http);
-    const char *done = !signing->submission.redirect_url ? NULL : *query ? "&done=1" : "?done=1";
-    return apr_pstrcat(http->pool, sr_web_link(http, signing->signer->uuid), query, done, NULL);
+    return apr_pstrcat(http->pool, sr_web_link(http, signing->signer->uuid), sr_web_language_query(http), NULL);
 }
 
 static sr_client_t client_with_zone(sr_http_t *http, const sr_web_action_t *action)
@@ -123,7 +131,7 @@ sr_error_t *sr_web_post(sr_http_t *http)
     sr_web_use_locale(http, signing);
     SR_TRY(sr_web_read_action(&action, http));
     SR_TRY(act(&signing, http, &action));
-    if (!json) return sr_http_see_other(http, page_of_outcome(http, signing));
+    if (!json) return sr_http_redirect(http, HTTP_SEE_OTHER, page_of_outcome(http, signing));
     SR_TRY(sr_service_signing_boxes(sr_web_of(http)->service, signing, http->pool));
     return reply_state(http, signing);
 }

@@ -7,6 +7,7 @@ const sr_route_t sr_web_routes[] = {
     {M_GET, "/assets/{name}", sr_web_asset, false},
     {M_GET, "/theme/{name}", sr_web_theme_file, false},
     {M_GET, "/{uuid}", sr_web_get, false},
+    {M_GET, "/{uuid}/", sr_web_get_followed, false},
     {M_POST, "/{uuid}", sr_web_post, false},
     {M_POST, "/{uuid}/preview", sr_web_preview, false},
     {M_GET, "/{uuid}/documents/{document_uuid}", sr_web_document, false},

@@ -13,7 +13,7 @@ typedef struct state_t {
 
 #define TAG_MAX 64 /* characters */
 
-/* Reads `lang` from the query. Other faults of the query are reported by the handler. */
+/* Reads the first `lang` from the query. */
 void sr_web_ask_language(sr_http_t *http)
 {
     const char *args = http->r->args ? http->r->args : "";

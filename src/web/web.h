@@ -39,6 +39,7 @@ void sr_web_verify_begin(sr_http_t *http);
 void sr_web_front_begin(sr_http_t *http);
 /* The handlers. */
 sr_error_t *sr_web_get(sr_http_t *http);
+sr_error_t *sr_web_get_followed(sr_http_t *http);
 sr_error_t *sr_web_post(sr_http_t *http);
 sr_error_t *sr_web_preview(sr_http_t *http);
 sr_error_t *sr_web_document(sr_http_t *http);

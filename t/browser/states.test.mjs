@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, anotherTab, ask, assertAccessible, assertSealed, bob, counted, create, devices, DONE, field, finish,
+    ann, anotherTab, ask, assertAccessible, assertSealed, bob, counted, create, devices, DONE, drawOn, field, finish,
     openSignature, place, ready, settled, shoot, shown, typeSignature, visit,
 } from './browser.mjs'
 
@@ -36,6 +36,43 @@ test('a reload loses nothing', async () => {
         await counted(page, 'Not sent yet')
         await finish(page)
         assert.equal(await page.evaluate(() => sessionStorage.length), 0, 'it is forgotten when it is done')
+    })
+    await assertSealed(made, 1)
+})
+
+test('what is drawn or typed and not added yet is kept; leaving asks', async () => {
+    const made = await create()
+    await visit(made.links[0], { expected: [/ERR_/] }, async page => {
+        const asked = []
+        page.on('dialog', dialog => { asked.push(dialog.type()); dialog.accept() })
+        const draft = () => page.evaluate(() => JSON.parse(Object.values({ ...sessionStorage })[0] ?? '{}').draft)
+        const again = async () => {
+            await page.reload()
+            await ready(page)
+            await openSignature(page)
+        }
+        await ready(page)
+        await openSignature(page)
+        await page.locator('#tab-draw').click()
+        await drawOn(page, page.locator('[data-pad]'))
+        await page.context().setOffline(true)
+        await settled(page)
+        await page.locator('[data-adopt]').click()
+        await page.getByText('Your signature is still here').waitFor()
+        await page.context().setOffline(false)
+        const { strokes } = await draft()
+        await again()
+        assert.deepEqual(asked, ['beforeunload'])
+        assert.ok(await page.locator('[data-hint]').isHidden(), 'the drawing is on the pad')
+        assert.deepEqual((await draft()).strokes, strokes)
+        await page.locator('#tab-type').click()
+        await page.locator('#typed').fill('A. Lee')
+        await again()
+        assert.equal(await page.locator('#typed').inputValue(), 'A. Lee')
+        await page.locator('[data-adopt]').click()
+        await page.locator('#finish').waitFor()
+        assert.equal(await draft(), null)
+        await finish(page)
     })
     await assertSealed(made, 1)
 })

@@ -336,6 +336,49 @@ test('with forced colours the document is as it is', chromiumOnly('colours canno
     })
 })
 
+test('nobody agrees to a text that is not in view', async () => {
+    const made = await create()
+    await visit(made.links[0], { viewport: { width: 740, height: 360 } }, async page => {
+        await ready(page)
+        await openSignature(page)
+        await typeSignature(page)
+        await page.locator('#finish').waitFor()
+        const hidden = () => page.evaluate(() => document.getElementById('consent').getBoundingClientRect().bottom
+            - document.querySelector('#finish .buttons').getBoundingClientRect().top)
+        for (const [width, height] of [[740, 360], [683, 384], [320, 568], [360, 640], [1280, 860]]) {
+            await page.setViewportSize({ width, height })
+            assert.ok(await hidden() <= 0, `${width} × ${height}: ${await hidden()}`)
+        }
+        assert.equal(await page.locator('#consent').getAttribute('translate'), 'no')
+        let posts = 0
+        page.on('request', request => request.method() === 'POST' && posts++)
+        await page.setViewportSize({ width: 360, height: 400 })
+        await page.locator('#consent').evaluate(consent => { consent.textContent = consent.textContent.repeat(4) })
+        await settled(page)
+        await page.locator('#finish [data-confirm]').click()
+        assert.ok(await hidden() <= 1, 'the first press shows the rest of a long text')
+        assert.equal(posts, 0, 'and sends nothing')
+        await finish(page)
+    })
+})
+
+test('a window that is turned in the last step does not stretch the signature', async () => {
+    const made = await create()
+    await visit(made.links[0], { viewport: { width: 780, height: 340 } }, async page => {
+        await ready(page)
+        await openSignature(page)
+        await typeSignature(page)
+        await page.locator('#finish').waitFor()
+        for (const [width, height] of [[390, 780], [780, 340]]) {
+            await page.setViewportSize({ width, height })
+            await until(page, () => {
+                const canvas = document.querySelector('[data-review]')
+                return Math.abs(canvas.width / canvas.height - canvas.clientWidth / canvas.clientHeight) < 0.05
+            })
+        }
+    })
+})
+
 test('links for privacy and help', async () => {
     const made = await create()
     await visit(made.links[0].replace('/sign/', '/themed/sign/'), {}, async page => {

@@ -79,19 +79,19 @@ isnt($texts{de}{page}{'draw.undo'}, $texts{de}{page}{back}, 'de: to undo is not 
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
 de test zoom browser
 es zoom
-fr brand test plain.place verify.change.page zoom place documents identification pages signature
+fr brand test plain.place verify.change.page zoom place documents identification pages signature from
 it privacy test zoom browser email
-nl privacy test verify.intact zoom browser
+nl privacy test verify.intact zoom browser from
 cs test
-da test upload zoom browser
+da test upload zoom browser from
 el email
-nb test zoom
+nb test zoom from
 pl test
 ro test zoom browser
-sv test
+sv test from
 tr test
 pt zoom
-pt-BR zoom
+pt-BR zoom from
 END
 
 for my $part ('page', 'script', 'mail', 'certificate') {
@@ -157,7 +157,7 @@ is("@unsaid", '', 'and no others');
 my @unknown = grep { !exists $texts{en}{script}{$_} } $script =~ /\btext\('([\w.]+)'/g;
 is("@unknown", '', 'and no others');
 my $mail = join '', map { slurp("src/jobs/mail.$_") } 'txt', 'html';
-my %said = map { $_ => 1 } $mail =~ /\{\{:([\w.]+)\}\}/g, 'test';
+my %said = map { $_ => 1 } $mail =~ /\{\{:([\w.]+)\}\}/g, 'test', 'from';
 delete @said{qw(pages privacy)};    # the page's
 is_deeply([sort keys %said], [sort keys %{ $texts{en}{mail} }], 'the mail has all of its texts, and no others');
 ok($html !~ /<svg(?![^>]* width="\d+")/, 'without style sheets, no drawing fills the window');

@@ -105,6 +105,19 @@ subtest 'a text' => sub {
         'errors are JSON, whatever Accept says');
 };
 
+subtest 'the cells of a table' => sub {
+    my @cells = ('Monthly rent', '985.00', 'Due', 'on the first day', 'Deposit', '1,136.00');
+    my $at    = sub { my $i = shift; sprintf '%d %d', 72 + 148 * ($i % 2), 700 - 24 * int $i / 2 };
+    my $table = join ' ', map {"BT /F 12 Tf 1 0 0 1 @{[ $at->($_) ]} Tm ($cells[$_]) Tj ET"} 0 .. $#cells;
+    $table .= ' BT /F 12 Tf 0 1 -1 0 400 300 Tm (From below) Tj ET';
+    my $tabular = $client->create(files => [['t.pdf', pdf(nonce => "cells $$", pages => [{ content => $table }])]],
+        signers => Sigreq::Client::signers({ fields => [{ type => 'signature', name => 'S', document => 't.pdf',
+            area => { x => 0, y => 0, w => 50, h => 50, page => 0 } }] }))->json;
+    my ($reader) = signers_of($tabular);
+    my @words = map { $_->[0] } map {@$_} @{ text($reader, $tabular->{documents}[0], 0)->json->{lines} };
+    is_deeply([sort @words], [sort map { split / / } @cells, 'From below'], 'are words of their own');
+};
+
 subtest 'pages that do not exist' => sub {
     my $gone = sub { is_error(image($ann, $document, @_), 404, 'Not found', "page @_") };
     $gone->($_), $gone->($_, @forever) for 3, 4, 999_999_999, '9' x 30, -1, '00', '01', '1.0', 'x', '%20', '0x0', '+1';

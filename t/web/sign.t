@@ -27,7 +27,12 @@ subtest 'opening' => sub {
     $ann->request(HEAD => '');
     $ann->get('', headers => { 'Sec-Purpose' => 'prefetch;prerender' });
     $ann->get('', headers => { 'Purpose'     => 'prefetch' });
-    is($submitter->(0)->{status}, 'sent', 'HEAD and prefetch open nothing');
+    my %html = (Accept => 'text/html');
+    $ann->get('', headers => { %html, 'User-Agent' => $_ })
+        for 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)', 'WhatsApp/2.23.20.0',
+        'Mozilla/5.0 (compatible; Example/1.0; +http://example.org/robot)';
+    $ann->get('', headers => { %html, 'X-Purpose' => 'preview' });
+    is($submitter->(0)->{status}, 'sent', 'HEAD, prefetching and robots open nothing');
     my $state = $ann->state;
     is($state->{state},              'opened',  'the first GET opens');
     is($state->{name},               'Lease',   'the state has the name of the submission');
@@ -44,6 +49,42 @@ subtest 'opening' => sub {
     is($ann->state->{openedAt}, $state->{openedAt}, 'the time of opening never changes');
     is($submitter->(1)->{status}, 'sent', 'the other signer has not opened their link');
     unlike(encode($ann), qr/\Q@{[ uuid_of($bob) ]}\E/, 'the state does not have the link of the other signer');
+};
+
+subtest 'what is added to a link' => sub {
+    my @browser = (headers => { Accept => 'text/html' });
+    for my $query (qw(?fbclid=1 ?utm_source=a&utm_medium=b ?lang=de&lang=fr ?amp;lang=de ?x=%00 ?x=%ff)) {
+        my $res = $ann->get($query, @browser);
+        is($res->code . ($res->dom->at('main[data-state]') ? ' page' : ''), '200 page', $query);
+    }
+    for my $tail ('/', '.', '%29', ',', '%3E', '%20', '%0A', ').') {
+        my $res = $ann->get($tail, @browser);
+        is($res->code . ' ' . ($res->headers->location // ''), "308 $ann->{link}", "$tail leads to the link");
+    }
+    is($ann->get('.?lang=de', @browser)->headers->location, "$ann->{link}?lang=de", 'the query is kept');
+    is($ann->get($_,          @browser)->code,              404,                    "$_ does not") for qw(x .x);
+    is($client->get('/signatures?fbclid=1')->code,          400,                    'the API is strict');
+};
+
+subtest 'openings by others' => sub {
+    my $shared = $client->create->json;
+    my ($eve)  = signers_of($shared);
+    my $opens  = sub { $eve->get('', headers => { Accept => 'text/html', 'User-Agent' => $_[0] }) for 1 .. 2 };
+    my $events = sub {
+        my $all = $client->get("/signatures/$shared->{uuid}/audit")->json;
+        is(chain_fault($all), undef, 'the events are a chain');
+        return join '|', map { $_->{userAgent} // '' } grep { $_->{event} eq 'opened' } @{ $all->{events} };
+    };
+    $opens->($_) for 'Scanner', 'Browser', 'Scanner';
+    is($events->(), 'Scanner|Browser', 'each agent is recorded once');
+    my $at = $client->get("/signatures/$shared->{uuid}")->json->{submitters}[0]{openedAt};
+    is($eve->state->{openedAt}, $at, 'the first opening counts');
+    $opens->("Agent $_") for 1 .. 20;
+    is(scalar(split /\|/, $events->()), 20, '… and there are at most 20');
+    is($eve->sign('Eve Lee')->code, 200, 'the signer signs');
+    my $before = $events->();
+    $opens->('Later');
+    is($events->(), $before, 'after that no opening is recorded');
 };
 
 subtest 'the page' => sub {
@@ -237,7 +278,7 @@ subtest 'refusing' => sub {
 
 # A former error: the request line was shortened in an endless loop, before any check.
 subtest 'links that look shortened' => sub {
-    for my $path ('12345678...', '.........', 'aaaaaaaa...?x=1', 'aaaaaaaaa' x 100, "@{[ uuid_of($ann) ]}.") {
+    for my $path ('12345678...', '.........', 'aaaaaaaa...?x=1', 'aaaaaaaaa' x 100, "@{[ uuid_of($ann) ]}..x") {
         my $socket = Sigreq::Raw->new(suite->{port});
         $socket->send("GET /sign/$path HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
         my $res = $socket->answer(10);    # not longer, because such a loop takes all memory

@@ -17,9 +17,9 @@ sub register { $client->post("/webhooks/$_[0]-webhook-url", json => { url => $_[
 
 sub submission {    # with these signers' first names
     my @signers = map { { firstname => $_ } } @_;
-    my $made = $client->create(signers => Sigreq::Client::signers(@signers), files => [['a.pdf', pdf(nonce => rand)]])
-        ->json;
-    return ($made, signers_of($made));
+    my $res = $client->create(signers => Sigreq::Client::signers(@signers), files => [['a.pdf', pdf(nonce => rand)]]);
+    die 'a creation failed: ', $res->code, ' ', $res->body, "\n" if $res->code != 201;
+    return ($res->json, signers_of($res->json));
 }
 
 sub calls_of {    # what arrived for a submission, once COUNT have; it has no more

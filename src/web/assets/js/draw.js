@@ -66,11 +66,15 @@ export function prepareDraw(panel) {
         paintPoint(context, current, current.length - 1, pen())
     }
 
+    const changed = () => {
+        show()
+        panel.dispatchEvent(new Event('input', { bubbles: true }))
+    }
+
     function end(event) {
         if (event.pointerId !== pointer) return
         current = pointer = null
-        show()
-        panel.dispatchEvent(new Event('input', { bubbles: true }))
+        changed()
     }
 
     canvas.addEventListener('pointerdown', event => {
@@ -91,12 +95,14 @@ export function prepareDraw(panel) {
     canvas.addEventListener('pointerup', end)
     canvas.addEventListener('pointercancel', end)
     canvas.addEventListener('touchstart', event => event.preventDefault(), { passive: false }) // no loupe, no selection
-    panel.querySelector('[data-clear]').addEventListener('click', () => { strokes = []; show() })
-    panel.querySelector('[data-undo]').addEventListener('click', () => { strokes = strokes.slice(0, -1); show() })
+    panel.querySelector('[data-clear]').addEventListener('click', () => { strokes = []; changed() })
+    panel.querySelector('[data-undo]').addEventListener('click', () => { strokes = strokes.slice(0, -1); changed() })
     new ResizeObserver(show).observe(canvas)
 
+    const draft = () => (strokes.length ? { type: 'drawn', ...frame, strokes: [...strokes] } : null)
     return {
         show,
+        draft,
         restore: mark => {
             strokes = mark.strokes
             frame = { width: mark.width, height: mark.height }
@@ -105,7 +111,7 @@ export function prepareDraw(panel) {
         take: () => {
             if (!strokes.length) return { fault: text('draw.empty') }
             if (strokes.flat().length > POINTS_MAX || strokes.length > STROKES_MAX) return { fault: text('draw.long') }
-            return preview({ type: 'drawn', ...frame, strokes: [...strokes] })
+            return preview(draft())
         },
     }
 }

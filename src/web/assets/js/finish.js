@@ -17,6 +17,14 @@ async function send(dialog, button, { link, label }, what, memory) {
     button.focus()
 }
 
+/** Whether the end of the text that one agrees to has come above the buttons; if not, it comes now. */
+function hasConsentInView(dialog, button) {
+    const end = dialog.querySelector('#consent').getBoundingClientRect().bottom
+    const hidden = end - button.parentElement.getBoundingClientRect().top
+    if (hidden > 1) dialog.scrollBy({ top: hidden, behavior: 'instant' })
+    return hidden <= 1
+}
+
 /** All places, below the names of their documents: each leads to its field. */
 function listPlaces(dialog, fields, visit) {
     for (const list of dialog.querySelectorAll('[data-places]')) {
@@ -36,19 +44,20 @@ export function prepareFinish({ link, version, mark, fields, visit }) {
     const dialog = prepareDialog('finish'), memory = {}
     const button = dialog.querySelector('[data-confirm]')
     button.addEventListener('click', () => {
+        if (!hasConsentInView(dialog, button)) return
         const signature = toSend(mark())
         send(dialog, button, { link, label: 'sending' },
             { action: 'sign', consent: true, consentVersion: version, signature, ...timeZone() }, memory)
     })
     listPlaces(dialog, fields, visit)
-    return {
-        open: () => {
-            dialog.present()
-            const own = fields.find(({ field }) => field.caption) // if one has a caption, it is shown as an example
-            const how = own && { caption: own.field.caption, shape: shapeOf(own.canvas) }
-            paint(dialog.querySelector('[data-review]'), mark(), how)
-        },
+    const canvas = dialog.querySelector('[data-review]')
+    const show = () => {
+        const own = fields.find(({ field }) => field.caption) // if one has a caption, it is shown as an example
+        const how = own && { caption: own.field.caption, shape: shapeOf(own.canvas) }
+        paint(canvas, mark(), how)
     }
+    new ResizeObserver(show).observe(canvas) // as when a phone is turned
+    return { open: () => { dialog.present(); show() } }
 }
 
 export function prepareRefuse({ link }) {

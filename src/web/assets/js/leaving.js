@@ -12,8 +12,6 @@ export const setUnsent = value => (unsent = value)
 /** To the page that shows what came of it, in the language that was chosen. */
 export function showOutcome() {
     const language = new URLSearchParams(location.search).get('lang')
-    const query = new URLSearchParams(language ? { lang: language } : {})
-    if (document.querySelector('[data-redirects]')) query.set('done', '1')
     unsent = false
-    location.replace(location.pathname + (String(query) && `?${query}`))
+    location.replace(location.pathname + (language ? `?${new URLSearchParams({ lang: language })}` : ''))
 }

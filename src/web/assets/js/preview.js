@@ -17,7 +17,7 @@ export async function preview(mark) {
     try {
         answer = await ask(`${link}/preview`, { method: 'POST', ...bodyOf(what) })
     } catch {
-        return { fault: text('lost') }
+        return { fault: text('lost.preview') }
     }
     const { status, body } = answer
     if (status === 200 && body.unknown) return { fault: text('type.unknown', { characters: body.unknown.join(' ') }) }

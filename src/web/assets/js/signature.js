@@ -21,7 +21,8 @@ function moveByKeys(tabs, choose) {
     })
 }
 
-export function prepareSignature({ announce, adopt }) {
+/** `keep(draft)` is told what was drawn or typed and not added yet; the `draft` of an earlier visit is shown again. */
+export function prepareSignature({ announce, adopt, keep, draft }) {
     const discard = prepareDialog('discard')
     let drawn = false // since the dialog was opened
     const dialog = prepareDialog('signature', () => {
@@ -33,7 +34,8 @@ export function prepareSignature({ announce, adopt }) {
     const panelOf = tab => document.getElementById(tab.getAttribute('aria-controls'))
     const ways = Object.fromEntries(tabs.map(tab =>
         [tab.dataset.kind, prepare[tab.dataset.kind](panelOf(tab), { say: dialog.say, announce })]))
-    let chosen = null, taking = false
+    let chosen = draft?.type ?? null, taking = false
+    const note = made => keep(draft = made)
 
     function choose(tab) {
         chosen = tab.dataset.kind
@@ -56,6 +58,7 @@ export function prepareSignature({ announce, adopt }) {
         if (fault) return dialog.say(fault)
         const everywhere = !all.hidden && all.querySelector('input').checked
         dialog.close()
+        note(null)
         adopt(mark, everywhere)
     }
 
@@ -63,10 +66,15 @@ export function prepareSignature({ announce, adopt }) {
     moveByKeys(tabs, choose)
     dialog.querySelector('[data-adopt]').addEventListener('click', take)
     dialog.addEventListener('input', event => {
-        if (event.target.id === 'panel-draw') drawn = true
+        if (event.target.closest('#panel-draw, #panel-type')) note(ways[chosen].draft())
+        if (event.target.id === 'panel-draw') drawn = Boolean(draft)
         dialog.say('')
     })
-    discard.querySelector('[data-discard]').addEventListener('click', () => { discard.close(); dialog.close() })
+    discard.querySelector('[data-discard]').addEventListener('click', () => {
+        discard.close()
+        dialog.close()
+        note(null)
+    })
     dialog.addEventListener('keydown', event => {
         if (event.key === 'Enter' && event.target.id === 'typed') { event.preventDefault(); take() }
     })
@@ -74,13 +82,14 @@ export function prepareSignature({ announce, adopt }) {
     return {
         /** `count`: for how many fields the signature can be used. */
         open: (mark, count) => {
-            const kind = mark?.type ?? chosen ?? (matchMedia('(pointer: coarse)').matches ? 'drawn' : 'typed')
+            const made = draft ?? mark
+            const kind = made?.type ?? chosen ?? (matchMedia('(pointer: coarse)').matches ? 'drawn' : 'typed')
             all.hidden = count < 2
             all.querySelector('input').checked = false
             all.querySelector('span').textContent = text('all', { count })
             drawn = false
             dialog.present()
-            if (mark) ways[mark.type].restore(mark)
+            if (made) ways[made.type].restore(made)
             choose(tabs.find(tab => tab.dataset.kind === kind))
         },
     }

@@ -20,7 +20,10 @@ export function startSigning(main) {
     let waiting = null // the field for which the dialog is open
 
     const fields = prepareFields(state, pages.of, press)
-    const signature = prepareSignature({ announce, adopt })
+    const { placed = [], draft = null } = recall(link)
+    const isPlaced = () => fields.some(field => field.mark)
+    const keep = made => { remember(link, { draft: made }); setUnsent(Boolean(made) || isPlaced()) }
+    const signature = prepareSignature({ announce, adopt, keep, draft })
     const finish = prepareFinish({ link, version: state.consent.version, mark: () => mark, fields, visit })
     prepareRefuse({ link })
 
@@ -68,9 +71,9 @@ export function startSigning(main) {
     }
 
     const bar = prepareBar(fields, { visit, press, finish: finish.open })
-    const { placed = [] } = recall(link)
     if (mark) for (const at of placed) fields[at]?.set(mark)
-    if (mark && placed.length) { setUnsent(true); bar.bring() }
+    if (isPlaced()) bar.bring()
+    setUnsent(Boolean(draft) || isPlaced())
     if (mark?.shown.captions) renew(mark)
     bar.show()
 }

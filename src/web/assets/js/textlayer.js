@@ -45,7 +45,7 @@ function paragraphsOf(lines) {
 /** As wide and as high as the page has it. */
 function show(run, aspect) {
     const span = document.createElement('span'), height = run.bottom - run.top
-    span.textContent = run.text
+    span.textContent = `${run.text} ` // the spans are placed absolutely: a space between them would not be copied
     measure.font = `100px ${FONT}`
     const natural = ((measure.measureText(run.text).width / 100) * height) / aspect // percent of the page's width
     Object.assign(span.style, {
@@ -71,10 +71,8 @@ function build(page, { width, height, lines }) {
     layer.lang = '' // the document's language is not known: it is not the page's
     for (const paragraph of paragraphsOf(lines)) {
         const block = document.createElement('p')
-        for (const line of paragraph) {
-            if (block.hasChildNodes()) block.append(' ')
+        for (const line of paragraph)
             block.append(...runsOf(line, width / height).map(run => show(run, width / height)))
-        }
         layer.append(block)
     }
     if (lines.length) {

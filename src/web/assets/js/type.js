@@ -39,9 +39,10 @@ export function prepareType(panel, { say }) {
     new ResizeObserver(show).observe(canvas)
     return {
         show: () => { update(); input.select() },
+        draft: () => (typed() ? { type: 'typed', text: typed() } : null),
         restore: mark => {
             input.value = mark.text
-            asked.set(mark.text, Promise.resolve({ mark }))
+            if (mark.shown) asked.set(mark.text, Promise.resolve({ mark }))
         },
         take: () => ask(typed()),
     }
