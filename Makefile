@@ -127,8 +127,8 @@ $(O)/sigreqctl: $(call obj,$(CTL_SRC)) $(O)/libsigreq.a $(O)/flags
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
 $(O)/t/pdf_seal_pixels $(O)/t/pdf_mark $(O)/t/pdf_reduced: UNIT_LIBS := $(IMAGE_LIBS)
 # the comparison of revisions, without a process for each
-$(O)/t/pdf_revisions $(O)/t/pdf_policies: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc uses.cc revision.cc covers.c xref.c tidy.c))
-$(O)/t/pdf_revisions $(O)/t/pdf_policies: UNIT_LIBS := $(PDFD_LIBS) -lstdc++
+$(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc defaults.cc uses.cc entries.cc revision.cc covers.c xref.c tidy.c))
+$(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: UNIT_LIBS := $(PDFD_LIBS) -lstdc++
 $(O)/t/%: $(O)/obj/t/unit/%.o $(UNIT_HTTP) $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(UNIT_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
@@ -364,7 +364,7 @@ deps:
 #: make run [PORT=] [STATE=] [DB=]     start a server to try, with tokens, on 127.0.0.1 (DB=sqlite3 or pgsql)
 run:
 	@tools/deps run $(DB)
-	@$(MAKE) --no-print-directory $(if $(V),,-s) all
+	@$(MAKE) --no-print-directory $(if $(V),,-s) $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc)) all
 	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)'
 #: make demo-receiver [STATE=]         print the webhooks of `make run`
 demo-receiver:

@@ -26,5 +26,5 @@ sr_error_t *sr_api_page(sr_http_t *http)
 /* The links of the page are relative to its folder. */
 sr_error_t *sr_api_page_moved(sr_http_t *http)
 {
-    return sr_http_see_other(http, apr_pstrcat(http->pool, http->base_url, "/api/v3/", NULL));
+    return sr_http_redirect(http, HTTP_SEE_OTHER, apr_pstrcat(http->pool, http->base_url, "/api/v3/", NULL));
 }

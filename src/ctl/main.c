@@ -219,6 +219,20 @@ static ctl_exit_t perform_quietly(ctl_t *ctl)
     return status;
 }
 
+/* Takes "help" or "version" as the first word for the option of this name. */
+static void take_first_word(ctl_t *ctl, apr_array_header_t *words)
+{
+    static const ctl_option_id_t options[] = {OPTION_HELP, OPTION_VERSION};
+
+    for (size_t i = 0; words->nelts && i < sizeof options / sizeof *options; i++) {
+        if (strcmp(APR_ARRAY_IDX(words, 0, const char *), ctl_options[options[i]].name) != 0) continue;
+        ctl->given[options[i]] = true;
+        words->nelts--;
+        memmove(words->elts, words->elts + words->elt_size, (size_t)words->nelts * (size_t)words->elt_size);
+        return;
+    }
+}
+
 static ctl_exit_t perform(ctl_t *ctl, int argc, const char *const *argv)
 {
     apr_array_header_t *words = apr_array_make(ctl->pool, 8, sizeof(const char *));
@@ -226,6 +240,7 @@ static ctl_exit_t perform(ctl_t *ctl, int argc, const char *const *argv)
     int used = 0;
 
     if (wrong) return misused(ctl, wrong);
+    take_first_word(ctl, words);
     ctl->command = find_command(&used, words);
     if (ctl->given[OPTION_HELP]) return help(ctl, words);
     if (ctl->given[OPTION_VERSION]) return printf("sigreqctl " SR_VERSION "\n") > 0 ? CTL_DONE : CTL_FAILED;

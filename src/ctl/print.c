@@ -3,7 +3,10 @@
  * made from the tables of commands.c. */
 #include "ctl/ctl.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define OPTION_COLUMN 32 /* of the descriptions of options */
 
 static bool is_time(const char *name)
 {
@@ -142,7 +145,7 @@ static void print_option(FILE *out, ctl_option_id_t id)
     const int used =
         fprintf(out, "  --%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
 
-    fprintf(out, "%*s%s\n", used < 32 ? 32 - used : 2, "", option->help);
+    fprintf(out, "%*s%s\n", used < OPTION_COLUMN ? OPTION_COLUMN - used : 2, "", option->help);
 }
 
 static void print_usage(FILE *out, const ctl_command_t *command)
@@ -166,19 +169,60 @@ static void print_command(FILE *out, const ctl_command_t *command)
 }
 
 static const char tail[] =
-    "\nThe database is named by --driver and --params, or by the file of --config or of the variable SIGREQ_CONFIG.\n"
-    "Without these, if " SR_DEFAULT_CONFIG " can be read, it is read from httpd\n"
-    "(apache2ctl -t -D DUMP_SIGREQ, or the command of the variable SIGREQ_HTTPD instead of apache2ctl), with included\n"
+    "\nThe database is named by --driver and --params, or by the file of --config or of the variable SIGREQ_CONFIG. "
+    "Without these, if " SR_DEFAULT_CONFIG " can be read, it is read from httpd "
+    "(apache2ctl -t -D DUMP_SIGREQ, or the command of the variable SIGREQ_HTTPD instead of apache2ctl), with included "
     "files. If several virtual hosts have databases of their own, --server names one of these hosts.\n"
-    "Other users of this host can read the command line (ps). Put a password into the file of --config, or into what\n"
+    "\nOther users of this host can read the command line (ps). Put a password into the file of --config, or into what "
     "libpq reads: the file of PGPASSFILE, or service=NAME in --params.\n"
-    "\nOptions that are not in [brackets] are required. Their names may be left out if they are in this order, and "
-    "may\n"
+    "\nOptions that are not in [brackets] are required. Their names may be left out if they are in this order, and may "
     "be shortened if they stay unique (--org, --env).\n"
-    "\nExit codes: 0 done, 1 failed, 2 wrong command line, 3 not found, 4 the name is taken, or the state does not\n"
+    "\nExit codes: 0 done, 1 failed, 2 wrong command line, 3 not found, 4 the name is taken, or the state does not "
     "allow it, 5 no database (or no helper).\n";
 
-void ctl_help(FILE *out, const char *group, const char *verb)
+static const char examples[] = "\nExamples:\n"
+                               "    sigreqctl org create \"Our company\"\n"
+                               "    sigreqctl user create \"Our company\" Ann Lee ann@example.org\n"
+                               "    sigreqctl token create \"Our company\" ann@example.org test first\n"
+                               "    sigreqctl submission list --status open --json\n"
+                               "    sigreqctl gc --dry-run\n";
+
+/* Returns how many columns a line of help may have. COLUMNS is not exported by most shells. */
+static size_t columns_of_help(void)
+{
+    const char *text = getenv("COLUMNS");
+    const long columns = text ? strtol(text, NULL, 10) : 0;
+    return columns >= 60 ? (size_t)columns : 80;
+}
+
+/* A usage is not divided between the name of an option and its value. */
+static bool is_gap(const char *at, bool usage)
+{
+    return *at == ' ' && (!usage || at[1] == '-' || at[1] == '[');
+}
+
+/* Prints a line. If it is too long, its other lines are indented: descriptions of options stay in their column. */
+static void print_wrapped(FILE *out, const char *line, size_t length, size_t columns)
+{
+    const bool usage = strncmp(line, "  sigreqctl ", 12) == 0;
+    const size_t indent = strspn(line, " ");
+    const size_t hang = usage ? 8 : strncmp(line, "  --", 4) == 0 ? OPTION_COLUMN : indent;
+    size_t room = columns, least = indent;
+
+    while (length > room) {
+        size_t at = room;
+        while (at > least && !is_gap(line + at, usage)) at--;
+        if (at <= least) break;
+        fprintf(out, "%.*s\n%*s", (int)at, line, (int)hang, "");
+        line += at + 1;
+        length -= at + 1;
+        room = columns - hang;
+        least = 0;
+    }
+    fprintf(out, "%.*s\n", (int)length, line);
+}
+
+static void print_help(FILE *out, const char *group, const char *verb)
 {
     const ctl_command_t *one = NULL;
     int shown = 0;
@@ -201,5 +245,20 @@ void ctl_help(FILE *out, const char *group, const char *verb)
     }
     fprintf(out, "\nOptions of every command:\n");
     for (int i = 0; i <= OPTION_HELP; i++) print_option(out, (ctl_option_id_t)i);
-    fprintf(out, "%s", tail);
+    fprintf(out, "%s%s", tail, group ? "" : examples);
+}
+
+void ctl_help(FILE *out, const char *group, const char *verb)
+{
+    const size_t columns = columns_of_help();
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+
+    if (!memory) return;
+    print_help(memory, group, verb);
+    if (fclose(memory) == 0)
+        for (const char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+            print_wrapped(out, line, (size_t)(end - line), columns);
+    free(text);
 }

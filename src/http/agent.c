@@ -43,11 +43,23 @@ bool sr_http_prefers_json(sr_http_t *http)
 
 bool sr_http_is_prefetch(sr_http_t *http)
 {
-    static const char *const headers[] = {"Sec-Purpose", "Purpose", "X-Moz"};
+    static const char *const headers[] = {"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"};
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         const char *purpose = apr_table_get(http->r->headers_in, headers[i]);
-        if (purpose && !strncasecmp(purpose, "prefetch", 8)) return true;
+        if (purpose && (!strncasecmp(purpose, "prefetch", 8) || !strncasecmp(purpose, "preview", 7))) return true;
     }
+    return false;
+}
+
+bool sr_http_is_robot(sr_http_t *http)
+{
+    static const char *const parts[] = {
+#define SR_ROBOT(part) part,
+#include "http/robots.def"
+    };
+    const char *agent = apr_table_get(http->r->headers_in, "User-Agent");
+    for (size_t i = 0; agent && i < sizeof parts / sizeof *parts; i++)
+        if (ap_strcasestr(agent, parts[i])) return true;
     return false;
 }
 

@@ -96,8 +96,8 @@ typedef struct sr_http_content_t {
 sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content);
 /* Sends a PDF as a download with this file name. `sha256` is the digest of its content and becomes its ETag. */
 sr_error_t *sr_http_pdf(sr_http_t *http, apr_bucket_brigade *brigade, const char *sha256, const char *name);
-/* Sends status 303 with an absolute URL as Location. */
-sr_error_t *sr_http_see_other(sr_http_t *http, const char *url);
+/* Sends status 303 or 308 with an absolute URL as Location. */
+sr_error_t *sr_http_redirect(sr_http_t *http, int status, const char *url);
 /* Sends the response for an error. Only this function turns an error code into a status, a body and a log level. */
 void sr_http_error(sr_http_t *http, const sr_error_t *error);
 
@@ -177,8 +177,10 @@ const char *sr_http_bearer(const sr_http_t *http);
 const char *sr_http_user_agent(sr_http_t *http);
 /* Returns true if the Accept header prefers JSON to HTML (RFC 9110, 12.5.1). Without a preference, HTML is sent. */
 bool sr_http_prefers_json(sr_http_t *http);
-/* Returns true if a browser prefetches the page, so no person has opened it yet. */
+/* Returns true if a browser prefetches the page or shows a preview of it, so no person has opened it yet. */
 bool sr_http_is_prefetch(sr_http_t *http);
+/* Returns true if the User-Agent header declares a program that fetches links without a person (robots.def). */
+bool sr_http_is_robot(sr_http_t *http);
 /* Returns true if a page of another site made the request (Sec-Fetch-Site, or Origin of RFC 6454). Checked for
  * requests that change something. */
 bool sr_http_is_foreign(sr_http_t *http);

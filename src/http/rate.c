@@ -39,8 +39,9 @@ static apr_uint64_t key_of_address(const sr_http_t *http, sr_rate_of_t of)
     return memcmp(bytes, mapped, sizeof mapped) ? key_of(http, of, bytes, 8) : key_of(http, of, bytes + 12, 4);
 }
 
-/* Finds the credential of the request: the Authorization header or the uuid of the signing link. Returns false if it
- * has none. */
+/* Finds the credential of the request: the token, or the whole Authorization header if it has none, or the uuid of the
+ * signing link. Returns false if there is no credential. The case and the spaces of "Bearer " make no other credential.
+ */
 static bool find_credential(sr_http_t *http)
 {
     char *text;
@@ -50,9 +51,9 @@ static bool find_credential(sr_http_t *http)
         http->credential = text = apr_pstrdup(http->pool, http->params[0]);
         ap_str_tolower(text); /* a uuid in upper case is the same link */
     } else {
-        const char *header = apr_table_get(http->r->headers_in, "Authorization");
-        if (!header) return false;
-        http->credential = header;
+        http->credential = sr_http_bearer(http);
+        if (!http->credential) http->credential = apr_table_get(http->r->headers_in, "Authorization");
+        if (!http->credential) return false;
     }
     http->credential_key = sr_rate_key("known", http->credential, strlen(http->credential), NULL);
     return true;

@@ -152,10 +152,10 @@ sr_error_t *sr_http_pdf(sr_http_t *http, apr_bucket_brigade *brigade, const char
     return sr_http_content(http, &content);
 }
 
-sr_error_t *sr_http_see_other(sr_http_t *http, const char *url)
+sr_error_t *sr_http_redirect(sr_http_t *http, int status, const char *url)
 {
     apr_table_setn(http->r->headers_out, "Location", url);
-    return sr_http_bytes(http, HTTP_SEE_OTHER, TEXT_TYPE, "", 0);
+    return sr_http_bytes(http, status, TEXT_TYPE, "", 0);
 }
 
 static const struct {

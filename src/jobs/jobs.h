@@ -75,6 +75,7 @@ typedef struct sr_mail_t {
     const char *test_to; /* the address that gets all invitations of the test environment; NULL: the signers get them */
     const char *user, *password; /* or NULL */
     const char *from_name, *from_address;
+    bool names_requester; /* mails come "from" the requester "via" from_name, who also gets replies */
     sr_mail_templates_t templates;
     const sr_mail_templates_t *translated; /* by language number (sr_language); NULL: all use `templates` */
 } sr_mail_t;

@@ -4,6 +4,7 @@
 #include "jobs/letter.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "embed/invitation.html.h"
@@ -71,17 +72,22 @@ static void add_colour(json_t *values, const char *key, const json_t *theme, con
     json_object_set_new(values, key, json_string(is_colour(colour) ? colour : otherwise));
 }
 
-/* Adds the deadline of a reminder, in the time zone of this server: the signer's is not known. */
+/* Adds the deadline, such as "17 May 2030, 20:30 (CEST, UTC+02:00)", in the time zone of this server: the signer's is
+ * not known before they open the page. */
 static void add_deadline(json_t *values, const json_t *invitation, const sr_language_t *language, apr_pool_t *pool)
 {
     const char *text = sr_json_string(invitation, "expiresAt");
-    char clock[SR_TIME_PRINTED];
+    char clock[SR_TIME_PRINTED], offset[SR_TIME_PRINTED] = "";
     apr_time_t when;
     if (!text || !sr_time_parse(&when, text)) return;
     const sr_zone_t zone = sr_zone_of_server(when, pool);
     const char *date = sr_date_text(language, when, zone.offset, pool);
     sr_time_print(clock, "%H:%M", when + apr_time_from_sec((apr_time_t)zone.offset * 60));
-    json_object_set_new(values, "deadline", json_string(apr_psprintf(pool, "%s %s (%s)", date, clock, zone.name)));
+    if (zone.offset)
+        apr_snprintf(offset, sizeof offset, ", UTC%c%02d:%02d", zone.offset < 0 ? '-' : '+', abs(zone.offset) / 60,
+                     abs(zone.offset) % 60);
+    json_object_set_new(values, "deadline",
+                        json_string(apr_psprintf(pool, "%s, %s (%s%s)", date, clock, zone.name, offset)));
 }
 
 /* Returns the values of the template: the invitation's members, and those of its theme and language. */
@@ -129,7 +135,18 @@ static void take_subject(sr_letter_t *letter, apr_pool_t *pool)
     letter->text += strspn(letter->text, "\r\n");
 }
 
-sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const json_t *invitation, apr_pool_t *pool)
+/* Returns "Ann Lee via Our Company", in the signer's language. A service without a name is named by its domain. */
+static const char *from_of(const sr_mail_t *mail, json_t *values, const sr_template_t *template, apr_pool_t *pool)
+{
+    const char *sender = sr_json_string(values, "sender");
+    if (!mail->names_requester || !sender || !*sender) return mail->from_name;
+    const char *service = mail->from_name ? mail->from_name : strrchr(mail->from_address, '@') + 1;
+    json_object_set_new(values, "service", json_string(service));
+    return sr_template_fill("{{:from}}", values, template, pool);
+}
+
+sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const json_t *invitation, const char *reply_to,
+                            apr_pool_t *pool)
 {
     const sr_language_t *language = language_of(invitation);
     const sr_mail_of_t of = sr_json_string(invitation, "reminds") ? SR_MAIL_REMINDER : SR_MAIL_INVITATION;
@@ -140,6 +157,7 @@ sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const js
     json_t *words = json_object_get(texts, "mail");
     json_object_set(words, "pages", json_object_get(json_object_get(texts, "page"), "pages"));
     json_t *values = values_of(invitation, language, texts, pool);
+    json_object_set_new(values, "reply", sr_json_string_or_null(reply_to));
     const char *dir = sr_json_string(texts, "dir");
     sr_template_t template = {.texts = words,
                               .plurals = sr_language_plurals(language),
@@ -147,6 +165,7 @@ sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const js
                               .keep_unknown = true};
     letter->html = sr_template_fill(templates->html, values, &template, pool);
     template.plain = true;
+    letter->from = from_of(mail, values, &template, pool);
     letter->text = sr_template_fill(templates->text, values, &template, pool);
     take_subject(letter, pool);
     if (!sr_letter_is_test(invitation)) return NULL;

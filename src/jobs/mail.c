@@ -97,8 +97,18 @@ static const char *message_of(const sr_call_t *call, const char *boundary, const
     return apr_array_pstrcat(pool, parts, 0);
 }
 
-static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, const char *subject,
-                        const char *boundary, apr_pool_t *pool)
+/* Returns the address of the requester if replies can be sent to it, else NULL. */
+static const char *reply_address(const sr_mail_t *mail, const json_t *invitation)
+{
+    const char *address = mail->names_requester ? sr_json_string(invitation, "address") : NULL;
+    if (!address || !is_plain_address(address)) return NULL;
+    for (const char *c = address; *c; c++)
+        if ((unsigned char)*c >= 0x80) return NULL; /* it would need SMTPUTF8 (RFC 6532) */
+    return address;
+}
+
+static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, const char *reply_to,
+                        const sr_letter_t *letter, const char *boundary, apr_pool_t *pool)
 {
     const char *domain = strrchr(mail->from_address, '@') + 1;
     char date[APR_RFC822_DATE_LEN];
@@ -106,8 +116,9 @@ static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, 
     apr_rfc822_date(date, sr_time_now());
     date[strlen(date) - strlen("GMT")] = '\0'; /* "GMT" is obsolete in mail */
     return add_header(call, "Date", apr_pstrcat(pool, date, "+0000", NULL), pool)
-           && add_header(call, "From", mailbox(mail->from_name, mail->from_address, pool), pool)
-           && add_header(call, "To", to, pool) && add_header(call, "Subject", encoded(subject, pool), pool)
+           && add_header(call, "From", mailbox(letter->from, mail->from_address, pool), pool)
+           && (!reply_to || add_header(call, "Reply-To", reply_to, pool)) && add_header(call, "To", to, pool)
+           && add_header(call, "Subject", encoded(letter->subject, pool), pool)
            && add_header(call, "Message-ID", apr_pstrcat(pool, "<", sr_uuid_make(pool), "@", domain, ">", NULL), pool)
            && add_header(call, "Auto-Submitted", "auto-generated", pool)
            && add_header(call, "MIME-Version", "1.0", pool)
@@ -176,10 +187,12 @@ static bool compose(sr_call_t *call, const sr_mail_t *mail, const json_t *invita
                     apr_pool_t *pool)
 {
     const char *boundary = sr_uuid_make(pool), *to = mailbox(sr_json_string(invitation, "signer"), address, pool);
+    const char *reply = reply_address(mail, invitation);
+    const char *reply_to = reply ? mailbox(sr_json_string(invitation, "sender"), reply, pool) : NULL;
     sr_letter_t letter;
 
-    if (sr_letter_write(&letter, mail, invitation, pool)) return false;
-    if (!add_headers(call, mail, to, letter.subject, boundary, pool)) return false;
+    if (sr_letter_write(&letter, mail, invitation, reply, pool)) return false;
+    if (!add_headers(call, mail, to, reply_to, &letter, boundary, pool)) return false;
     call->body = message_of(call, boundary, letter.text, letter.html, pool);
     call->length = strlen(call->body);
     return true;

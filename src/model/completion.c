@@ -304,13 +304,16 @@ static json_t *signer_items(const work_t *work)
     return items;
 }
 
-/* Returns the name of the signer who caused an event, and their address. */
+/* Returns the name of the signer who caused an event, and their address; with their agent for an opening, because a
+ * program may have opened the link and not the signer. */
 static const char *actor(const work_t *work, const json_t *event)
 {
     const char *uuid = sr_json_string(event, "signer"), *ip = sr_json_string(event, "ip");
     const sr_signer_t *signer = uuid ? sr_submission_signer(work->submission, uuid) : NULL;
     const char *name = !uuid ? creator(work) : signer ? name_of(signer, work->pool) : "";
-    return apr_pstrcat(work->pool, name, *name && ip ? ", " : "", ip ? ip : "", NULL);
+    const char *kind = sr_json_string(event, "event");
+    const char *agent = kind && !strcmp(kind, "opened") ? sr_json_string(event, "userAgent") : NULL;
+    return apr_pstrcat(work->pool, name, *name && ip ? ", " : "", ip ? ip : "", agent ? ", " : "", agent, NULL);
 }
 
 static json_t *event_rows(const work_t *work)

@@ -50,7 +50,7 @@ sr_error_t *sr_metadata_read(const json_t **metadata, const char *text, apr_size
     *metadata = NULL;
     if (!text || !length) return NULL;
     if (length > MAX_METADATA) return sr_error(pool, SR_EBADREQUEST, "metadata must be at most %d bytes", MAX_METADATA);
-    sr_error_t *error = sr_json_parse_tolerant(&value, text, length, MAX_METADATA_VALUES, pool);
+    sr_error_t *error = sr_json_parse_bounded(&value, text, length, MAX_METADATA_VALUES, pool);
     if (error && error->code != SR_EBADREQUEST) return error;
     if (error) return sr_error(pool, SR_EBADREQUEST, "metadata must be a JSON object: %s", error->message);
     if (!json_is_object(value)) return sr_error(pool, SR_EBADREQUEST, "metadata must be a JSON object");

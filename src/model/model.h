@@ -362,7 +362,7 @@ sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_
 sr_error_t *sr_signature_uploaded(sr_signature_t *signature, const void *image, apr_size_t size, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- caption.c
- * The caption, a small line under a signature: "Ann Lee · November 22, 2026 · 4b68a1f0".
+ * The caption, a small line under a signature: "Ann Lee · 22 November 2026 · 4b68a1f0".
  */
 /* Reads a list of the words "name", "date" and "id", each at most once, separated by commas. *caption gets the list
  * without spaces, or "" for a blank text. Returns false for any other text. */
@@ -381,7 +381,7 @@ const json_t *sr_captions_json(const sr_captions_t *captions, const char *docume
 /* Returns that index for one field of a signer. */
 int sr_caption_number(const sr_signer_t *signer, const sr_field_t *field, apr_pool_t *pool);
 
-/* Returns a date such as "November 22, 2026" in the form of a language. `offset` is that of the time zone from UTC, in
+/* Returns a date such as "22 November 2026" in the form of a language. `offset` is that of the time zone from UTC, in
  * minutes. */
 const char *sr_date_text(const sr_language_t *language, apr_time_t when, int offset, apr_pool_t *pool);
 
@@ -445,8 +445,8 @@ typedef struct sr_delivery_t {
 json_t *sr_delivery_representation(const sr_delivery_t *delivery);
 /* Returns the invitation of one signer by mail, in the same form as sr_webhook_row and with "url". Its body is
  * {"email", "signer", "sender" (names), "address" (of the sender), "organization", "environment", "name" (of the
- * submission), "documents": [{"name", "count" (of pages)}], "link", "locale"?, "theme"?}. If `base_url` is NULL, it
- * has no link. `theme` is the result of sr_service_brand, or NULL. New reference. */
+ * submission), "documents": [{"name", "count" (of pages)}], "link", "locale"?, "expiresAt"?, "theme"?}. If `base_url`
+ * is NULL, it has no link. `theme` is the result of sr_service_brand, or NULL. New reference. */
 typedef struct sr_inviter_t {
     const char *organization; /* or NULL */
     sr_environment_t environment;
@@ -455,7 +455,7 @@ typedef struct sr_inviter_t {
 } sr_inviter_t;
 json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
                           apr_pool_t *pool);
-/* The same for a reminder. Its body also has "reminds" (the uuid of the signer) and "expiresAt"?. */
+/* The same for a reminder. Its body also has "reminds" (the uuid of the signer). */
 json_t *sr_reminder_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
                         apr_pool_t *pool);
 

@@ -61,7 +61,8 @@ sr_error_t *sr_signing_may(const sr_signing_t *signing, sr_action_t action, apr_
 sr_error_t *sr_signing_may_see(const sr_signing_t *signing, apr_pool_t *pool)
 {
     const sr_signing_state_t state = sr_signing_state(signing);
-    if (state != SR_SIGNING_WAITING && state != SR_SIGNING_CANCELLED && state != SR_SIGNING_EXPIRED) return NULL;
+    const bool was_due = signing->signer->state != SR_SIGNER_WAITING;
+    if (was_due && state != SR_SIGNING_CANCELLED && state != SR_SIGNING_EXPIRED) return NULL;
     return refusal(signing, SR_ACTION_OPEN, pool);
 }
 

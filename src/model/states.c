@@ -104,7 +104,7 @@ const char *sr_signer_states_of_status(const char *status, apr_pool_t *pool)
 {
     const char *names = NULL;
     for (int i = 0; i < SR_SIGNER_STATE_COUNT; i++)
-        if (!strcmp(statuses[i], status))
+        if (i != SR_SIGNER_REPLACED && !strcmp(statuses[i], status)) /* answers do not show a replaced signer */
             names = apr_pstrcat(pool, names ? names : "", names ? "," : "", signer_names[i], NULL);
     return names;
 }

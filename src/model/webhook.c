@@ -58,6 +58,7 @@ static json_t *mail_body(const sr_submission_t *submission, const sr_signer_t *s
     json_object_set_new(body, "documents", documents);
     json_object_set_new(body, "link", sr_json_string_or_null(link));
     if (signer->locale) json_object_set_new(body, "locale", json_string(signer->locale));
+    if (submission->expires_at) json_object_set_new(body, "expiresAt", sr_time_json(submission->expires_at));
     if (json_object_size(inviter->theme)) json_object_set(body, "theme", inviter->theme);
     return body;
 }
@@ -83,7 +84,6 @@ json_t *sr_reminder_row(const sr_submission_t *submission, const sr_signer_t *si
 {
     json_t *body = mail_body(submission, signer, inviter, pool);
     json_object_set_new(body, "reminds", json_string(signer->uuid));
-    if (submission->expires_at) json_object_set_new(body, "expiresAt", sr_time_json(submission->expires_at));
     return mail_row("reminder", signer, body, pool);
 }
 

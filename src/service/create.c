@@ -227,7 +227,10 @@ static sr_error_t *read_life(const sr_service_t *service, sr_submission_t *submi
                              apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_now();
-    SR_TRY(sr_deadline_read(&submission->expires_at, request->expires_at, now, pool));
+    sr_error_t *error = sr_deadline_read(&submission->expires_at, request->expires_at, now, pool);
+    const bool over = submission->expires_at && submission->expires_at <= now;
+    if (error && !(over && request->idempotency_key))
+        return error; /* otherwise the store decides: it may be a replay */
     SR_TRY(sr_external_id_read(&submission->external_id, request->external_id, pool));
     SR_TRY(sr_metadata_read(&submission->metadata, request->metadata, request->metadata_length, pool));
     SR_TRY(sr_redirect_read(&submission->redirect_url, request->redirect_url, service->redirects, pool));
@@ -301,6 +304,8 @@ static sr_error_t *try_once(const sr_service_t *service, const char **representa
         sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment, sr_metrics_number(SR_LABEL_EVENT, "created"),
                          1);
     }
+    if (!error && *outcome == SR_GONE)
+        error = sr_deadline_read(&(apr_time_t){0}, request->expires_at, submission->created_at, pool);
     if (!error) error = sr_service_refusal(*outcome, pool);
     *representation = row ? row->representation : rendered;
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;

@@ -44,11 +44,17 @@ const sr_cms_identity_t *sr_sealing_of_service(const sr_service_t *service, sr_e
     return choose(service, present, next, service->child->next_from, time, pool);
 }
 
-#define UNUSABLE "the error log has the reason (SR0400) at the last start or restart"
+#define UNUSABLE "the error log has the reason (SR0400 at the last start or restart, or SR0405)"
+
+/* Also if the signer process is missing. The parent sets this metric. */
+static bool is_unusable(void)
+{
+    return sr_metrics_value(SR_METRIC_SEAL_UNUSABLE, SR_PRODUCTION, 0) != 0;
+}
 
 sr_error_t *sr_sealing_usable(const sr_service_t *service, apr_pool_t *pool)
 {
-    if (__atomic_load_n(&service->child->seal[SR_PRODUCTION], __ATOMIC_ACQUIRE)) return NULL;
+    if (!is_unusable() && __atomic_load_n(&service->child->seal[SR_PRODUCTION], __ATOMIC_ACQUIRE)) return NULL;
     return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The seal cannot be used"), pool, UNUSABLE);
 }
 
@@ -135,7 +141,7 @@ void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, 
     const apr_time_t now = sr_time_now();
     const sr_cms_identity_t *identity = sr_sealing_of_service(service, SR_PRODUCTION, now, pool);
     const sr_cms_certificate_t *seal = identity ? sr_cms_identity_certificate(identity) : NULL;
-    if (!seal) {
+    if (!seal || is_unusable()) {
         *state = (sr_seal_state_t){.state = "unusable", .watched = service->child->proofs != NULL};
         (void)describe_next(service, state, NULL, pool);
         return;

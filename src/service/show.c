@@ -13,7 +13,7 @@
 #include "metrics/metrics.h"
 
 /* Raise it if images or texts of pages change. Cached files of an older version are not used. */
-#define RENDER_VERSION 3
+#define RENDER_VERSION 4
 #define REFUSAL_LIFETIME apr_time_from_sec(300) /* so long a page that has killed a helper is not tried again */
 #define REASON_MAX 1000
 #define LONGEST_WAIT apr_time_from_sec(8)

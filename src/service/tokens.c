@@ -16,6 +16,20 @@ static sr_error_t *bound_expiry(apr_time_t *expires_at, const sr_service_t *serv
     return NULL;
 }
 
+/* A token that expires may make tokens that are valid for at most the same time. Otherwise a stolen token could be
+ * replaced by one that never expires. */
+static sr_error_t *bound_child(apr_time_t *expires_at, const sr_token_t *caller, apr_pool_t *pool)
+{
+    if (!caller->expires_at) return NULL;
+    const apr_time_t last = sr_time_now() + (caller->expires_at - caller->created_at);
+    if (*expires_at > last)
+        return sr_error(pool, SR_EBADREQUEST,
+                        "expiresAt must not be later than %s, because the token of this request expires, too",
+                        sr_time_format(last, pool));
+    if (!*expires_at) *expires_at = last;
+    return NULL;
+}
+
 sr_error_t *sr_service_token_create(const sr_service_t *service, sr_token_t **token, const char **secret,
                                     const char *token_hash, const char *name, apr_time_t expires_at, apr_pool_t *pool)
 {
@@ -25,6 +39,7 @@ sr_error_t *sr_service_token_create(const sr_service_t *service, sr_token_t **to
     SR_TRY(bound_expiry(&expires_at, service, pool));
     /* the caller is needed first, because the prefix of the new secret depends on the environment */
     SR_TRY(sr_service_authenticate(service, &caller, token_hash, pool));
+    SR_TRY(bound_child(&expires_at, caller, pool));
     *secret = sr_token_make(caller->environment == SR_PRODUCTION, pool);
     const char *secret_hash = sr_sha256_hex(*secret, strlen(*secret), pool);
     SR_TRY(sr_store_token_create(service->database, &outcome, &row, token_hash, sr_time_now(), sr_uuid_make(pool), name,

@@ -207,7 +207,7 @@ static sr_error_t *change(const sr_service_t *service, sr_transition_t *transiti
     const char *webhooks = sr_json_list_text(webhooks_json(service, transition), pool);
     const char *replaced = transition->replaced ? sr_json_text(transition->replaced, pool) : NULL;
     json_t *timers = timers_json(transition);
-    sr_error_t *error = sr_store_signing_change(service->database, outcome, submission->uuid, transition->now,
+    sr_error_t *error = sr_store_signing_change(service->database, outcome, submission->uuid, submission->updated_at,
                                                 change_text(transition), sr_submission_render(submission, pool),
                                                 transition->folder, sr_contents_text(transition->contents, pool),
                                                 replaced, sr_json_list_text(json_incref(transition->revisions), pool),

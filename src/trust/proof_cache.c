@@ -33,6 +33,7 @@ struct sr_proof_cache_t {
     apr_pool_t *listed;         /* the pool of `wanted` */
     apr_array_header_t *wanted; /* const char *: SHA-256 of the chains that somebody has asked for */
     apr_time_t listed_at;
+    struct timespec changed; /* the folder, before it was listed */
 };
 
 static void set_leave(set_t *set)
@@ -136,17 +137,27 @@ const sr_proofs_t *sr_proof_cache_get(sr_proof_cache_t *cache, const char *sha25
     return proofs;
 }
 
-/* Returns a copy of the list, which is read again after a second. */
+/* Reads the list again if the folder has changed, or after a second. A list from before a signature would lack the
+ * authority of its timestamp. */
+static void refresh_wanted(sr_proof_cache_t *cache)
+{
+    const apr_time_t now = sr_time_steady();
+    struct stat folder = {0};
+    (void)stat(cache->folder, &folder);
+    const bool same = folder.st_mtim.tv_sec == cache->changed.tv_sec && folder.st_mtim.tv_nsec == cache->changed.tv_nsec;
+    if (cache->wanted && same && now - cache->listed_at <= LIST_AFTER) return;
+    apr_pool_clear(cache->listed);
+    cache->wanted = sr_proof_wanted(cache->folder, false, cache->listed);
+    cache->listed_at = now;
+    cache->changed = folder.st_mtim;
+}
+
+/* Returns a copy of the list. */
 static apr_array_header_t *list_wanted(sr_proof_cache_t *cache, apr_pool_t *pool)
 {
     apr_array_header_t *copy = apr_array_make(pool, 4, sizeof(const char *));
-    const apr_time_t now = sr_time_steady();
     apr_thread_mutex_lock(cache->mutex);
-    if (!cache->wanted || now - cache->listed_at > LIST_AFTER) {
-        apr_pool_clear(cache->listed);
-        cache->wanted = sr_proof_wanted(cache->folder, false, cache->listed);
-        cache->listed_at = now;
-    }
+    refresh_wanted(cache);
     for (int i = 0; i < cache->wanted->nelts; i++)
         APR_ARRAY_PUSH(copy, const char *) =
             apr_pstrmemdup(pool, APR_ARRAY_IDX(cache->wanted, i, const char *), SR_SHA256_HEX_LENGTH);

@@ -239,7 +239,7 @@ sub spoil {    # what a process leaves that is killed after the commit: → the 
     my ($ab, $cd) = $sha256 =~ /^(..)(..)/;
     my $owner  = substr sha256_hex("$organization.test"), 0, 16;
     my $report = "$root/$ab/$sha256.$organization.test.json";
-    my $page   = "$root/cache/$ab/$cd/$sha256.$owner.3.0.200.image";
+    my $page   = "$root/cache/$ab/$cd/$sha256.$owner.4.0.200.image";
     for my $file ($report, $page) { path($file)->dirname->make_path; path($file)->spurt('x') }
     sql("UPDATE submission SET erasing = '[\"$sha256\"]' WHERE uuid = '$one->{uuid}'");
     return ($report, $page);

@@ -3,7 +3,10 @@
 # 409, also if they arrive at the same time.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation used is_text is_error nothing_happens);
+use Mojo::Date;
+use Sigreq::Client;
+use Sigreq::Here qw(organisation used is_text is_error nothing_happens wait_for);
+use Sigreq::Multipart 'part';
 use Sigreq::PDF 'pdf';
 use Test::More;
 
@@ -50,6 +53,23 @@ nothing_happens(
         is_text($client->create(key('k' x 256)), 400, 'Idempotency-Key must have 1 to 255 characters',
             '256 characters');
         is_text($client->create(key("k\xC3\xA9")), 400, 'Idempotency-Key must be printable ASCII', 'not ASCII');
+    });
+
+# a deadline that is over when the request is repeated
+my $creation = sub {
+    my ($key, $at) = @_;
+    return $client->create(key($key), name => 'Deadline', more => [part('expiresAt', $at)]);
+};
+my ($seconds, $deadline, $made) = (1);
+do { $made = $creation->('e' . ++$seconds, $deadline = Mojo::Date->new(time + $seconds)->to_datetime) }
+    until $made->code == 201 || $seconds > 60;
+ok(wait_for(sub { time > Mojo::Date->new($deadline)->epoch }), 'a deadline is over');
+is($creation->("e$seconds", $deadline)->body, $made->body, '… and a repeated request gets the first answer');
+nothing_happens(
+    $org,
+    'a deadline in the past',
+    sub {
+        is_text($creation->('f', $deadline), 400, 'expiresAt must be in the future', 'another key creates nothing');
     });
 
 my ($before, $used) = (count(), used($org));

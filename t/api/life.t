@@ -75,6 +75,8 @@ subtest 'faults of a creation' => sub {
         [expiresAt   => '2126-01-01T00:00:00Z',  'expiresAt must be within 10 years'],
         [externalId  => 'x' x 256,               'externalId must have at most 255 characters'],
         [metadata    => '[1]',                   'metadata must be a JSON object'],
+        [metadata    => '{"id":12345678901234567890}', "metadata must be a JSON object: too big integer near "
+              . "'12345678901234567890' at line 1 column 26"],
         [metadata    => '{"a":"' . 'x' x 4096 . '"}', 'metadata must be at most 4096 bytes'],
         [redirectUrl => 'http://x.org/',         'redirectUrl must be an https URL'],
         [redirectUrl => 'https://x.org/', 'redirectUrl: https://x.org is not allowed (SigreqRedirectAllow)'])
@@ -104,6 +106,16 @@ subtest 'order' => sub {
     is(now_of($made)->{status},        'completed', 'it is completed');
     is(join(' ', events($made)), 'created opened signed due due opened signed opened signed completed', 'the events');
     is(chain_fault($client->get("/signatures/$made->{uuid}/audit")->json), undef, '… are a chain');
+};
+
+subtest 'a signer who was never due' => sub {
+    my $made = made([{ order => 1 }, { order => 2 }]);
+    my ($first, $late) = signers_of($made);
+    is($first->refuse('no')->code, 200, 'the one before them refuses');
+    is($late->state->{state}, 'closed', 'the link says so');
+    is_deeply($late->state->{documents}, [], '… and shows no document');
+    my $document = "/documents/$made->{documents}[0]{uuid}";
+    is($late->get($_)->code, 409, "$_: none") for $document, "$document/pages/0.png", "$document/pages/0.json";
 };
 
 subtest 'cancel' => sub {
@@ -211,6 +223,8 @@ subtest 'replace' => sub {
     is($found->('eve lee'), 1, 'the list finds the new name');
     is($found->('bob lee'), 0, '… and not the old one');
     is($eve->{replaces}, $old->{uuid}, 'it says whom');
+    my $opened = $client->get('/signatures', query => { status => 'opened' })->json->{data};
+    ok(!(grep { $_->{uuid} eq $made->{uuid} } @$opened), '… nor the status that only the old one had');
     isnt($eve->{uuid}, $old->{uuid}, '… and has another link');
     is_deeply($eve->{fields}, $old->{fields}, 'the fields stay');
     is($eve->{status}, 'sent', 'the status is that of a new link');

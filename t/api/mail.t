@@ -62,7 +62,9 @@ subtest 'two signers are invited' => sub {
     is_deeply([@{ $mail->{to} }], ['zoe@x.org'], '… and no other one');
     my %h = %{ $mail->{headers} };
     is(scalar(grep { @$_ != 1 } values %h), 0, 'each header is there once');
-    is($h{from}[0],    "B\x{fc}ro <sign\@example.org>", 'From');
+    is($h{from}[0], "Ann \x{c9}rable via B\x{fc}ro <sign\@example.org>", 'From names the requester and the service');
+    my ($address) = $mail->{plain} =~ /^Ann \x{c9}rable \((\S+)\)/m;
+    is($h{'reply-to'}[0], "Ann \x{c9}rable <$address>", 'Reply-To is the requester');
     is($h{to}[0],      "Zo\x{eb} Lee <zoe\@x.org>",     'To');
     is($h{subject}[0], "TEST: Ann \x{c9}rable has asked you to sign \x{201c}Mietvertrag \x{ab}4\x{bb} <b>\x{201d}",
         'Subject');
@@ -81,6 +83,8 @@ subtest 'two signers are invited' => sub {
     like($mail->{plain}, qr/^Ann \x{c9}rable \(\S+\@\S+\) from Org & <Co> has asked you/m, '… and the requester');
     like($mail->{plain}, qr/^Document to sign:\n\x{2013} a\.pdf \(1 page\)$/m, '… and the documents');
     like($mail->{plain}, qr/Please don\x{2019}t forward it/, '… and explains the link');
+    like($mail->{$_}, qr/Reply to this email to reach Ann \x{c9}rable\./, "… and says who gets replies ($_)")
+        for qw(plain html);
     like($mail->{html}, qr/<a href="\Q$link\E"/, 'the HTML has the link');
     like($mail->{html}, qr/Ann \x{c9}rable \(\S+\) from Org &amp; &lt;Co&gt; has/, '… texts are escaped in the HTML');
     unlike($mail->{html}, qr/<b>/, '… all texts are escaped');
@@ -114,6 +118,24 @@ subtest 'an invitation leaves when its signer is due' => sub {
     ok(wait_for(sub { $to->() eq 'o1 o2 o3' }), '… and the new one is invited');
 };
 
+subtest 'the sender of mails' => sub {
+    my $mail_of = sub {    # a mail with these directives, to a signer with this locale
+        my ($to, $locale, @directives) = @_;
+        serve($to[0], @directives);
+        invite([{ email => $to, locale => $locale }]);
+        return (grep { $_->{to}[0] eq $to } $box->mails)[0];
+    };
+    my $from = sub { $_[0]{headers}{from}[0] };
+    my $mail = $mail_of->('f1@x.org', 'en', 'SigreqMailFrom sign@example.org', 'SigreqMailRequester Off');
+    is($from->($mail), 'sign@example.org', 'with SigreqMailRequester Off it is the service');
+    ok(!$mail->{headers}{'reply-to'}, '… there is no Reply-To');
+    like($mail->{plain}, qr/there\x{2019}s no need to reply\.$/, '… and the mail says that nobody reads replies');
+    $mail = $mail_of->('f2@x.org', 'de', 'SigreqMailFrom sign@example.org');
+    is($from->($mail), "Ann \x{c9}rable \x{fc}ber example.org <sign\@example.org>",
+        'a service without a name has the name of its domain, and the signer their language');
+    unlike($mail->{head}, qr/[^\x20-\x7e\r\n\t]/, '… headers are ASCII');
+};
+
 subtest 'in the language of each signer' => sub {
     serve(@to);
     invite([{ email => 'l1@x.org', locale => 'de-AT' }, { email => 'l2@x.org', locale => 'tlh' }],
@@ -129,6 +151,20 @@ subtest 'in the language of each signer' => sub {
     invite([{ email => 'l3@x.org' }], more => [Sigreq::Multipart::part('locale', 'es')]);
     ($mail) = grep { $_->{to}[0] eq 'l3@x.org' } $box->mails;
     like($mail->{html}, qr/<html lang="es"/, 'the locale of the form');
+};
+
+subtest 'the deadline' => sub {
+    serve(@to);
+    invite([{ email => 'd1@x.org' }, { email => 'd2@x.org', locale => 'de' }],
+        more => [Sigreq::Multipart::part('expiresAt', '2030-05-17T18:30:00Z')]);
+    my %mail = map { $_->{to}[0] => $_ } $box->mails;
+    like($mail{'d1@x.org'}{plain}, qr/^Please sign or decline by 1\d May 2030, \d\d:30 \(\w.*\)\.$/m,
+        'an invitation has it, with the name of its time zone');
+    like($mail{'d1@x.org'}{html}, qr/by 1\d May 2030, \d\d:30 \(/,      '… also in HTML');
+    like($mail{'d2@x.org'}{plain}, qr/bis 1\d\. Mai 2030, \d\d:30 \(\w/, '… and in the language of the signer');
+    invite([{ email => 'd3@x.org' }]);
+    my ($mail) = grep { $_->{to}[0] eq 'd3@x.org' } $box->mails;
+    unlike($mail->{plain}, qr/decline by|\n\n\n/, 'without a deadline it has none');
 };
 
 subtest 'with the theme of the location' => sub {
@@ -172,7 +208,7 @@ subtest 'names that look like headers' => sub {
     ok(wait_for(sub { $box->mails >= $wanted }), 'all mails arrive');
     for my $mail (grep { $_->{to}[0] eq 'n@x.org' } $box->mails) {
         my %h = %{ $mail->{headers} };
-        is(join(' ', sort keys %h), 'auto-submitted content-type date from message-id mime-version subject to',
+        is(join(' ', sort keys %h), 'auto-submitted content-type date from message-id mime-version reply-to subject to',
             'no header more: ' . substr($h{to}[0], 0, 30) =~ s/[^ -~]/?/gr);
         is_deeply($mail->{to}, ['n@x.org'], '… no recipient is added');
         ok(!(grep { length > 998 } split /\r\n/, $mail->{raw}), '… no line is too long');

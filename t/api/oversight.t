@@ -98,8 +98,10 @@ subtest 'legal hold' => sub {
         my $now = $client->get("/signatures/$made->{uuid}");
         unlike($_->body, qr/Zwicky/, 'the caller cannot read the reason') for $audit->($made), $now;
         $now = $now->json;
-        delete @$_{qw(updatedAt expiresAt)} for $now, $before;
+        delete $_->{expiresAt} for $now, $before;
         is_deeply($now, $before, '… and sees the same otherwise');
+        my $list = $client->get('/signatures', query => { updatedAfter => $now->{updatedAt} })->json->{data};
+        ok(!(grep { $_->{uuid} eq $made->{uuid} } @$list), '… also in the list');
     }
     is((signers_of($open))[0]->sign('Ann Lee')->code, 200, 'a signer can sign');
     is(ctl('submission', 'show', $open->{uuid})->{hold_reason}, 'Case Zwicky', '… and the hold stays');

@@ -39,6 +39,9 @@ is("@left", '4 3 2 1 0', 'RateLimit counts down');
 is_limited($limited->crowd->get('/signatures'), '"token";q=5;w=3600', 'the sixth request with one token is refused');
 is_limited($limited->create,                    '"token";q=5;w=3600', 'a creation is refused, too');
 is(metric('token') - $before, 2, 'both refusals are counted by the metrics');
+my $bearer = sub { $limited->with(token => undef)->get('/signatures', headers => { Authorization => shift }) };
+is_limited($bearer->("$_$limited->{token}"), '"token";q=5;w=3600', "'$_' makes no other token of it")
+    for 'bearer ', 'BEARER  ';
 is($org->{live}->with(base => place('/limited'))->get('/signatures')->code, 200, 'another token has its own count');
 is($org->{test}->get('/signatures')->code,                                  200, 'another location has its own count');
 is($org->{test}->get('/signatures')->headers->header('RateLimit'), undef,

@@ -102,6 +102,22 @@ is_error($client->with(token => $made{c}{token})->get('/tokens'), 401, qr{^User 
     'they are refused at once');
 is($client->get('/tokens/current')->code, 200, 'their common parent is still valid');
 
+# --- a token that expires
+
+my $tomorrow = Mojo::Date->new(time + 86400)->to_datetime;
+my $maker =
+    $client->with(token => $client->post('/tokens', json => { name => 'day', expiresAt => $tomorrow })->json->{token});
+my $child = $maker->post('/tokens', json => { name => 'child' })->json;
+my $length = sub { my $end = shift; Mojo::Date->new($end =~ s/\.\d+//r)->epoch - time };
+cmp_ok($length->($child->{expiresAt}), '<=', 86400, 'it makes tokens that are valid for the same time');
+cmp_ok($length->($child->{expiresAt}), '>', 86400 - 3600, '… not for less, so that tokens can be replaced');
+is_error($maker->post('/tokens', json => { name => 'x', expiresAt => Mojo::Date->new(time + 90000)->to_datetime }),
+    400, qr/^expiresAt must not be later than 2\d\d\d-\S+Z, because the token of this request expires, too$/,
+    '… not for longer');
+my $hour = Mojo::Date->new(time + 3600)->to_datetime;
+is($maker->post('/tokens', json => { name => 'x', expiresAt => $hour })->json('/expiresAt'), $hour =~ s/Z/.000Z/r,
+    '… but for less');
+
 # --- SigreqMaxTokenAge
 
 my $bound = $client->with(base => place('/small'));

@@ -47,7 +47,15 @@ sub exits {
 sub json { my ($name, @arguments) = @_; return decode_json((exits(0, $name, '--json', @arguments))[0]) }
 
 # --- help
+delete $ENV{COLUMNS};
 my ($out) = exits(0, 'help', '--help');
+is(join("\n", grep { length > 80 } split /\n/, $out), '', 'help has 80 columns');
+like($out, qr/^Examples:\n    sigreqctl org create/m, 'help has examples');
+is((exits(0, 'help as a word', 'help'))[0], $out, 'the same as a word');
+{
+    local $ENV{COLUMNS} = 1000;
+    unlike((exits(0, 'help on a wide terminal', '--help'))[0], qr/^ {32}\S/m, '… no line is divided with COLUMNS');
+}
 my @commands = ('config', 'db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'org rename',
     'org delete', 'user create', 'user list', 'user disable', 'user enable', 'user delete', 'token create',
     'token list', 'token revoke', 'token webhooks', 'submission list', 'submission show', 'submission cancel',
@@ -58,15 +66,18 @@ for my $command (@commands) {
     my ($one) = exits(0, "help of $command", split(/ /, $command), '--help');
     like($one, qr/^Usage:\n  sigreqctl $command\b/m, "help shows its usage");
     like($one, qr/Exit codes: 0 done/, 'help shows the exit codes');
+    is(join("\n", grep { length > 80 } split /\n/, $one), '', '… in 80 columns');
 }
 ($out) = exits(0, 'help of a group', 'token', '--help');
 like($out, qr/\(ps\).*--config.*PGPASSFILE.*service=/s, 'help says where to put a password');
 like($out, qr/token create.*token list.*token revoke/s, 'help of a group has its commands');
 unlike($out, qr/org create/, 'it has no other commands');
+is((exits(0, 'help of a group as words', 'help', 'token'))[0], $out, 'help token is the same as token --help');
 my ($short) = exits(0, 'help of a group by -h', 'token', '-h');
 is($short, $out, '-h is the same as --help');
 my ($version) = slurp('include/mod_sigreq.h') =~ /MOD_SIGREQ_VERSION "(.*)"/;
 is((exits(0, '--version', '--version'))[0], "sigreqctl $version\n", 'the version');
+is((exits(0, 'version as a word', 'version'))[0], "sigreqctl $version\n", '… as a word');
 my ($code, $nothing, $text) = run();
 is($code, 2, 'without a command the exit code is that of a usage error');
 like($text, qr/^Usage:/m, 'without a command help is printed');

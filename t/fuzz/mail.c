@@ -33,6 +33,7 @@ static void check(const sr_call_t *call)
     for (const struct curl_slist *header = call->mail_headers; header; header = header->next)
         check_header(header->data);
     for (size_t i = 0; i < sizeof ONCE / sizeof *ONCE; i++) fuzz_must(count(call->mail_headers, ONCE[i]) == 1);
+    fuzz_must(count(call->mail_headers, "Reply-To:") <= 1);
     fuzz_must(count(call->mail_headers, "Bcc") + count(call->mail_headers, "Cc") == 0);
     fuzz_must(call->recipients && !call->recipients->next && !strpbrk(call->recipients->data, "\r\n <>,"));
 }
@@ -43,6 +44,7 @@ static const json_t *body_of(char *const *parts, apr_pool_t *pool)
     json_t *body = sr_json_own(json_object(), pool);
     for (size_t i = 0; i < sizeof MEMBERS / sizeof *MEMBERS; i++)
         json_object_set_new(body, MEMBERS[i], sr_json_string_or_null(parts[i]));
+    json_object_set_new(body, "address", sr_json_string_or_null(parts[1]));
     json_object_set_new(body, "organization", json_string("Example"));
     json_object_set_new(body, "link", json_string("https://example.org/sign/0"));
     return body;
@@ -63,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const sr_mail_t mail = {.url = "smtp://127.0.0.1:25",
                                 .from_name = parts[2],
                                 .from_address = "sign@example.org",
+                                .names_requester = true,
                                 .templates = {{{parts[4], parts[5]}, {parts[4], parts[5]}}}};
         const char *fault;
         CURL *easy = sr_mail_begin(call, &mail, body_of(parts, pool), &fault, pool);

@@ -21,6 +21,7 @@ sub look {
     return unless -f $file && -T _;
     my @top = (split /\n/, slurp($file))[0, 1];
     my $script = ($top[0] // '') =~ /^#!/;
+    push @without, "$file: the line has more" if grep {/SPDX/ && !/$licence/} map { $_ // '' } @top;
     return unless $script || $file =~ /\.(?:c|h|cc|def|sql|t|pm|PL|js|mjs|css|py|lua|mk)$/ || $file eq 'Makefile';
     push @files, $file;
     push @without, $file unless ($top[$script] // '') =~ $licence;

@@ -43,8 +43,15 @@ static void test_metadata(void)
     is_str(message(sr_metadata_read(&metadata, deep, sizeof deep - 1, pool)), NULL, "an object is accepted");
     is_str(metadata ? sr_json_text(metadata, pool) : NULL, deep, "… as it was sent");
     ok(!sr_metadata_read(&metadata, NULL, 0, pool) && !metadata, "without metadata there is none");
-    for (int i = 0; i < 5; i++) {
-        static const char *const wrong[] = {"[]", "1", "\"x\"", "{", "{\"a\":1,\"a\":2}"};
+    for (int i = 0; i < 8; i++) {
+        static const char *const wrong[] = {"[]",
+                                            "1",
+                                            "\"x\"",
+                                            "{",
+                                            "{\"a\":1,\"a\":2}",
+                                            "{\"a\":12345678901234567890}",
+                                            "{\"a\":-12345678901234567890}",
+                                            "{\"a\":1e400}"};
         ok(sr_metadata_read(&metadata, wrong[i], strlen(wrong[i]), pool) != NULL, "%s is refused", wrong[i]);
         ok(!metadata, "… and not taken");
     }

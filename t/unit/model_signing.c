@@ -138,6 +138,19 @@ static void test_states(void)
     }
 }
 
+/* A signer who was never due sees no document, also after another one has refused. */
+static void test_never_due(void)
+{
+    static const parts_t parts[] = {
+        {.ann = ",\"state\":\"waiting\",\"opened_at\":null"},
+        {.ann = ",\"state\":\"waiting\",\"opened_at\":null", .bo = REFUSED, .state = "refused"},
+        {.bo = REFUSED, .state = "refused"}};
+    for (int i = 0; i < 3; i++) {
+        const sr_error_t *error = sr_signing_may_see(signing_of(&parts[i], ANN), pool);
+        is_int(error ? (int)error->code : 0, i < 2 ? SR_ECONFLICT : 0, "documents, case %d", i);
+    }
+}
+
 static void test_reading(void)
 {
     const sr_signing_t *const signing = signing_of(&(parts_t){0}, "99999999-D9CB-469F-A165-70867728950E");
@@ -279,6 +292,7 @@ int main(void)
     apr_initialize();
     apr_pool_create(&pool, NULL);
     test_states();
+    test_never_due();
     test_reading();
     test_open();
     test_refuse();

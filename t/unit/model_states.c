@@ -72,7 +72,7 @@ static void test_names(void)
     ok(!sr_submission_state_parse(&submission, "sent"), "no state of a submission");
     is_str(sr_signer_states_of_status("initiated", pool), "waiting", "initiated");
     is_str(sr_signer_states_of_status("sent", pool), "sent", "sent");
-    is_str(sr_signer_states_of_status("opened", pool), "opened,refused,replaced", "opened");
+    is_str(sr_signer_states_of_status("opened", pool), "opened,refused", "opened");
     is_str(sr_signer_states_of_status("completed", pool), "completed", "completed");
     is_str(sr_signer_states_of_status("refused", pool), NULL, "the contract has no status refused");
 }

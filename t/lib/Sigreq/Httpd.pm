@@ -118,9 +118,9 @@ sub graceful { my $self = shift; return Sigreq::Here::restarted($self->pid, sub 
 
 sub stop {
     my $self = shift;
-    return unless ($self->{owner} // 0) == $$ and my $pid = $self->pid;
+    return unless ($self->{owner} // 0) == $$;
     delete $self->{owner};
-    Sigreq::Suite::end_httpd($pid);
+    Sigreq::Suite::end_httpd($self->pid) if $self->pid;    # some tests end it themselves
     my @crashes = Sigreq::Suite::crashes_in($self->log) or return;
     open my $file, '>>', suite->{dir} . '/crashes' or die "crashes: $!\n";    # t/run reads it
     print $file map {"$_\n"} @crashes;
