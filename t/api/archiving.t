@@ -5,7 +5,6 @@
 use strict;
 use warnings;
 use Digest::SHA ();
-use File::Copy 'copy';
 use Sigreq::Apart;
 use Sigreq::Here qw(suite children wait_for sql);
 use Sigreq::Httpd;
@@ -26,7 +25,7 @@ my $pki       = Sigreq::PKI->new("$folder/pki", http => $responder->http, ocsp =
 $responder->set('age', 0);    # so that nobody waits for proofs that are newer than a signature
 $pki->issue('short', 'tsaroot2', 'tsa', days => 30);
 my %tsa = map { $_ => Sigreq::TSA->new($pki, $_) } qw(tsa1 short);
-copy($pki->file("seal$_->[0]"), "$folder/seal$_->[1]") or die "seal: $!\n" for ['-chain.crt', '.crt'], ['.key', '.key'];
+$pki->put_pair('seal', $folder);
 mkdir "$folder/documents";
 
 my $count = 0;

@@ -3,7 +3,6 @@
 # that is signed, and sigreqctl archive makes it B-LTA. Without complete proofs the signature is made all the same.
 use strict;
 use warnings;
-use File::Copy 'copy';
 use File::Temp 'tempdir';
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
@@ -22,7 +21,7 @@ my $responder = Sigreq::Responder->new("$folder/pki");
 my $pki       = Sigreq::PKI->new("$folder/pki", http => $responder->http, ocsp => $responder->ocsp);
 $responder->set('age', 0);    # so that nobody waits for proofs that are newer than a signature
 my $tsa       = Sigreq::TSA->new($pki, 'tsa1');
-copy($pki->file("seal$_->[0]"), "$folder/seal$_->[1]") or die "seal: $!\n" for ['-chain.crt', '.crt'], ['.key', '.key'];
+$pki->put_pair('seal', $folder);
 
 my $count = 0;
 

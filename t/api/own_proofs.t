@@ -28,9 +28,7 @@ my $seals = "$folder/seals";
 sub pair {    # a folder with one of the seals of the authority
     my ($seal, $into) = @_;
     mkdir $into;
-    copy($pki->file("$seal-chain.crt"), "$into/seal.crt") or die "seal.crt: $!\n";
-    copy($pki->file("$seal.key"),       "$into/seal.key") or die "seal.key: $!\n";
-    return $into;
+    return $pki->put_pair($seal, $into);
 }
 
 mkdir "$folder/proofs";

@@ -3,7 +3,6 @@
 # read them; what lies is not taken; and a seal whose certificate is revoked seals nothing until it has another one.
 use strict;
 use warnings;
-use File::Copy 'copy';
 use File::Temp 'tempdir';
 use Mojo::File 'path';
 use Mojo::JSON 'true';
@@ -26,9 +25,7 @@ sub pair {    # a folder with one of the seals
     my ($seal, $into) = @_;
     $into //= "$folder/pair" . ++$count;
     mkdir $into;
-    copy($pki->file("$seal-chain.crt"), "$into/seal.crt") or die "seal.crt: $!\n";
-    copy($pki->file("$seal.key"),       "$into/seal.key") or die "seal.key: $!\n";
-    return $into;
+    return $pki->put_pair($seal, $into);
 }
 
 sub directives {    # with a folder of its own for proofs

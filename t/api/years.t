@@ -6,7 +6,6 @@
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
-use File::Copy 'copy';
 use POSIX 'strftime';
 use Sigreq::Apart;
 use Sigreq::Clock qw(clock_missing clocked);
@@ -47,9 +46,7 @@ sub seal {    # the folder of a seal that begins after so many years
     mkdir $place;
     $pki->issue("seal-$name", 'ca', 'seal', from => later($years) - 86_400, until => later($years + 1));
     $pki->join_files("seal-$name-chain.crt", "seal-$name", 'ca');
-    copy($pki->file("seal-$name$_->[0]"), "$place/seal$_->[1]") or die "seal: $!\n"
-        for ['-chain.crt', '.crt'], ['.key', '.key'];
-    return $place;
+    return $pki->put_pair("seal-$name", $place);
 }
 my $roots = $pki->file('roots.crt');
 

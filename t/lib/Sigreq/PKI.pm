@@ -100,6 +100,15 @@ sub write {    ## no critic (ProhibitBuiltinHomonyms)
     return;
 }
 
+# Copies a seal with its chain into a folder, as seal.crt and seal.key, which only its owner can read. Returns the folder.
+sub put_pair {
+    my ($self, $name, $folder) = @_;
+    copy($self->file("$name-chain.crt"), "$folder/seal.crt") or die "seal.crt: $!\n";
+    copy($self->file("$name.key"),       "$folder/seal.key") or die "seal.key: $!\n";
+    chmod 0600, "$folder/seal.key"                           or die "seal.key: $!\n";
+    return $folder;
+}
+
 sub join_files {    # name of the file, names of certificates
     my ($self, $name, @names) = @_;
     my $all = '';

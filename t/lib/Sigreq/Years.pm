@@ -73,8 +73,7 @@ sub seal {
     my ($self, $name) = @_;
     my $pki = $self->{pki};
     $pki->join_files("$name-chain.crt", $name, 'ca') if !-e $pki->file("$name-chain.crt");
-    copy($pki->file("$name$_->[0]"), "$self->{folder}/seal/seal$_->[1]") or die "seal: $!\n"
-        for ['-chain.crt', '.crt'], ['.key', '.key'];
+    $pki->put_pair($name, "$self->{folder}/seal");
     return;
 }
 
