@@ -144,7 +144,8 @@ static void refresh_wanted(sr_proof_cache_t *cache)
     const apr_time_t now = sr_time_steady();
     struct stat folder = {0};
     (void)stat(cache->folder, &folder);
-    const bool same = folder.st_mtim.tv_sec == cache->changed.tv_sec && folder.st_mtim.tv_nsec == cache->changed.tv_nsec;
+    const bool same =
+        folder.st_mtim.tv_sec == cache->changed.tv_sec && folder.st_mtim.tv_nsec == cache->changed.tv_nsec;
     if (cache->wanted && same && now - cache->listed_at <= LIST_AFTER) return;
     apr_pool_clear(cache->listed);
     cache->wanted = sr_proof_wanted(cache->folder, false, cache->listed);
