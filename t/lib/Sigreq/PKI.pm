@@ -100,7 +100,8 @@ sub write {    ## no critic (ProhibitBuiltinHomonyms)
     return;
 }
 
-# Copies a seal with its chain into a folder, as seal.crt and seal.key, which only its owner can read. Returns the folder.
+# Copies a seal with its chain into a folder: seal.crt, and seal.key, which only its owner can read. Returns the
+# folder.
 sub put_pair {
     my ($self, $name, $folder) = @_;
     copy($self->file("$name-chain.crt"), "$folder/seal.crt") or die "seal.crt: $!\n";
