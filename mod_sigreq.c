@@ -206,7 +206,9 @@ static const char *base_url(request_rec *r, const sr_conf_t *conf)
     const char *host = ap_get_server_name_for_url(r);
     if (*conf->base_url) return conf->base_url;
     if (host[strspn(host, of_hosts)] || strlen(host) > HOST_MAX) return NULL;
-    return ap_construct_url(r->pool, ap_os_escape_path(r->pool, conf->location, 1), r);
+    const char *base = ap_construct_url(r->pool, ap_os_escape_path(r->pool, conf->location, 1), r);
+    sr_http_warn_of_proxy(r, base);
+    return base;
 }
 
 /* Returns the URL of the public verification page. Certificates show it, so it is never derived from the Host header

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agent.c: what a client says about itself in header fields, and which media type it prefers. */
+/* agent.c: what a client or a proxy says about itself in header fields, and which media type a client prefers. */
 #include "http/http.h"
 
+#include <apr_atomic.h>
 #include <apr_uri.h>
 #include <http_core.h>
+#include <http_log.h>
 #include <http_protocol.h>
 #include <string.h>
 #include <strings.h>
@@ -98,4 +100,17 @@ bool sr_http_is_foreign(sr_http_t *http)
     const char *origin = apr_table_get(http->r->headers_in, "Origin");
     if (site) return strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
     return origin && strcmp(origin, "null") != 0 && !is_own_origin(http, origin);
+}
+
+void sr_http_warn_of_proxy(request_rec *r, const char *base)
+{
+    static apr_uint32_t warned;
+    const char *host = apr_table_get(r->headers_in, "X-Forwarded-Host"), *own = apr_table_get(r->headers_in, "Host");
+    const char *scheme = apr_table_get(r->headers_in, "X-Forwarded-Proto");
+    const bool same = (!host || !own || !strcasecmp(host, own)) && (!scheme || !strcasecmp(scheme, ap_http_scheme(r)));
+    if (same || apr_atomic_cas32(&warned, 1, 0)) return;
+    ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                  "SR0005: a proxy forwards requests, and links begin with %s: "
+                  "set SigreqBaseURL to the address that people use",
+                  base);
 }

@@ -184,6 +184,9 @@ bool sr_http_is_robot(sr_http_t *http);
 /* Returns true if a page of another site made the request (Sec-Fetch-Site, or Origin of RFC 6454). Checked for
  * requests that change something. */
 bool sr_http_is_foreign(sr_http_t *http);
+/* Logs once per child (SR0005) that a proxy was asked for another host or by another scheme than the links have, which
+ * begin with `base`. To be called without SigreqBaseURL. */
+void sr_http_warn_of_proxy(request_rec *r, const char *base);
 
 /* --------------------------------------------------------------------------------------------- negotiate.c */
 /* Returns true if the Accept-Encoding header allows this content coding. */

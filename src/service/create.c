@@ -15,7 +15,6 @@
 #define NAME_MAX_CHARACTERS 500
 #define ATTEMPTS 5 /* to store the documents, if a collection removes them meanwhile */
 #define IDEMPOTENCY_LIFETIME apr_time_from_sec(24 * 3600)
-#define REPLAY_LIFETIME apr_time_from_sec(600) /* for this time a repetition is not counted */
 
 /* Forms have no booleans. PHP sends "1" and "" for true and false. */
 static sr_error_t *read_boolean(bool *value, const char *name, const char *text, apr_pool_t *pool)
@@ -183,7 +182,7 @@ static json_t *timers_json(const sr_submission_t *submission, apr_pool_t *pool)
 
 /* Returns the argument "submission" of SR_OP_SUBMISSION_CREATE (store.h). */
 static const char *creation_text(const sr_service_t *service, const sr_create_t *request,
-                                 const sr_submission_t *submission, apr_pool_t *pool)
+                                 const sr_submission_t *submission, bool only_replay, apr_pool_t *pool)
 {
     const sr_reminders_t *reminders = &submission->reminders;
     const char *reminding = reminders->most ? sr_json_text(sr_service_reminders(service, reminders, pool), pool) : NULL;
@@ -210,6 +209,7 @@ static const char *creation_text(const sr_service_t *service, const sr_create_t 
     json_object_set_new(row, "signers", signers_json(submission->signers));
     json_object_set_new(row, "fingerprint",
                         request->idempotency_key ? json_string(fingerprint(request, submission, pool)) : json_null());
+    json_object_set_new(row, "only_replay", json_boolean(only_replay));
     json_object_set_new(row, "idempotency_since", json_integer(submission->created_at - IDEMPOTENCY_LIFETIME));
     return sr_json_text(row, pool);
 }
@@ -222,15 +222,22 @@ static sr_error_t *check_pages(const sr_service_t *service, const apr_array_head
     return sr_error(pool, SR_EBADREQUEST, "All documents together must have at most %d pages", service->max_pages);
 }
 
+/* Returns an error, or keeps it for a request that may be a replay: the store decides that. */
+static sr_error_t *unless_replay(sr_intake_t *intake, sr_error_t *error, bool may_be_late, const sr_create_t *request)
+{
+    if (!error || !may_be_late || !request->idempotency_key) return error;
+    if (!intake->unless_replay) intake->unless_replay = error;
+    return NULL;
+}
+
 /* What the request says about the life of the submission. */
-static sr_error_t *read_life(const sr_service_t *service, sr_submission_t *submission, const sr_create_t *request,
-                             apr_pool_t *pool)
+static sr_error_t *read_life(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
+                             const sr_create_t *request, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_now();
     sr_error_t *error = sr_deadline_read(&submission->expires_at, request->expires_at, now, pool);
     const bool over = submission->expires_at && submission->expires_at <= now;
-    if (error && !(over && request->idempotency_key))
-        return error; /* otherwise the store decides: it may be a replay */
+    SR_TRY(unless_replay(intake, error, over, request));
     SR_TRY(sr_external_id_read(&submission->external_id, request->external_id, pool));
     SR_TRY(sr_metadata_read(&submission->metadata, request->metadata, request->metadata_length, pool));
     SR_TRY(sr_redirect_read(&submission->redirect_url, request->redirect_url, service->redirects, pool));
@@ -270,7 +277,7 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
     if (submission->send_email && !service->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE,
                         "This service sends no mail (SigreqSMTP): sendEmail must be false or left out");
-    SR_TRY(read_life(service, submission, request, pool));
+    SR_TRY(read_life(service, intake, submission, request, pool));
     submission->name = request->name;
     json_t *warnings = sr_remarks_json(request->remarks);
     submission->documents = sr_document_states(intake->documents, pool);
@@ -296,16 +303,15 @@ static sr_error_t *try_once(const sr_service_t *service, const char **representa
     SR_TRY(sr_contents_folder(&folder, request->uploads->documents, pool));
     sr_error_t *error = sr_store_submission_create(
         service->database, outcome, &row, request->token_hash, submission->created_at, submission->uuid,
-        creation_text(service, request, submission, pool), rendered, metadata, request->idempotency_key, folder,
-        sr_contents_text(contents, pool), sr_contents_new_text(contents, pool), webhooks,
-        sr_json_list_text(json_incref(timers), pool), pool);
+        creation_text(service, request, submission, intake->unless_replay, pool), rendered, metadata,
+        request->idempotency_key, folder, sr_contents_text(contents, pool), sr_contents_new_text(contents, pool),
+        webhooks, sr_json_list_text(json_incref(timers), pool), pool);
     if (!error && *outcome == SR_OK) {
         sr_service_wake_for(service, webhooks, timers);
         sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment, sr_metrics_number(SR_LABEL_EVENT, "created"),
                          1);
     }
-    if (!error && *outcome == SR_GONE)
-        error = sr_deadline_read(&(apr_time_t){0}, request->expires_at, submission->created_at, pool);
+    if (!error && *outcome == SR_GONE) error = intake->unless_replay;
     if (!error) error = sr_service_refusal(*outcome, pool);
     *representation = row ? row->representation : rendered;
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
@@ -334,32 +340,15 @@ static sr_error_t *keep(const sr_service_t *service, const char **uuid, const ch
     return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");
 }
 
-static apr_uint64_t replay_key(const sr_create_t *request, apr_pool_t *pool)
-{
-    const char *text = apr_pstrcat(pool, request->token_hash, " ", request->idempotency_key, NULL);
-    return sr_rate_key("replay", text, strlen(text), NULL);
-}
-
-/* Counts invitations. A request whose Idempotency-Key was used a moment ago creates nothing, because the store
- * returns the first response or refuses, so it counts none. */
-static sr_error_t *count_invitations(sr_inviting_t *inviting, const sr_submission_t *submission,
+/* Counts invitations. At the limit only a replay is answered. */
+static sr_error_t *count_invitations(sr_inviting_t *inviting, sr_intake_t *intake, const sr_submission_t *submission,
                                      const sr_create_t *request, apr_pool_t *pool)
 {
-    if (!submission->send_email) return NULL;
-    if (request->idempotency_key && sr_rate_remembers(replay_key(request, pool), REPLAY_LIFETIME, sr_time_steady()))
-        return NULL;
+    if (!submission->send_email || intake->unless_replay) return NULL;
     apr_array_header_t *addresses = apr_array_make(pool, submission->signers->nelts, sizeof(const char *));
     for (int i = 0; i < submission->signers->nelts; i++)
         APR_ARRAY_PUSH(addresses, const char *) = APR_ARRAY_IDX(submission->signers, i, sr_signer_t).email;
-    return sr_invite_take(inviting, addresses, pool);
-}
-
-/* Subtracts the invitations unless this request has created the submission. */
-static void settle_invitations(sr_inviting_t *inviting, bool created, const sr_create_t *request, apr_pool_t *pool)
-{
-    if (!inviting->taken) return;
-    if (!created) sr_invite_give_back(inviting);
-    else if (request->idempotency_key) sr_rate_remember(replay_key(request, pool), REPLAY_LIFETIME, sr_time_steady());
+    return unless_replay(intake, sr_invite_take(inviting, addresses, pool), true, request);
 }
 
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
@@ -374,10 +363,11 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
                  sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
     SR_TRY(sr_service_folder(service, request->uploads->documents, pool));
     sr_error_t *error = check(service, &intake, &submission, request, pool);
-    if (!error) error = count_invitations(&inviting, &submission, request, pool);
+    if (!error) error = count_invitations(&inviting, &intake, &submission, request, pool);
     if (!error) error = keep(service, uuid, representation, &unwanted, &submission, &intake, request, pool);
     sr_uploads_drop(&intake);
     if (unwanted) sr_uploads_forget(&intake, request, pool);
-    settle_invitations(&inviting, *uuid && !strcmp(*uuid, submission.uuid), request, pool);
+    const bool created = *uuid && !strcmp(*uuid, submission.uuid);
+    if (!created) sr_invite_give_back(&inviting);
     return error;
 }

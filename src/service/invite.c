@@ -4,7 +4,8 @@
  * sends invitations.
  *
  * A creation counts all its invitations before anything is stored. If one exceeds a limit, none is counted. They are
- * subtracted if the creation fails or is a replay. The counters (sr_rate_take) are in memory that all children share.
+ * subtracted if the creation fails or is a replay. At the limit, a request with an Idempotency-Key is answered if it is
+ * a replay, and else refused. The counters (sr_rate_take) are in memory that all children share.
  */
 #include "service/invite.h"
 

@@ -27,6 +27,7 @@ typedef struct sr_intake_t {
     apr_time_t deadline;           /* after this time (sr_time_steady) no request is sent to a helper */
     apr_array_header_t *documents; /* sr_document_t */
     apr_array_header_t *files;     /* sr_files_t, in the same order */
+    sr_error_t *unless_replay;     /* the response if the request is no replay of its Idempotency-Key; or NULL */
 } sr_intake_t;
 
 /* Begins an intake. Its deadline counts from now. */

@@ -59,7 +59,7 @@ typedef enum sr_outcome_t {
     SR_QUOTA,        /* the organisation's production quota is used up */
     SR_REPLAY,       /* same Idempotency-Key, same request: the row is the first response */
     SR_CONFLICT,     /* same Idempotency-Key, another request; or the name is taken (administration) */
-    SR_GONE,         /* the link of a signer who was replaced, or the deadline of a creation */
+    SR_GONE,         /* the link of a signer who was replaced; or the creation is no replay (only_replay) */
     SR_STALE,        /* the submission was changed after it was read */
     SR_DELETED,      /* the submission was deleted */
     SR_OUTCOME_COUNT

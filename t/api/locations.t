@@ -121,4 +121,21 @@ subtest 'an invalid Host, if httpd accepts it' => sub {
         is($raw->answer->code, $case->[1], sprintf 'Host: %vd', $case->[0]);
     }
 };
+
+subtest 'a proxy, and links of the address behind it' => sub {
+    my $httpd = Sigreq::Httpd->new->start;
+    my $get   = sub {
+        my ($path, %fields) = @_;
+        $client->{ua}->get($httpd->base . "$path/api/v3/health" => \%fields)->res->code;
+    };
+    my $count = sub { scalar(() = $httpd->log =~ /SR0005: a proxy forwards requests, and links begin with http:/g) };
+    $get->('', 'X-Forwarded-Proto' => 'http', 'X-Forwarded-Host' => '127.0.0.1:' . $httpd->{port});
+    is($count->(), 0, 'a proxy that keeps name and scheme');
+    $get->('', 'X-Forwarded-Host' => 'sign.example.org') for 1, 2;
+    is($count->(), 1, 'one that changes the name is logged once');
+    my $named = Sigreq::Httpd->new(server => qq{<Location "/e">\nSigreq On\nSigreqBaseURL https://a.example/e\n</Location>});
+    $httpd = $named->start;
+    is($get->('/e', 'X-Forwarded-Proto' => 'https'), 200, 'with SigreqBaseURL');
+    is($count->(), 0, '… nothing is logged');
+};
 done_testing;

@@ -125,9 +125,14 @@ subtest 'replays and failures' => sub {
     $apart->ctl('org', 'quota', 'Org', 1000);
     is_invited($live, 'q@x.org', "what the quota refused was not counted: $_") for 1, 2;
     is_refused($live, 'q@x.org', too_many('', $one, 2), 'invitations that were sent are counted');
-    serve('', 'SigreqMailLimit test-recipient=2/h');    # which has forgotten the key
+    serve('', 'SigreqMailLimit test-recipient=2/h');    # which has forgotten the counts
     $replayed->("replay $_") for 1 .. 3;
     is_invited($test, 'a@x.org', "nothing of this was counted: $_") for 1, 2;
+    $replayed->('a replay at the limit');
+    is($test->post("/signatures/@{[$made->json->{uuid}]}/cancel")->code, 200, 'the submission is cancelled');
+    is($test->delete("/signatures/@{[$made->json->{uuid}]}")->code, 204, '… and deleted, with what its key repeats');
+    is_error(invite($test, 'a@x.org', body => $body, %key), 429, too_many('test ', $one, 2),
+        'its key does not evade the limit');
 };
 
 subtest 'invitations that are repeated' => sub {

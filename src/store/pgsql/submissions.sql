@@ -164,7 +164,7 @@ BEGIN
         name text, template_uuid uuid, skip_intro boolean, send_email boolean, search text, base_url text,
         warnings text, representation_version integer, expires_at bigint, external_id text, redirect_url text,
         reminders text, event_hash text, event text, event_personal text, documents json, signers json,
-        fingerprint text, idempotency_since bigint);
+        fingerprint text, idempotency_since bigint, only_replay boolean);
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE @CALLER(token);
     IF NOT FOUND THEN
@@ -188,7 +188,7 @@ BEGIN
                         WHEN v_seen.fingerprint = p.fingerprint THEN E'replay\n' || v_seen.answer
                         ELSE 'conflict' END;
         END IF;
-        IF p.expires_at <= p_now THEN
+        IF p.only_replay THEN
             DELETE FROM sigreq.idempotency WHERE token_id = t.id AND key = p_idempotency_key;
             RETURN 'gone';
         END IF;

@@ -57,7 +57,7 @@ verdict AS (
                 WHEN s.uuid = a.uuid AND s.token_id = t.id THEN 'ok'
                 WHEN i.fingerprint = a.submission->>'$.fingerprint' THEN 'replay'
                 WHEN i.key IS NOT NULL THEN 'conflict'
-                WHEN a.idempotency_key IS NOT NULL AND a.submission->>'$.expires_at' <= a.now THEN 'gone'
+                WHEN a.submission->>'$.only_replay' THEN 'gone'
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota'
                 WHEN EXISTS (SELECT 1 FROM json_each(a.blobs) c
                              WHERE (c.value->>'$.key' IS NULL OR c.value->>'$.found' IS NOT NULL)
