@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 static apr_pool_t *root;
 static pdf_t sample;
@@ -119,8 +118,7 @@ static void test_documents(void)
     ok(!prlimit(of_a, RLIMIT_CPU, NULL, &time) && time.rlim_max <= 60, "and not for ever: %d s", (int)time.rlim_max);
 
     kill(of_a, SIGKILL);
-    siginfo_t ended;
-    waitid(P_PID, (id_t)of_a, &ended, WEXITED | WNOWAIT); /* the pool collects it */
+    waitid(P_PID, (id_t)of_a, &(siginfo_t){0}, WEXITED | WNOWAIT); /* the pool collects it */
     is_str(ask(a, pool), ACCEPTED, "a worker that died between two questions is replaced");
     apr_pool_destroy(first);
     ok(is_gone(of_a) && !is_gone(of_b), "a worker ends with what it was for");
