@@ -17,6 +17,7 @@
 #define FAINT 0.12       /* relative darkness from which ink is visible */
 #define FULL 0.35        /* relative darkness from which ink is opaque */
 #define SEEN 64          /* of 255; pixels with at least this alpha count as ink */
+#define TRIMMED 16       /* … and with less than this they are not part of the image */
 #define SPECK 40000.0    /* a patch that covers less than one pixel in this number is dirt */
 #define EDGE 0.05        /* a patch that covers more than this part of the image, … */
 /* … and more than this part of its border is what the paper lies on. Cropped ink only touches the border. */
@@ -176,8 +177,9 @@ typedef struct patch_t {
     int border; /* number of its pixels on the border of the image */
 } patch_t;
 
-/* Collects the pixels that are connected with a place, and marks them as found. */
-static void collect(patch_t *patch, const unsigned char *ink, unsigned char *found, int place, int width, int height)
+/* Collects the pixels of at least this alpha that are connected with a place, and marks them as found. */
+static void collect(patch_t *patch, const unsigned char *ink, int least, unsigned char *found, int place, int width,
+                    int height)
 {
     patch->count = patch->border = 0;
     patch->places[patch->count++] = place;
@@ -188,14 +190,14 @@ static void collect(patch_t *patch, const unsigned char *ink, unsigned char *fou
         for (int down = -1; down <= 1; down++)
             for (int across = -1; across <= 1; across++) {
                 const int to_x = x + across, to_y = y + down, to = to_y * width + to_x;
-                if (to_x < 0 || to_y < 0 || to_x >= width || to_y >= height || found[to] || ink[to] < SEEN) continue;
+                if (to_x < 0 || to_y < 0 || to_x >= width || to_y >= height || found[to] || ink[to] < least) continue;
                 found[to] = 1;
                 patch->places[patch->count++] = to;
             }
     }
 }
 
-/* Removes dirt and what the paper lies on. If nothing else is left, the latter is kept. */
+/* Removes dirt, noise, and what the paper lies on. If nothing else is left, the latter is kept. */
 static void clean(unsigned char *ink, int width, int height, apr_pool_t *pool)
 {
     const int all = width * height, border = 2 * (width + height);
@@ -207,7 +209,7 @@ static void clean(unsigned char *ink, int width, int height, apr_pool_t *pool)
     memcpy(before, ink, (size_t)all);
     for (int place = 0; place < all; place++) {
         if (found[place] || ink[place] < SEEN) continue;
-        collect(&patch, ink, found, place, width, height);
+        collect(&patch, ink, SEEN, found, place, width, height);
         const bool is_ground = patch.count > EDGE * all && patch.border > BORDER * border;
         has_ground |= is_ground;
         if (patch.count >= all / SPECK && !is_ground) kept = true;
@@ -215,6 +217,13 @@ static void clean(unsigned char *ink, int width, int height, apr_pool_t *pool)
             for (int i = 0; i < patch.count; i++) ink[patch.places[i]] = 0;
     }
     if (!kept && has_ground) memcpy(ink, before, (size_t)all);
+    if (!kept && !has_ground) return;
+    /* Noise of the paper is faint. A faint edge or end of a line is connected with ink. */
+    memset(found, 0, (size_t)all);
+    for (int place = 0; place < all; place++)
+        if (!found[place] && ink[place] >= SEEN) collect(&patch, ink, TRIMMED, found, place, width, height);
+    for (int place = 0; place < all; place++)
+        if (!found[place]) ink[place] = 0;
 }
 
 /* Removes the colour of the paper from pixels in which ink and paper are mixed. */
@@ -252,7 +261,7 @@ static area_t seen_area(const sr_pdfd_pixels_t *pixels)
     area_t area = {pixels->width, pixels->height, 0, 0};
     for (int y = 0; y < pixels->height; y++)
         for (int x = 0; x < pixels->width; x++) {
-            if (pixel_at(pixels, x, y)[3] < SEEN / 4) continue;
+            if (pixel_at(pixels, x, y)[3] < TRIMMED) continue;
             if (x < area.left) area.left = x;
             if (x >= area.right) area.right = x + 1;
             if (y < area.top) area.top = y;
