@@ -4,7 +4,6 @@
 #include "jobs/letter.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "embed/invitation.html.h"
@@ -72,22 +71,13 @@ static void add_colour(json_t *values, const char *key, const json_t *theme, con
     json_object_set_new(values, key, json_string(is_colour(colour) ? colour : otherwise));
 }
 
-/* Adds the deadline, such as "17 May 2030, 20:30 (CEST, UTC+02:00)", in the time zone of this server: the signer's is
- * not known before they open the page. */
+/* Adds the deadline in the time zone of this server: the signer's is not known before they open the page. */
 static void add_deadline(json_t *values, const json_t *invitation, const sr_language_t *language, apr_pool_t *pool)
 {
     const char *text = sr_json_string(invitation, "expiresAt");
-    char clock[SR_TIME_PRINTED], offset[SR_TIME_PRINTED] = "";
     apr_time_t when;
-    if (!text || !sr_time_parse(&when, text)) return;
-    const sr_zone_t zone = sr_zone_of_server(when, pool);
-    const char *date = sr_date_text(language, when, zone.offset, pool);
-    sr_time_print(clock, "%H:%M", when + apr_time_from_sec((apr_time_t)zone.offset * 60));
-    if (zone.offset)
-        apr_snprintf(offset, sizeof offset, ", UTC%c%02d:%02d", zone.offset < 0 ? '-' : '+', abs(zone.offset) / 60,
-                     abs(zone.offset) % 60);
-    json_object_set_new(values, "deadline",
-                        json_string(apr_psprintf(pool, "%s, %s (%s%s)", date, clock, zone.name, offset)));
+    if (text && sr_time_parse(&when, text))
+        json_object_set_new(values, "deadline", json_string(sr_moment_text(language, when, pool)));
 }
 
 /* Returns the values of the template: the invitation's members, and those of its theme and language. */

@@ -110,6 +110,18 @@ const char *sr_date_text(const sr_language_t *language, apr_time_t when, int off
     return text;
 }
 
+const char *sr_moment_text(const sr_language_t *language, apr_time_t when, apr_pool_t *pool)
+{
+    const sr_zone_t zone = sr_zone_of_server(when, pool);
+    char clock[SR_TIME_PRINTED], offset[SR_TIME_PRINTED] = "";
+    sr_time_print(clock, "%H:%M", when + apr_time_from_sec((apr_time_t)zone.offset * 60));
+    if (zone.offset)
+        apr_snprintf(offset, sizeof offset, ", UTC%c%02d:%02d", zone.offset < 0 ? '-' : '+', abs(zone.offset) / 60,
+                     abs(zone.offset) % 60);
+    return apr_psprintf(pool, "%s, %s (%s%s)", sr_date_text(language, when, zone.offset, pool), clock, zone.name,
+                        offset);
+}
+
 /* Uses the time zone of the signer's browser if it is known, else that of this server. */
 static const char *date_text(const sr_captions_t *captions, apr_pool_t *pool)
 {

@@ -384,6 +384,8 @@ int sr_caption_number(const sr_signer_t *signer, const sr_field_t *field, apr_po
 /* Returns a date such as "22 November 2026" in the form of a language. `offset` is that of the time zone from UTC, in
  * minutes. */
 const char *sr_date_text(const sr_language_t *language, apr_time_t when, int offset, apr_pool_t *pool);
+/* Returns a time such as "17 May 2030, 20:30 (CEST, UTC+02:00)", in the time zone of this server. */
+const char *sr_moment_text(const sr_language_t *language, apr_time_t when, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------- completion.c */
 typedef struct sr_zone_t {

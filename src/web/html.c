@@ -86,6 +86,8 @@ static void add_warnings(json_t *document, const json_t *texts, apr_pool_t *pool
         const char *text = name ? sr_web_word(texts, apr_pstrcat(pool, "warning.", name, NULL)) : "";
         json_array_append_new(list, json_pack("{s:s}", "text", *text ? text : sentence));
     }
+    if (json_array_size(list))
+        json_object_set_new(document, "notices", json_pack("{s:i}", "count", (int)json_array_size(list)));
     json_object_set_new(document, "warnings", list);
 }
 
@@ -225,9 +227,21 @@ static void add_closing(json_t *values, const char *state)
     json_t *closing = json_object();
     set_text(closing, "state", state);
     json_object_set_new(closing, state, json_true());
-    json_object_set_new(closing, "done", json_boolean(!strcmp(state, "completed")));
+    json_object_set_new(closing, "declined", json_boolean(!strcmp(state, "refused") || !strcmp(state, "closed")));
     json_object_set_new(closing, "shown", json_boolean(json_array_size(json_object_get(values, "documents")) > 0));
     json_object_set_new(values, "closing", closing);
+}
+
+/* Adds the deadline in the time zone of this server, which the script replaces by the signer's: while it is ahead, and
+ * if it has ended the request. */
+static void add_deadline(json_t *view, sr_http_t *http)
+{
+    static const char *const states[] = {"sent", "opened", "waiting", "expired"};
+    const char *state = sr_json_string(view, "state"), *text = sr_json_string(view, "expiresAt");
+    apr_time_t when;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (text && !strcmp(state, states[i]) && sr_time_parse(&when, text))
+            set_text(view, "deadline", sr_moment_text(sr_web_language(http), when, http->pool));
 }
 
 /* The title of the page contains the name of the request and of the requester. */
@@ -264,6 +278,7 @@ sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer)
     set_text(view, "link", signer);
     set_text(view, "title", title_of(view, http->pool));
     set_text(view, "createdOn", apr_pstrmemdup(http->pool, sr_json_string(view, "createdAt"), DATE_LENGTH));
+    add_deadline(view, http);
     set_text(view, "fullname", name_of(person, http->pool));
     set_text(requester, "name", name_of(requester, http->pool));
     json_object_set_new(view, "test", json_boolean(!strcmp(sr_json_string(view, "environment"), "test")));
@@ -289,6 +304,7 @@ sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message)
     sr_web_theme(&theme, http);
     SR_TRY(sr_web_texts(&texts, http, &theme));
     const char *title = sr_web_word(texts, apr_pstrcat(http->pool, kind, ".title", NULL));
+    json_object_set_new(problem, "replaced", json_boolean(status == HTTP_GONE));
     set_text(problem, "status", apr_psprintf(http->pool, "%d", status));
     set_text(problem, "title", title);
     set_text(problem, "text", sr_web_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));

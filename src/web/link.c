@@ -90,7 +90,9 @@ sr_error_t *sr_web_get(sr_http_t *http)
         sr_error_t *error = sr_signing_may_see(signing, http->pool);
         return error && error->code == SR_EGONE ? error : reply_state(http, signing);
     }
-    return sr_web_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer->uuid);
+    json_t *view = sr_json_own(view_of(http, signing), http->pool);
+    json_object_set_new(view, "mailed", json_boolean(signing->submission.send_email && signing->signer->email));
+    return sr_web_show(http, view, signing->signer->uuid);
 }
 
 static const char *page_of_outcome(sr_http_t *http, const sr_signing_t *signing)

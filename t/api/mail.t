@@ -108,6 +108,8 @@ subtest 'an invitation leaves when its signer is due' => sub {
     ok(wait_for(sub { $to->() eq 'o1' }), 'the first one is invited');
     my ($later, $first) = map { $_->{signatureLink} =~ s{^https://sign\.example\.org/e}{$client->{base}}r }
         @{ $made->{submitters} };
+    like(Sigreq::Signer->new(link => $later)->get('', headers => { Accept => 'text/html' })->dom->at('.lead')->text,
+        qr/email you when/, 'the page of the next one says that a mail will come');
     is(Sigreq::Signer->new(link => $first)->sign('Ann Lee')->code, 200, 'they sign');
     ok(wait_for(sub { $to->() eq 'o1 o2' }), 'the next one is invited then');
     my $path = "/signatures/$made->{uuid}/signers/$made->{submitters}[0]{uuid}/replace";

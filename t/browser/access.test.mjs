@@ -81,6 +81,7 @@ test('the text of a page is there, in its place, and can be selected', async () 
         const lines = await group.locator('.text span').count(), paragraphs = await group.locator('.text p').count()
         assert.ok(lines >= 25 && paragraphs <= 2, `${lines} lines are read as few paragraphs: ${paragraphs}`)
         assert.equal(await group.locator('.text').getAttribute('lang'), '', 'in a language that is not known')
+        await page.locator('.intro [data-open=refuse]').click()
         const gutter = await page.evaluate(() => getComputedStyle(document.documentElement).scrollbarGutter)
         assert.equal(gutter, 'stable', 'the page stays where it is when a dialog opens')
     })
@@ -129,7 +130,7 @@ for (const lang of ['ar', 'he', 'ja'])
                     range.setEnd(nodes.currentNode, from + text.length)
                     return range.getBoundingClientRect().x
                 }
-                return [at('Kim', '.lead'), at('Roe', '.lead')]
+                return [at('Kim', '.facts'), at('Roe', '.facts')]
             })
             assert.ok(ends[0] < ends[1], 'a Latin name keeps its order')
             await assertAccessible(page, 'start')

@@ -50,12 +50,13 @@ export const bob = { firstname: 'Bob', lastname: 'Ray', email: 'bob@example.org'
 
 /** Creates a submission: its answer of the API, and the links of its signers. */
 export async function create(what = {}) {
-    const { signers = [ann], pdf = contract(2), name = 'Lease for 12 Harbour Road', skipIntro } = what
+    const { signers = [ann], pdf = contract(2), name = 'Lease for 12 Harbour Road', skipIntro, expiresAt } = what
     const form = new FormData()
     form.set('file', new Blob([pdf], { type: 'application/pdf' }), 'Lease.pdf')
     form.set('name', name)
     form.set('signers', JSON.stringify(signers))
     if (skipIntro) form.set('skipIntro', 'true')
+    if (expiresAt) form.set('expiresAt', expiresAt)
     const answer = await fetch(place('/api/v3/signatures'), {
         method: 'POST', body: form, headers: { Authorization: `Bearer ${tokenOfOurs()}` },
     })

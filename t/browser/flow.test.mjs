@@ -22,8 +22,9 @@ test('drawn with a mouse, once for three fields', async () => {
     await visit(made.links[0], { ...moving, expected }, async page => {
         await ready(page)
         await shoot(page, 'desktop-intro')
-        assert.match(await page.locator('.lead').innerText(), /Kim.*Roe.*from.*Browser.*has asked you to sign/)
-        assert.match(await page.locator('.from').innerText(), /browser\d+@example\.org · \d+ \w+ \d{4}/)
+        const facts = (await page.locator('.facts').innerText()).replace(/[\u2066-\u2069]/g, '')
+        assert.match(facts, /From\s+Kim Roe, Browser \d+\s+browser\d+@example\.org\s+For\s+Ann Lee\s+ann@example\.org/)
+        assert.match(facts, /Sent\s+\d+ \w+ \d{4}$/, 'there is no deadline')
         const [upload] = await Promise.all([page.waitForEvent('download'), page.locator('.intro .get').click()])
         assert.equal(upload.suggestedFilename(), 'Lease.pdf', 'the document can be kept before it is signed')
         await openSignature(page)
@@ -37,7 +38,7 @@ test('drawn with a mouse, once for three fields', async () => {
         await page.locator('[data-adopt]').click()
         await counted(page, 'Not sent yet')
         assert.equal(await page.locator('.field.signed').count(), 3)
-        assert.deepEqual(await page.locator('[data-places] button').allInnerTexts(), ['Page 1', 'Page 2', 'Page 2'])
+        assert.deepEqual(await page.locator('[data-places] button').allInnerTexts(), ['Page 1', 'Page 2 (2)'])
         await shoot(page, 'desktop-finish')
         await page.locator('[data-places] button').nth(1).click()
         await page.locator('#finish').waitFor({ state: 'hidden' })
@@ -253,6 +254,8 @@ test('refused, with a reason', touch, async () => {
 test('refused without JavaScript', scripts, async () => {
     const made = await create()
     await visit(made.links[0], { javaScriptEnabled: false }, async page => {
+        assert.ok(await page.locator('#plain-reason').isHidden(), 'declining takes two taps')
+        await page.locator('summary', { hasText: 'Decline to sign' }).click()
         await page.locator('#plain-reason').fill('No.')
         await page.getByRole('button', { name: 'Decline', exact: true }).click()
         await shown(page, 'You declined to sign')

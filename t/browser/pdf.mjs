@@ -7,8 +7,8 @@ function contentOf({ height, lines = [] }) {
     return shown.join('\n')
 }
 
-/** [{width, height, lines}, …] as the bytes of a PDF. */
-export function makePdf(pages) {
+/** [{width, height, lines}, …] as the bytes of a PDF; `catalog` is added to its catalog. */
+export function makePdf(pages, catalog = '') {
     const objects = ['', '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>']
     const kids = pages.map(page => {
         const content = contentOf(page)
@@ -18,7 +18,7 @@ export function makePdf(pages) {
         return objects.length
     })
     const numbers = kids.map(kid => kid + 1) // the tree of pages comes in between
-    objects[0] = '<< /Type /Catalog /Pages 3 0 R >>'
+    objects[0] = `<< /Type /Catalog /Pages 3 0 R ${catalog} >>`
     const moved = objects.slice(2).map(text => text.replace(/Contents (\d+)/, (all, n) => `Contents ${Number(n) + 1}`))
     const tree = `<< /Type /Pages /Count ${pages.length} /Kids [${numbers.map(n => `${n} 0 R`).join(' ')}] >>`
     const all = [...objects.slice(0, 2), tree, ...moved]
@@ -35,8 +35,8 @@ export function makePdf(pages) {
 }
 
 /** A contract of so many pages, US Letter. */
-export const contract = (pages, title = 'Lease') => makePdf(Array.from({ length: pages }, (_, at) => ({
+export const contract = (pages, title = 'Lease', catalog = '') => makePdf(Array.from({ length: pages }, (_, at) => ({
     width: 612, height: 792,
     lines: [`${title}, page ${at + 1}`, ...Array.from({ length: 24 }, (__, n) =>
         `Section ${n + 1}: the tenant has inspected the flat and takes it as it is.`)],
-})))
+})), catalog)

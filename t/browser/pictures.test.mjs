@@ -41,7 +41,7 @@ const difference = (page, pictures) => page.evaluate(async ([clearly, ...urls]) 
 
 /** Names of organisations and dates are others each time; what a document says is not the page's. */
 const hideNames = page => page.evaluate(() => {
-    for (const each of document.querySelectorAll('.brand span, .from, .intro .lead, .page img'))
+    for (const each of document.querySelectorAll('.brand span, .facts dd, .page img'))
         each.style.visibility = 'hidden'
 })
 
@@ -68,6 +68,7 @@ for (const [size, device] of Object.entries(sizes))
             }
             await page.bringToFront()
             await ready(page)
+            if (size === 'phone') await page.locator('.text span').first().waitFor({ state: 'attached' }) // its column
             await compare('intro')
             await page.locator('[data-start]').click()
             await page.locator('.bar').waitFor()

@@ -6,6 +6,7 @@ import {
     ann, anotherTab, ask, assertAccessible, assertSealed, bob, counted, create, devices, DONE, drawOn, field, finish,
     openSignature, place, ready, settled, shoot, shown, typeSignature, visit,
 } from './browser.mjs'
+import { contract } from './pdf.mjs'
 
 const toFinish = async page => {
     await ready(page)
@@ -17,6 +18,13 @@ const toFinish = async page => {
 const confirm = async page => {
     await settled(page)
     await page.locator('#finish [data-confirm]').click()
+}
+const refuse = async link => {
+    const answer = await fetch(link, {
+        method: 'POST', body: JSON.stringify({ action: 'refuse' }),
+        headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+    })
+    assert.equal(answer.status, 200)
 }
 const isPost = route => route.request().method() === 'POST'
 const signedEvents = async uuid =>
@@ -180,17 +188,71 @@ test('another refuses while one signs', async () => {
     const made = await create({ signers: [ann, bob] })
     await visit(made.links[0], { expected: [/409/] }, async page => {
         await toFinish(page)
-        const answer = await fetch(made.links[1], {
-            method: 'POST', body: JSON.stringify({ action: 'refuse' }),
-            headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-        })
-        assert.equal(answer.status, 200)
+        await refuse(made.links[1])
         await confirm(page)
         await shown(page, 'This request is closed')
     })
 })
 
-test('a signature that the service does not take is said why', async () => {
+test('what ends while the dialog is open is shown by the page of its outcome', async () => {
+    const made = await create({ signers: [ann, bob] })
+    await visit(made.links[0], { expected: [/409/] }, async page => {
+        await ready(page)
+        await openSignature(page)
+        await page.locator('#tab-type').click()
+        await refuse(made.links[1])
+        await page.locator('#typed').fill('A. Lee')
+        await page.locator('[data-adopt]').click()
+        await shown(page, 'This request is closed')
+    })
+})
+
+test('a signature that is being prepared says so', async () => {
+    const made = await create()
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await openSignature(page)
+        await page.locator('#tab-draw').click()
+        await drawOn(page, page.locator('[data-pad]'))
+        let answer
+        const held = new Promise(resolve => { answer = resolve })
+        await page.route(/preview$/, async route => { await held; await route.continue() })
+        await settled(page)
+        await page.locator('[data-adopt]').click()
+        await page.getByRole('button', { name: 'Preparing…', disabled: true }).waitFor()
+        answer()
+        await page.locator('#finish').waitFor()
+        await finish(page)
+    })
+})
+
+test('who asks, until when in the time zone of the reader, and what the service has noticed', async () => {
+    const expiresAt = '2035-05-17T18:30:00Z'
+    const made = await create({ expiresAt, pdf: contract(1, 'Lease', '/OpenAction << /S /JavaScript /JS (1) >>') })
+    const bare = await create({ expiresAt, skipIntro: true })
+    for (const link of [...made.links, ...bare.links])
+        await visit(link, { timezoneId: 'Asia/Kolkata' }, async page => {
+            await ready(page)
+            assert.match(await page.locator('.facts [data-clock]').innerText(),
+                /^18 May 2035(?: at|,) 00:00 (?:GMT\+5:30|IST)$/)
+        })
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        assert.match(await page.locator('.intro .files').innerText(), /2 notices/)
+        const note = await page.locator('.document > .note').first().evaluate(each => {
+            const style = getComputedStyle(each)
+            return [each.textContent, style.color, style.borderInlineStartWidth, style.backgroundColor]
+        })
+        assert.match(note[0], /contains JavaScript/)
+        assert.deepEqual(note.slice(1), ['rgb(180, 83, 9)', '3px', 'rgb(255, 244, 214)'])
+        await openSignature(page)
+        await typeSignature(page)
+        assert.match(await page.locator('#finish .files').innerText(), /2 notices/)
+        await assertAccessible(page, 'warned')
+    })
+})
+
+test('a signature that the service does not take is said in the words of the page', async () => {
     const made = await create()
     await visit(made.links[0], { expected: [/400/] }, async page => {
         await toFinish(page)
@@ -198,7 +260,8 @@ test('a signature that the service does not take is said why', async () => {
         await page.route(/\/sign\//, route =>
             (isPost(route) ? route.fulfill({ status: 400, json }) : route.continue()))
         await confirm(page)
-        await page.getByText('This was not accepted: \u2068No glyphs for it\u2069').waitFor()
+        await page.getByText('This wasn’t accepted.').waitFor()
+        assert.doesNotMatch(await page.locator('#finish').innerText(), /glyphs/)
     })
 })
 
@@ -207,7 +270,7 @@ test('without the intro: who asks, and the text to agree to, are there', async (
     await visit(made.links[0], devices.phone, async page => {
         await ready(page)
         assert.equal(await page.locator('.intro').count(), 0, 'no intro')
-        assert.match(await page.locator('.slim').innerText(), /Kim.*Roe.*from.*has asked you to sign[^]*@example.org/)
+        assert.match(await page.locator('.slim').innerText(), /From[^]*Kim[^]*Roe[^]*@example.org[^]*For[^]*Ann/)
         await openSignature(page)
         await typeSignature(page)
         assert.match(await page.locator('#finish .consent').innerText(), /IP address/)

@@ -275,7 +275,14 @@ test('on a phone a visited field is enlarged; two taps enlarge and take it back'
         await ready(page)
         const width = async () => (await page.locator('.page').first().boundingBox()).width
         const before = await width()
+        await page.locator('.text span').first().waitFor({ state: 'attached' })
         await page.locator('[data-start]').tap()
+        const begun = await width()
+        assert.ok(begun > 1.2 * before, 'the text has the width of the screen')
+        const edges = await page.evaluate(() => [...document.querySelector('.text').querySelectorAll('span')]
+            .flatMap(span => [span.getBoundingClientRect().left, innerWidth - span.getBoundingClientRect().right]))
+        assert.ok(Math.min(...edges) >= 0, 'and none of it is beside the screen')
+        assert.equal(await page.locator('[data-tip]').textContent(), 'Double-tap to enlarge')
         await page.locator('[data-next][data-step=next]').tap()
         await page.locator('[data-next][data-step=sign]').waitFor()
         assert.ok(Math.abs(await width() - 2 * before) < 2, 'it is twice as wide')
@@ -285,7 +292,7 @@ test('on a phone a visited field is enlarged; two taps enlarge and take it back'
         })
         await shoot(page, 'phone-field')
         await twice(page, 200, 120, true)
-        await until(page, least => document.querySelector('.page').clientWidth < least, before + 2)
+        await until(page, least => document.querySelector('.page').clientWidth < least, begun + 2)
         await settled(page)
         const word = page.locator('.page').first().locator('.text span', { hasText: 'Section 2:' })
         await word.waitFor({ state: 'attached' })

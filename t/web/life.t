@@ -32,10 +32,20 @@ sub page {
     return join ' | ', $res->code, $h1 ? $h1->text : '', $dom->find('a[href*="/documents/"]')->size;
 }
 
+# The facts that the page shows, in a line, and the shape of its icon.
+sub facts {
+    my $signer = shift;
+    my $dom    = $signer->get('', headers => { Accept => 'text/html' })->dom;
+    return (join(' ', $dom->find('.facts dt, .facts dd')->map('all_text')->join(' ') =~ /\S+/g),
+        $dom->at('.sign path')->{d});
+}
+
 subtest 'a signer who is not due yet' => sub {
     my $made = made($client, [{ order => 2 }, {}]);
     my ($bob, $ann) = signers_of($made);
-    is(page($bob), '200 | It is not your turn yet | 0', 'the page says so, and shows no document');
+    is(page($bob), "200 | It\x{2019}s not your turn yet | 0", 'the page says so, and shows no document');
+    my ($facts) = facts($bob);
+    like($facts, qr/^From .+, \Q$org->{name}\E\S+@\S+ For Ann Lee Sent \d{4}/, '… it names sender and signer');
     my %form    = (action => 'sign', consent => 'yes', typed => 'Bob Lee');
     my $refused = $bob->post(headers => { Accept => 'text/html' }, form => \%form);
     is($refused->code, 409, 'the form of the page is refused');
@@ -55,7 +65,12 @@ subtest 'withdrawn, expired, replaced' => sub {
     my $short = made($client, [{}], expiresAt => Mojo::Date->new(time + 2)->to_datetime);
     my ($late) = signers_of($short);
     unlike(page($late), qr/deadline/, 'before the deadline the page has the document');
-    ok(wait_for(sub { page($late) eq '200 | The deadline is over | 0' }), 'after it, the page says so');
+    ok(wait_for(sub { page($late) eq '200 | The deadline has passed | 0' }), 'after it, the page says so');
+    my ($expired, $clock) = facts($late);
+    like($expired, qr/Sign by \d+ \w+ \d{4}, \d\d:\d\d \(\w+.*\) Sent/, '… and when that was, with the zone');
+    my ($withdrawn, $arrow) = facts($ann);
+    like($withdrawn, qr/^From .+, \Q$org->{name}\E/, 'a withdrawn request names its sender');
+    isnt($clock, $arrow, 'each end has an icon of its own');
 };
 
 subtest 'where the page leads' => sub {

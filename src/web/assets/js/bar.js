@@ -5,9 +5,9 @@ import { text } from './texts.js'
 const still = matchMedia('(prefers-reduced-motion: reduce)')
 
 /** Smoothly where it is near; a leap over many pages would load them all on the way. */
-export function goTo(element, block = 'center') {
+export function goTo(element) {
     const far = Math.abs(element.getBoundingClientRect().top) > 3 * innerHeight
-    element.scrollIntoView({ block, inline: 'center', behavior: far || still.matches ? 'instant' : 'smooth' })
+    element.scrollIntoView({ block: 'center', inline: 'center', behavior: far || still.matches ? 'instant' : 'smooth' })
 }
 
 function watchIntro(bar, intro) {
@@ -21,7 +21,7 @@ function watchIntro(bar, intro) {
     return () => { gone = true; update() }
 }
 
-/** `steps`: visit(field), press(field), which is true when that filled it, and finish(). */
+/** `steps`: begin(), visit(field), press(field), which is true when that filled it, and finish(). */
 export function prepareBar(fields, steps) {
     const bar = document.querySelector('.bar'), intro = document.querySelector('.intro')
     const counter = bar.querySelector('[data-counter]'), track = bar.querySelector('[data-track]')
@@ -62,7 +62,11 @@ export function prepareBar(fields, steps) {
     intro?.querySelector('[data-start]').addEventListener('click', event => {
         event.preventDefault()
         bring()
-        goTo(document.querySelector('.document'), 'start')
+        steps.begin()
+        // not by scrollIntoView, which would move the documents to the side as well
+        const top = document.querySelector('.document').getBoundingClientRect().top + scrollY
+        const padding = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop)
+        scrollTo({ top: top - padding, behavior: still.matches ? 'instant' : 'smooth' })
         document.getElementById('documents').focus({ preventScroll: true })
     })
     show()

@@ -31,17 +31,20 @@ export function prepareDialog(id, mayClose = () => true) {
 
 const isAnyOpen = () => Boolean(document.querySelector('dialog[open]'))
 
-/** While something is under way: what started it says so and cannot be started again, and Escape does not hide it. */
-export async function whileBusy(dialog, button, label, work) {
-    const before = button.textContent
+/**
+ * While something is under way, what started it says so and cannot be started again. If `area` is the dialog, nothing
+ * else can be pressed either, and Escape does not hide it.
+ */
+export async function whileBusy(area, button, label, work) {
+    const before = button.textContent, all = [button, ...area.querySelectorAll('button')]
     button.textContent = label
-    for (const each of dialog.querySelectorAll('button')) each.disabled = true
-    dialog.setAttribute('aria-busy', 'true')
+    for (const each of all) each.disabled = true
+    area.setAttribute('aria-busy', 'true')
     try {
         return await work()
     } finally {
         button.textContent = before
-        for (const each of dialog.querySelectorAll('button')) each.disabled = false
-        dialog.removeAttribute('aria-busy')
+        for (const each of all) each.disabled = false
+        area.removeAttribute('aria-busy')
     }
 }

@@ -33,7 +33,7 @@ function note({ document: uuid, page, name, percent }, number) {
     const how = beside(percent), head = document.querySelector(`section[data-document="${uuid}"] h2`)
     if (!how || !head) return
     const said = document.createElement('p')
-    said.className = 'note'
+    said.className = 'note warning'
     said.textContent = text(how === 'outside' ? 'field.outside' : 'field.partly', { number, name, page: page + 1 })
     head.after(said)
 }

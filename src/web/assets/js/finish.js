@@ -13,7 +13,7 @@ async function send(dialog, button, { link, label }, what, memory) {
     const result = await whileBusy(dialog, button, text(label), () => act(link, what, memory.sent))
     memory.sent = true
     if (result.outcome === 'over') return showOutcome()
-    dialog.say(text(result.outcome, { reason: result.reason }))
+    dialog.say(text(result.outcome))
     button.focus()
 }
 
@@ -25,18 +25,18 @@ function hasConsentInView(dialog, button) {
     return hidden <= 1
 }
 
-/** All places, below the names of their documents: each leads to its field. */
+/** All pages with places, below the names of their documents: each leads to its first field. */
 function listPlaces(dialog, fields, visit) {
     for (const list of dialog.querySelectorAll('[data-places]')) {
         const own = fields.filter(({ field }) => field.document === list.dataset.places)
-        list.append(...own.map(each => {
-            const link = document.createElement('button')
+        for (const page of new Set(own.map(({ field }) => field.page))) {
+            const here = own.filter(({ field }) => field.page === page), link = document.createElement('button')
             link.type = 'button'
             link.className = 'link'
-            link.textContent = text('place', { number: each.field.page + 1 })
-            link.addEventListener('click', () => { dialog.close(); visit(each) })
-            return link
-        }))
+            link.textContent = text('place', { number: page + 1 }) + (here.length > 1 ? ` (${here.length})` : '')
+            link.addEventListener('click', () => { dialog.close(); visit(here[0]) })
+            list.append(link)
+        }
     }
 }
 

@@ -2,6 +2,10 @@
 // frame.js: what is on every page: the menu, dates, the choice of the language, and clicks that come twice.
 import { setUnsent } from './leaving.js'
 
+const DAY = { dateStyle: 'long' } // in the time zone of the reader; a deadline has the time and names the zone
+const CLOCK = {
+    day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short',
+}
 const TIME = 500, NEAR = 24 // milliseconds, CSS pixels: what makes a second click the same as the first one
 
 /**
@@ -41,8 +45,10 @@ export function startFrame() {
     dropRepeats()
     for (const menu of document.querySelectorAll('.menu')) prepareMenu(menu)
     const { lang } = document.documentElement, own = navigator.languages?.find(each => each.startsWith(lang))
-    const date = new Intl.DateTimeFormat(own ?? lang, { dateStyle: 'long' })
-    for (const time of document.querySelectorAll('time')) time.textContent = date.format(new Date(time.dateTime))
+    for (const time of document.querySelectorAll('time')) {
+        const format = new Intl.DateTimeFormat(own ?? lang, time.matches('[data-clock]') ? CLOCK : DAY)
+        time.textContent = format.format(new Date(time.dateTime))
+    }
     for (const link of document.querySelectorAll('.languages a'))
         link.addEventListener('click', () => setUnsent(false)) // what is filled in is kept in this tab
 }

@@ -50,7 +50,7 @@ function pageOf(element, state, link) {
         base: `${link}/documents/${of.uuid}` }
 }
 
-/** `of(uuid, n)` is the element of a page, `enlarge(element)` makes it readable on a small screen. */
+/** `of(uuid, n)` is the element of a page, `enlarge(element)` and `fit()` make pages readable on a small screen. */
 export function preparePages(state, link, { announce }) {
     const byElement = new Map(), byPlace = new Map()
     const area = document.getElementById('documents'), sheets = () => [...area.querySelectorAll('.page')]
@@ -99,11 +99,14 @@ export function preparePages(state, link, { announce }) {
     addEventListener('resize', sharpenNear)
     visualViewport?.addEventListener('resize', sharpenNear)
     prepareWhole({ lay, bring: () => { bring.all(); return sheets().map(element => byElement.get(element)) } })
+    const { enlarge, fit } = prepareZoom(area, sheets, { changed: sharpenNear, announce })
     return {
+        enlarge,
+        /** True if a tap enlarges the pages further. The column of a page without text is not known. */
+        fit: () => fit(first, byElement.get(first).column ?? [0, 100]),
         of: (uuid, n) => {
             if (!byPlace.has(`${uuid} ${n}`)) bring.one(uuid, n)
             return byPlace.get(`${uuid} ${n}`)?.element
         },
-        enlarge: prepareZoom(area, sheets, { changed: sharpenNear, announce }),
     }
 }

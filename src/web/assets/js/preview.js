@@ -9,7 +9,7 @@ export const timeZone = () => ({
     timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone, utcOffset: -new Date().getTimezoneOffset(),
 })
 
-/** The mark with what is `shown` of it, or a `fault`: why there is nothing to show, for the signer. */
+/** The mark with what is `shown` of it; a `fault`: why there is nothing to show; `over`: nothing can be signed now. */
 export async function preview(mark) {
     const { link, consent } = document.getElementById('main').dataset
     const what = { signature: toSend(mark), consentVersion: consent, ...timeZone() }
@@ -23,5 +23,6 @@ export async function preview(mark) {
     if (status === 200 && body.unknown) return { fault: text('type.unknown', { characters: body.unknown.join(' ') }) }
     if (status === 200) return { mark: { ...mark, shown: body } }
     if (status >= 500 || status === 429) return { fault: text('busy') }
-    return { fault: text('rejected', { reason: body?.message ?? String(status) }) }
+    if ([404, 409, 410].includes(status)) return { over: true }
+    return { fault: text(mark.image ? 'upload.bad' : 'rejected') }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // signature.js: the dialog in which a signature is made: drawn, typed or uploaded.
-import { prepareDialog } from './dialog.js'
+import { prepareDialog, whileBusy } from './dialog.js'
 import { prepareDraw } from './draw.js'
+import { showOutcome } from './leaving.js'
 import { text } from './texts.js'
 import { prepareType } from './type.js'
 import { prepareUpload } from './upload.js'
@@ -34,6 +35,7 @@ export function prepareSignature({ announce, adopt, keep, draft }) {
     const panelOf = tab => document.getElementById(tab.getAttribute('aria-controls'))
     const ways = Object.fromEntries(tabs.map(tab =>
         [tab.dataset.kind, prepare[tab.dataset.kind](panelOf(tab), { say: dialog.say, announce })]))
+    const button = dialog.querySelector('[data-adopt]')
     let chosen = draft?.type ?? null, taking = false
     const note = made => keep(draft = made)
 
@@ -52,10 +54,14 @@ export function prepareSignature({ announce, adopt, keep, draft }) {
     async function take() {
         if (taking) return
         taking = true
-        const { mark, fault } = await ways[chosen].take()
+        const { mark, fault, over } = await whileBusy(button, button, text('preparing'), ways[chosen].take)
         taking = false
         if (!dialog.open) return
-        if (fault) return dialog.say(fault)
+        if (over) return showOutcome()
+        if (fault) {
+            dialog.say(fault)
+            return button.focus({ preventScroll: true })
+        }
         const everywhere = !all.hidden && all.querySelector('input').checked
         dialog.close()
         note(null)
@@ -64,7 +70,7 @@ export function prepareSignature({ announce, adopt, keep, draft }) {
 
     for (const tab of tabs) tab.addEventListener('click', () => choose(tab))
     moveByKeys(tabs, choose)
-    dialog.querySelector('[data-adopt]').addEventListener('click', take)
+    button.addEventListener('click', take)
     dialog.addEventListener('input', event => {
         if (event.target.closest('#panel-draw, #panel-type')) note(ways[chosen].draft())
         if (event.target.id === 'panel-draw') drawn = Boolean(draft)

@@ -27,6 +27,14 @@ export function startSigning(main) {
     const finish = prepareFinish({ link, version: state.consent.version, mark: () => mark, fields, visit })
     prepareRefuse({ link })
 
+    /** On a phone the text gets the width of the screen, and a tip says how it becomes larger. */
+    function begin() {
+        const tip = document.querySelector('[data-tip]')
+        if (!matchMedia('(pointer: coarse)').matches || !pages.fit() || !tip) return
+        tip.hidden = false
+        tip.addEventListener('animationend', () => tip.remove())
+    }
+
     /** The field comes into view, on small screens large enough to be read. */
     function visit({ button }) {
         pages.enlarge(button.parentElement)
@@ -70,7 +78,7 @@ export function startSigning(main) {
         for (const field of fields) if (field.mark) field.set(mark)
     }
 
-    const bar = prepareBar(fields, { visit, press, finish: finish.open })
+    const bar = prepareBar(fields, { begin, visit, press, finish: finish.open })
     if (mark) for (const at of placed) fields[at]?.set(mark)
     if (isPlaced()) bar.bring()
     setUnsent(Boolean(draft) || isPlaced())

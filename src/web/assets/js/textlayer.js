@@ -65,7 +65,9 @@ async function fetchText(url) {
 }
 
 function build(page, { width, height, lines }) {
-    const layer = document.createElement('div')
+    const layer = document.createElement('div'), words = lines.flat()
+    const widen = ([from, to], [, left, , width]) => [Math.min(from, left), Math.max(to, left + width)]
+    if (words.length) page.column = words.reduce(widen, [100, 0])
     layer.className = 'text'
     layer.dir = 'auto'
     layer.lang = '' // the document's language is not known: it is not the page's

@@ -53,8 +53,10 @@ export function prepareUpload(panel, { say, announce }) {
 
     async function update() {
         const own = made = make()
+        drop.ariaBusy = 'true'
         const { mark, fault } = await own
         if (own !== made) return
+        drop.ariaBusy = 'false'
         if (fault) made = null
         shown = mark ?? null
         say(fault ?? '')
