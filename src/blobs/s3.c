@@ -20,7 +20,8 @@
 #define PIECE ((apr_size_t)64 << 10)
 #define TOUCH_AFTER 86400L /* seconds, so that reading a file rarely writes */
 #define NOTE ".database"
-#define NOTE_MOST 200
+#define NOTE_MOST 200         /* bytes of its text that are read */
+#define NOTE_OBJECT_MOST 4096 /* a larger object is an error */
 #define QUARANTINE "quarantine/"
 
 /* A file of the cache whose content was compared. Every change of a file changes its ctime. */
@@ -371,7 +372,7 @@ static sr_error_t *s3_note_read(const char **text, sr_blobs_t *blobs, apr_pool_t
 
     *text = NULL;
     if (memory < 0) return sr_blobs_trouble(pool, "making a file in", "memory");
-    sr_error_t *error = sr_s3_find(&there, &size, blobs->bucket->s3, NOTE, memory, 4096, pool);
+    sr_error_t *error = sr_s3_find(&there, &size, blobs->bucket->s3, NOTE, memory, NOTE_OBJECT_MOST, pool);
     if (!error && there && sr_descriptor_read(memory, bytes, NOTE_MOST, 0) < 0)
         error = sr_blobs_trouble(pool, "reading", "memory");
     close(memory);

@@ -189,17 +189,19 @@ static const char *read_size(apr_pool_t *pool, const sr_conf_row_t *row, const c
     return in_range(pool, row, value << shift, slot);
 }
 
+static const char *time_text(apr_pool_t *pool, apr_int64_t value)
+{
+    const bool whole = value % APR_USEC_PER_SEC == 0;
+    return apr_psprintf(pool, "%" APR_INT64_T_FMT "%s", value / (whole ? APR_USEC_PER_SEC : 1000), whole ? "s" : "ms");
+}
+
 static const char *read_time(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     apr_interval_time_t value;
     if (!apr_isdigit(*text) || ap_timeout_parameter_parse(text, &value, "s"))
         return "must be a time, such as 2500ms or 3s";
     if (value < row->min || value > row->max)
-        return row->min % APR_USEC_PER_SEC
-                   ? apr_psprintf(pool, "must be %" APR_INT64_T_FMT "ms to %" APR_INT64_T_FMT "s", row->min / 1000,
-                                  row->max / APR_USEC_PER_SEC)
-                   : apr_psprintf(pool, "must be %" APR_INT64_T_FMT "s to %" APR_INT64_T_FMT "s",
-                                  row->min / APR_USEC_PER_SEC, row->max / APR_USEC_PER_SEC);
+        return apr_pstrcat(pool, "must be ", time_text(pool, row->min), " to ", time_text(pool, row->max), NULL);
     *(sr_conf_TIME *)slot = value;
     return NULL;
 }
