@@ -127,7 +127,7 @@ $(O)/sigreqctl: $(call obj,$(CTL_SRC)) $(O)/libsigreq.a $(O)/flags
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
 $(O)/t/pdf_seal_pixels $(O)/t/pdf_mark $(O)/t/pdf_reduced: UNIT_LIBS := $(IMAGE_LIBS)
 # the comparison of revisions, without a process for each
-$(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc defaults.cc uses.cc entries.cc revision.cc covers.c xref.c tidy.c))
+$(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc defaults.cc widgets.cc uses.cc entries.cc revision.cc covers.c xref.c tidy.c))
 $(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: UNIT_LIBS := $(PDFD_LIBS) -lstdc++
 $(O)/t/%: $(O)/obj/t/unit/%.o $(UNIT_HTTP) $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)

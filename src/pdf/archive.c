@@ -35,7 +35,14 @@ static bool is_timestamp(const check_t *check, const sr_pdf_object_t *object)
 
 static bool is_field(const check_t *check, const sr_pdf_object_t *object)
 {
-    return !object->is_stream && !object->generation && sr_pdf_span_is(&object->body, check->field);
+    sr_pdf_span_t left = object->body;
+    apr_int64_t page, generation;
+    if (object->is_stream || object->generation || !sr_pdf_take_text(&left, check->field)) return false;
+    if (sr_pdf_take_text(&left, SR_PDF_STAMP_PAGE)
+        && (!sr_pdf_take_number(&left, &page) || page >= check->first || !sr_pdf_take_text(&left, " ")
+            || !sr_pdf_take_number(&left, &generation) || !sr_pdf_take_text(&left, " R")))
+        return false;
+    return sr_pdf_span_is(&left, ">>");
 }
 
 /* Returns true if the object ends with a reference to the new field. It may be the form, the catalog or an array of
@@ -87,7 +94,7 @@ static const char *check_archived(const sr_pdf_revision_t *revision, const sr_pd
     check_t check = {.appended = &appended, .first = sections->last.size, .pool = pool};
     check.contents = (const char *)revision->bytes + revision->contents;
     check.field =
-        apr_psprintf(pool, SR_PDF_STAMP_BEGIN "%s" SR_PDF_STAMP_END "%" APR_INT64_T_FMT " 0 R>>", id, check.first);
+        apr_psprintf(pool, SR_PDF_STAMP_BEGIN "%s" SR_PDF_STAMP_END "%" APR_INT64_T_FMT " 0 R", id, check.first);
     const char *why = sr_pdf_appended_read(&appended, revision->bytes, revision->length, sections->size, MOST, pool);
     if (!why && (appended.length != revision->length || *revision->bytes == '\n')) why = MORE;
     if (!why) why = sr_pdf_appended_decrypt(&appended, &revision->cipher, &check.contents, pool);

@@ -68,6 +68,23 @@ static bool read_signature(sr_pdf_listed_t *listed, const json_t *object, apr_po
     return listed->has_range || listed->fault;
 }
 
+static bool read_drawn(sr_pdf_list_t *list, const json_t *widgets, apr_pool_t *pool)
+{
+    const size_t count = json_array_size(widgets);
+    if (widgets && (!json_is_array(widgets) || count > SR_PDF_MAX_WIDGETS)) return false;
+    list->drawn = apr_pcalloc(pool, sizeof *list->drawn * (count + 1));
+    for (; list->drawn_count < (int)count; list->drawn_count++) {
+        const json_t *object = json_array_get(widgets, (size_t)list->drawn_count);
+        sr_pdf_drawn_t *one = &list->drawn[list->drawn_count];
+        one->is_signature = json_is_true(json_object_get(object, "signature"));
+        one->covers = json_is_true(json_object_get(object, "covers"));
+        one->end = (apr_off_t)json_integer_value(json_object_get(object, "end"));
+        if (!read_text(&one->field, object, "field", pool) || !one->field) return false;
+        if (!read_text(&one->text, object, "text", pool) || !one->text || !*one->text) return false;
+    }
+    return true;
+}
+
 /* Only the form is checked here: the proofs are opaque, and another worker reads them. */
 static bool read_proofs(sr_pdf_list_t *list, const json_t *response, apr_pool_t *pool)
 {
@@ -109,5 +126,6 @@ bool sr_pdf_list_read(void *result, const json_t *response, apr_pool_t *pool)
     for (int at = 0; at < list->count; at++)
         if (!read_signature(&list->signatures[at], json_array_get(all, (size_t)at), pool)) return false;
     list->validation = json_is_true(json_object_get(response, "validation"));
-    return read_proofs(list, response, pool) && read_texts(&list->appended, response, "appended", pool);
+    return read_drawn(list, json_object_get(response, "widgets"), pool) && read_proofs(list, response, pool)
+           && read_texts(&list->appended, response, "appended", pool);
 }

@@ -16,11 +16,21 @@ typedef struct sr_pdf_listed_t {
     const char *const *since; /* of a document timestamp after the last signature: the changes since then; or NULL */
 } sr_pdf_listed_t;
 
+/* A widget that a revision draws in another way than the one before. */
+typedef struct sr_pdf_drawn_t {
+    const char *field, *text; /* full name, and the text that names it */
+    bool is_signature;
+    bool covers;   /* of a signature: it hides something */
+    apr_off_t end; /* of the revision before it */
+} sr_pdf_drawn_t;
+
 typedef struct sr_pdf_list_t {
     sr_pdf_verdict_t verdict;
     const char *reason;
     sr_pdf_listed_t *signatures;
     int count;
+    sr_pdf_drawn_t *drawn;
+    int drawn_count;
     const char *const *appended; /* what was changed after the last signature */
     bool validation;             /* only data for the validation of signatures was added there */
     json_t *proofs; /* its document security store, for sr_cms_ask; or NULL. It lives as long as the pool */

@@ -371,6 +371,9 @@ typedef struct sr_pdf_found_t {
      * metadata do not explain. `filled`: the names of the form fields that were filled in later. Both end with NULL, or
      * are NULL if the changes are unknown. For the last signature they describe what was appended after it. */
     const char *const *changes, *const *filled;
+    /* The widgets that later revisions drew in another way, until the last signature, except those of this service. In
+     * the form of `filled`. */
+    const char *const *drawn;
     const char *name, *reason, *contact; /* as the signer wrote them, not verified; NULL if missing */
     apr_time_t claimed;                  /* /M, the clock of the signer; 0 if missing */
     sr_cms_result_t signer;              /* its `state` and `fault` are those of the CMS alone */
@@ -422,7 +425,8 @@ const char *sr_cms_stamp_name(sr_cms_stamp_state_t state);
 const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found);
 /* Returns
  * {"conclusion","reason","signatures":[{"field","kind","state","fault"|null,"whole","covers"|null,"laterUpdates"|null,
- * "changes":[…]|null,"filled":[…]|null,"ours","name"|null,"reason"|null,"contact"|null,"claimedAt"|null,
+ * "changes":[…]|null,"filled":[…]|null,"drawn":[…]|null,"ours","name"|null,"reason"|null,"contact"|null,
+ * "claimedAt"|null,
  * "signer":{…}|null,"algorithm"|null,"expired","trust","distrust"|null,"level"|null,
  * "timestamp":{"time"|null,"authority"|null,"state","fault"|null}|null,"provenUntil"|null}]}. docs/api.md calls it a
  * verification. The caller owns the reference. */

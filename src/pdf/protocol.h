@@ -68,6 +68,10 @@
  *                                               validation. Document timestamps after the last
  *                                               signature of a person do not count as signatures
  *                                               here: they have "since":[…], the changes since then.
+ *                                               "widgets":[{"field":"a.b","signature":true,"text":
+ *                                               "page 1: the signature field …","covers":false,"end":n},
+ *                                               …] are those that the revision after the first n bytes
+ *                                               draws in another way, until the last signature.
  *                                               "proofs":[{"kind":"ocsp","at":offset,
  *                                               "der":base64},…] is the document security store.
  *   compose (result)                            {"length":n,"pages":p,"field":{"page":0,"rect":[x0,y0,x1,y1]}}: n
@@ -149,18 +153,24 @@
         "/Certs", "/OCSPs", "/CRLs"                                                                                    \
     }
 
-/* The field of a document timestamp is this text, the id, SR_PDF_STAMP_END and a reference to the timestamp. It is in
- * no page, and invisible. The timestamp is the other text, the byte ranges and the digits. */
+/* The field of a document timestamp is this text, the id, SR_PDF_STAMP_END and a reference to the timestamp.
+ * SR_PDF_STAMP_PAGE and a reference to page 1 may follow. The field is among no page's annotations, and invisible. The
+ * timestamp is the other text, the byte ranges and the digits. */
 #define SR_PDF_STAMP_BEGIN "<</Type/Annot/Subtype/Widget/FT/Sig/F 132/Rect[0 0 0 0]/T(Timestamp_"
 #define SR_PDF_STAMP_END ")/V "
+#define SR_PDF_STAMP_PAGE "/P "
 #define SR_PDF_STAMP "<</Type/DocTimeStamp/Filter/Adobe.PPKLite/SubFilter/ETSI.RFC3161"
 
 #define SR_PDF_FAULT_DOCUMENT "document"
 #define SR_PDF_FAULT_DAMAGED "damaged"
 #define SR_PDF_FAULT_SIGNATURE "signature"
 
-/* An entry of /Extensions in the catalog: PAdES signatures in a document of ISO 32000-1 (ETSI EN 319 142-1). */
-#define SR_PDF_EXTENSION "/ESIC<</BaseVersion/1.7/ExtensionLevel 2>>"
+/* An entry of /Extensions in the catalog: PAdES signatures in a document of ISO 32000-1 (ETSI EN 319 142-1), and its
+ * level if there is a document security store (ETSI TS 102 778-4). */
+#define SR_PDF_EXTENSION_OF(level) "/ESIC<</BaseVersion/1.7/ExtensionLevel " level ">>"
+#define SR_PDF_EXTENSION SR_PDF_EXTENSION_OF("2")
+#define SR_PDF_EXTENSION_DSS SR_PDF_EXTENSION_OF("5")
+#define SR_PDF_EXTENSION_DSS_LEVEL 5
 #define SR_PDF_FIELD_LABEL "Signature" /* /TU: the name that screen readers announce for a field */
 
 /* Colours of appearances in PDF/A: sRGB and its gray as CIE-based colour spaces (ISO 32000-2, 8.6.5), which no output
@@ -187,6 +197,7 @@
 #define SR_PDF_TIMESTAMP "ETSI.RFC3161" /* /SubFilter of a document timestamp */
 
 #define SR_PDF_MAX_CHANGES 20     /* the greatest number that is listed for one signature, before "and more" */
+#define SR_PDF_MAX_WIDGETS 1000   /* the greatest number in the response to "signatures" */
 #define SR_PDF_MAX_SIGNATURES 500 /* each needs an update, and chains of cross-reference sections have at most 512 */
 
 typedef enum sr_pdf_verdict_t {

@@ -128,6 +128,7 @@ static json_t *signature_json(const sr_pdf_found_t *one)
     json_object_set_new(object, "laterUpdates", one->later < 0 ? json_null() : json_integer(one->later));
     json_object_set_new(object, "changes", texts_json(one->changes));
     json_object_set_new(object, "filled", texts_json(one->filled));
+    json_object_set_new(object, "drawn", texts_json(one->drawn));
     json_object_set_new(object, "ours", json_boolean(one->signer.ours));
     json_object_set_new(object, "name", sr_json_string_or_null(one->name));
     json_object_set_new(object, "reason", sr_json_string_or_null(one->reason));

@@ -280,9 +280,56 @@ static int find_last(const sr_pdf_verification_t *found)
     return last;
 }
 
+/* Returns true if all signatures of the widget's field are intact, and `ours` or, if that is enough, trusted. */
+static bool is_vouched(const sr_pdf_drawn_t *widget, const sr_pdf_verification_t *found, bool trust_is_enough)
+{
+    bool any = false;
+    for (int i = 0; i < found->count; i++) {
+        const sr_pdf_found_t *one = &found->signatures[i];
+        if (strcmp(one->field, widget->field) != 0) continue;
+        const bool trusted = trust_is_enough && one->signer.trust == SR_CMS_TRUSTED;
+        if (one->state != SR_CMS_INTACT || (!one->signer.ours && !trusted)) return false;
+        any = true;
+    }
+    return any;
+}
+
+/* A text of a list that may be full. The list ends with NULL. */
+static void add_text(const char **texts, const char *text)
+{
+    int count = 0;
+    while (texts[count] && strcmp(texts[count], text) != 0) count++;
+    if (count <= SR_PDF_MAX_CHANGES) texts[count] = count < SR_PDF_MAX_CHANGES || texts[count] ? text : "and more";
+}
+
+static const char **texts_of(const char *const *texts, apr_pool_t *pool)
+{
+    const char **all = apr_pcalloc(pool, (SR_PDF_MAX_CHANGES + 2) * sizeof *all);
+    for (int i = 0; texts && texts[i] && i <= SR_PDF_MAX_CHANGES; i++) all[i] = texts[i];
+    return all;
+}
+
+/* Names what was drawn in another way after a signature. A signature that is not trusted must not hide anything. Other
+ * changes may be why a page looks different, so it is then not said. */
+static void add_drawn(sr_pdf_found_t *signature, const sr_pdf_verification_t *found, const sr_pdf_list_t *list,
+                      apr_pool_t *pool)
+{
+    const char **drawn = texts_of(NULL, pool), **changes = texts_of(signature->changes, pool);
+    const bool unchanged = !*changes;
+    for (int i = 0; i < list->drawn_count; i++) {
+        const sr_pdf_drawn_t *widget = &list->drawn[i];
+        if (widget->end < signature->covers || (widget->is_signature && is_vouched(widget, found, false))) continue;
+        add_text(drawn, widget->text);
+        if (unchanged && widget->covers && !is_vouched(widget, found, true))
+            add_text(changes, apr_pstrcat(pool, widget->text, ", which covers what was signed", NULL));
+    }
+    signature->drawn = drawn;
+    signature->changes = changes;
+}
+
 /* What the worker does not report is unknown, so it cannot improve a result by leaving something out. Changes after the
  * last signature of a person are changes of a document that is extended. */
-static void add_changes(sr_pdf_verification_t *found, const sr_pdf_list_t *list)
+static void add_changes(sr_pdf_verification_t *found, const sr_pdf_list_t *list, apr_pool_t *pool)
 {
     static const char *const none[] = {NULL};
     const int last = find_last(found);
@@ -293,6 +340,8 @@ static void add_changes(sr_pdf_verification_t *found, const sr_pdf_list_t *list)
         const bool before = one->covers<end, after = one->covers> end;
         one->changes = before ? listed->changes : one->whole ? none : after ? listed->since : list->appended;
         one->filled = !before && one->changes ? none : listed->filled;
+        one->drawn = !before && one->changes ? none : NULL;
+        if (before && one->changes) add_drawn(one, found, list, pool);
         if (!before || listed->fault) continue;
         found->incomparable = found->incomparable || !one->changes || !one->filled;
         found->changed = found->changed || (one->changes && *one->changes);
@@ -356,7 +405,7 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
         SR_TRY(ask_about(jobs, list->count, verify, workers, context));
         for (int i = 0; i < list->count; i++) finish(jobs[i], verify, context);
     }
-    add_changes(verification, list);
+    add_changes(verification, list, verify->pool);
     verification->validation = list->validation;
     verification->conclusion = conclude(verification);
     return NULL;

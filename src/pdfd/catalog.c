@@ -17,16 +17,25 @@ const char *sr_pdfd_with_more(qpdf_data q, qpdf_oh array, const char *more, apr_
 
 /* Only an extension of version 1.7 may be declared, and only if both the header and the catalog of the file have this
  * version (ISO 32000-1, 7.12.3). Version 2.0 includes it. */
-const char *sr_pdfd_catalog_extensions(const sr_pdfd_document_t *document, apr_pool_t *pool)
+const char *sr_pdfd_catalog_extensions(const sr_pdfd_document_t *document, bool has_store, apr_pool_t *pool)
 {
+    const char *own = has_store ? SR_PDF_EXTENSION_DSS : SR_PDF_EXTENSION;
     qpdf_data q = document->q;
     qpdf_oh root = qpdf_get_root(q), version = qpdf_oh_get_key(q, root, "/Version");
     qpdf_oh extensions = qpdf_oh_get_key(q, root, "/Extensions");
     if (document->bytes.size < 8 || memcmp(document->bytes.data, "%PDF-1.7", 8) != 0) return "";
     if (!qpdf_oh_is_null(q, version) && !qpdf_oh_is_name_and_equals(q, version, "/1.7")) return "";
-    if (qpdf_oh_is_null(q, extensions)) return "/Extensions<<" SR_PDF_EXTENSION ">>";
-    if (!qpdf_oh_is_dictionary(q, extensions) || qpdf_oh_has_key(q, extensions, "/ESIC")) return "";
-    return apr_pstrcat(pool, "/Extensions", sr_pdfd_spliced(q, extensions, SR_PDF_EXTENSION, pool), NULL);
+    if (qpdf_oh_is_null(q, extensions)) return apr_pstrcat(pool, "/Extensions<<", own, ">>", NULL);
+    if (!qpdf_oh_is_dictionary(q, extensions)) return "";
+    if (qpdf_oh_has_key(q, extensions, "/ESIC")) {
+        qpdf_oh known = qpdf_oh_get_key(q, extensions, "/ESIC");
+        int level = SR_PDF_EXTENSION_DSS_LEVEL;
+        if (qpdf_oh_is_dictionary(q, known))
+            qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, known, "/ExtensionLevel"), &level);
+        if (!has_store || level >= SR_PDF_EXTENSION_DSS_LEVEL) return "";
+        qpdf_oh_remove_key(q, extensions, "/ESIC");
+    }
+    return apr_pstrcat(pool, "/Extensions", sr_pdfd_spliced(q, extensions, own, pool), NULL);
 }
 
 void sr_pdfd_catalog_put(sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog, const char *more)

@@ -187,18 +187,6 @@ class List
     }
 
   private:
-    // Names in a document may be invalid UTF-8 and may contain unprintable bytes.
-    static json_t *json_text(std::string text)
-    {
-        for (auto &byte : text)
-            if (static_cast<unsigned char>(byte) < 32 || byte == 127) byte = '?';
-        json_t *string = json_stringn(text.data(), text.size());
-        if (string) return string;
-        for (auto &byte : text)
-            if (static_cast<unsigned char>(byte) > 126) byte = '?';
-        return json_stringn(text.data(), text.size());
-    }
-
     std::set<std::string> seen;
     std::vector<std::string> texts;
 };
@@ -209,6 +197,7 @@ struct Outcome {
     bool has_store = false;   // data for validation was added
     std::vector<std::string> changes;
     std::vector<Touched> touched;
+    std::shared_ptr<json_t> widgets;
 };
 
 const char UNCERTAIN[] = "its objects: readers may see different ones";
@@ -236,6 +225,7 @@ Outcome compare(Revision &before, Revision &after, Uses &uses, const Revision *p
             outcome.changes.push_back("object " + std::to_string(change.number)); // qpdf reads it as it was
     }
     outcome.touched = step.touched;
+    outcome.widgets = std::shared_ptr<json_t>(place_widgets(step, limit), json_decref);
     outcome.has_store = step.has_validation;
     outcome.is_harmless = step.unexplained.empty();
     for (auto &field : step.touched) outcome.is_harmless = outcome.is_harmless && field.is_protection;
@@ -277,10 +267,23 @@ void tell(sr_pdfd_revision_t *revision, const Policy &policy, const std::vector<
     }
     revision->changes = changes.json();
     revision->filled = filled.json();
+    if (from < last && outcomes[from].widgets) revision->widgets = json_incref(outcomes[from].widgets.get());
     revision->validation = harmless && store;
 }
 
 } // namespace
+
+// Names may be invalid UTF-8 and may contain unprintable bytes.
+json_t *json_text(std::string text)
+{
+    for (auto &byte : text)
+        if (static_cast<unsigned char>(byte) < 32 || byte == 127) byte = '?';
+    json_t *string = json_stringn(text.data(), text.size());
+    if (string) return string;
+    for (auto &byte : text)
+        if (static_cast<unsigned char>(byte) > 126) byte = '?';
+    return json_stringn(text.data(), text.size());
+}
 
 } // namespace sr
 

@@ -21,6 +21,10 @@ typedef struct sr_pdfd_revision_t {
     json_t *changes;
     /* array of names: other form fields that were filled in later. NULL if `changes` is NULL */
     json_t *filled;
+    /* array of {"field","signature","page","text","area":[x,y,w,h]}: what the next revision draws in another way. The
+     * page counts from 0, and the area is in parts of the page as displayed. NULL if `changes` is NULL, and for the
+     * last revision */
+    json_t *widgets;
     int validation; /* true: only data for the validation of signatures was added */
     int stamp;      /* set by the caller: only document timestamps cover this revision, and no signature of a person */
 } sr_pdfd_revision_t;
@@ -52,7 +56,7 @@ void sr_pdfd_proofs_read(sr_pdfd_proofs_t *proofs, const unsigned char *data, si
 #define SR_PDFD_MAX_STARTS 512
 typedef struct sr_pdfd_sections_t {
     int64_t starts[SR_PDFD_MAX_STARTS]; /* offset of each section */
-    int count, hybrids, overlaps;       /* as in sr_pdfd_chain_t */
+    int count, overlaps;                /* as in sr_pdfd_chain_t */
     int64_t base;                       /* offset of the header of the document; the other offsets count from there */
 } sr_pdfd_sections_t;
 /* Returns 0 if the sections cannot be followed. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c: checks that a rewritten document shows the same as the upload. qpdf and poppler repair damage in different
- * ways. For example, if an object is defined twice, each may choose another definition. So poppler draws the pages of
- * both documents at a small size, and they are compared. If that takes too long, pages from all parts of the document
- * are compared. */
+/* compare.c: compares what two documents show, as poppler draws it. A rewritten document must show the same as the
+ * upload. qpdf and poppler repair damage in different ways. For example, if an object is defined twice, each may choose
+ * another definition. If comparing all pages takes too long, pages from all parts of the document are compared. Other
+ * documents are two revisions of a signed one, of which the second one may cover what the first one shows. */
 #include "pdfd/page.h"
 
 #include <cairo.h>
@@ -17,6 +17,15 @@
 /* The number of pixels of a page that may differ, because cairo draws rewritten lines slightly differently. */
 #define FEW_PIXELS 3
 #define SAME_SIZE 0.01 /* greatest difference in points */
+/* Something is covered if the edges in some blocks disappear, as many as a small letter fills. Lines of a pen that
+ * cross a text leave some edges in most blocks. The blocks are squares, and the pictures have this number of pixels a
+ * point. */
+#define ZOOM 2
+#define COVERED_SIDE 1000.0
+#define EDGE 80
+#define BLOCK 12
+#define FEW_EDGES 4
+#define FEW_BLOCKS 2
 
 #define CHANGED "it is damaged, and its repair would change what page %d shows"
 static const char UNREADABLE[] = "it is damaged beyond repair";
@@ -34,13 +43,15 @@ static PopplerDocument *open_bytes(const sr_pdfd_bytes_t *bytes)
     return document;
 }
 
-static bool draw(uint32_t *pixels, int width, int height, double scale, PopplerPage *page)
+/* Draws the part of a page whose left and top edge are at these points. */
+static bool draw(uint32_t *pixels, int width, int height, double scale, const double *corner, PopplerPage *page)
 {
     memset(pixels, 0xff, (size_t)width * (size_t)height * sizeof *pixels);
     cairo_surface_t *surface =
         cairo_image_surface_create_for_data((unsigned char *)pixels, CAIRO_FORMAT_RGB24, width, height, width * 4);
     cairo_t *context = cairo_create(surface);
     cairo_scale(context, scale, scale);
+    cairo_translate(context, -corner[0], -corner[1]);
     poppler_page_render(page, context);
     cairo_surface_flush(surface);
     const bool drawn = !cairo_status(context);
@@ -49,10 +60,10 @@ static bool draw(uint32_t *pixels, int width, int height, double scale, PopplerP
     return drawn;
 }
 
-static bool is_visible(uint32_t one, uint32_t other)
+static bool differs(uint32_t one, uint32_t other, int most)
 {
     for (int shift = 0; shift < 24; shift += 8)
-        if (abs((int)(one >> shift & 0xff) - (int)(other >> shift & 0xff)) > VISIBLE) return true;
+        if (abs((int)(one >> shift & 0xff) - (int)(other >> shift & 0xff)) > most) return true;
     return false;
 }
 
@@ -66,11 +77,13 @@ static bool is_same_page(const pair_t *pair, PopplerPage *before, PopplerPage *a
     if (!(width > 0 && height > 0)) return true;
     const double scale = SIDE / fmax(width, height);
     const int columns = (int)fmax(1, width * scale), rows = (int)fmax(1, height * scale);
-    const bool drawn = draw(pair->pixels[0], columns, rows, scale, before);
-    if (draw(pair->pixels[1], columns, rows, scale, after) != drawn) return false;
+    static const double corner[2];
+    const bool drawn = draw(pair->pixels[0], columns, rows, scale, corner, before);
+    if (draw(pair->pixels[1], columns, rows, scale, corner, after) != drawn) return false;
     int different = 0;
     for (int i = 0; drawn && i < columns * rows; i++)
-        if (pair->pixels[0][i] != pair->pixels[1][i]) different += is_visible(pair->pixels[0][i], pair->pixels[1][i]);
+        if (pair->pixels[0][i] != pair->pixels[1][i])
+            different += differs(pair->pixels[0][i], pair->pixels[1][i], VISIBLE);
     return different <= FEW_PIXELS;
 }
 
@@ -114,13 +127,82 @@ static const char *compare(const pair_t *pair, apr_pool_t *pool)
     return NULL;
 }
 
+static void open_pair(pair_t *pair, const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, double side)
+{
+    const size_t room = (size_t)(side * side) * sizeof(uint32_t);
+    *pair = (pair_t){open_bytes(before), open_bytes(after), {malloc(room), malloc(room)}};
+}
+
+static void close_pair(pair_t *pair)
+{
+    for (int i = 0; i < 2; i++) free(pair->pixels[i]);
+    if (pair->before) g_object_unref(pair->before);
+    if (pair->after) g_object_unref(pair->after);
+}
+
 const char *sr_pdfd_compare(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, apr_pool_t *pool)
 {
-    const size_t room = (size_t)(SIDE * SIDE) * sizeof(uint32_t);
-    pair_t pair = {open_bytes(before), open_bytes(after), {malloc(room), malloc(room)}};
+    pair_t pair;
+    open_pair(&pair, before, after, SIDE);
     const char *reason = compare(&pair, pool);
-    for (int i = 0; i < 2; i++) free(pair.pixels[i]);
-    if (pair.before) g_object_unref(pair.before);
-    if (pair.after) g_object_unref(pair.after);
+    close_pair(&pair);
     return reason;
+}
+
+/* ------------------------------------------------------------------------------------------------ what is covered */
+
+/* Returns true if a block of the first picture has edges, and the second one has nearly none of them. */
+static bool hides(const pair_t *pair, int columns, int rows, int left, int top)
+{
+    int had = 0, lost = 0;
+    for (int y = top; y < top + BLOCK && y < rows; y++)
+        for (int x = left; x < left + BLOCK && x < columns; x++) {
+            const int at = y * columns + x, next[2] = {x + 1 < columns ? at + 1 : at, y + 1 < rows ? at + columns : at};
+            for (int k = 0; k < 2; k++) {
+                if (!differs(pair->pixels[0][at], pair->pixels[0][next[k]], EDGE)) continue;
+                had++;
+                lost += !differs(pair->pixels[1][at], pair->pixels[1][next[k]], VISIBLE);
+            }
+        }
+    return had >= FEW_EDGES && lost * 10 >= had * 9;
+}
+
+static int count_covered(const pair_t *pair, int columns, int rows)
+{
+    int covered = 0;
+    for (int top = 0; top < rows; top += BLOCK)
+        for (int left = 0; left < columns; left += BLOCK) covered += hides(pair, columns, rows, left, top);
+    return covered;
+}
+
+static bool is_covered(const pair_t *pair, int index, const double *area)
+{
+    double width, height;
+    PopplerPage *pages[2] = {NULL};
+    if (pair->before && pair->after && pair->pixels[0] && pair->pixels[1]) {
+        pages[0] = poppler_document_get_page(pair->before, index);
+        pages[1] = poppler_document_get_page(pair->after, index);
+    }
+    bool drawn = pages[0] && pages[1];
+    if (drawn) {
+        poppler_page_get_size(pages[0], &width, &height);
+        const double wide = fmin(fabs(area[2]), 1) * width, high = fmin(fabs(area[3]), 1) * height;
+        const double scale = fmin(ZOOM, COVERED_SIDE / fmax(fmax(wide, high), 1));
+        const double corner[2] = {fmax(area[0], 0) * width, fmax(area[1], 0) * height};
+        const int columns = (int)fmax(1, wide * scale), rows = (int)fmax(1, high * scale);
+        for (int i = 0; drawn && i < 2; i++) drawn = draw(pair->pixels[i], columns, rows, scale, corner, pages[i]);
+        drawn = drawn && count_covered(pair, columns, rows) < FEW_BLOCKS;
+    }
+    for (int i = 0; i < 2; i++)
+        if (pages[i]) g_object_unref(pages[i]);
+    return !drawn;
+}
+
+bool sr_pdfd_covers_content(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, int page, const double *area)
+{
+    pair_t pair;
+    open_pair(&pair, before, after, COVERED_SIDE);
+    const bool covered = is_covered(&pair, page, area);
+    close_pair(&pair);
+    return covered;
 }

@@ -208,7 +208,6 @@ int sr_pdfd_sections_read(sr_pdfd_sections_t *sections, const unsigned char *dat
     memcpy(sections->starts, chain.sections, sizeof sections->starts);
     sections->count = chain.count;
     sections->base = header_offset(&bytes);
-    sections->hybrids = chain.hybrids;
     sections->overlaps = chain.overlaps;
     return 1;
 }

@@ -23,22 +23,41 @@ bool is_plain_dictionary(QPDFObjectHandle value)
     return value.isDictionary() && !value.isStream();
 }
 
-bool is_visible(const QPDFObjectHandle &widget)
+bool read_rect(double *side, QPDFObjectHandle rect)
 {
-    auto rect = raw(widget, "/Rect");
     if (!rect.isArray() || rect.getArrayNItems() != 4) return false;
-    double side[4];
     for (int i = 0; i < 4; i++) {
         auto item = rect.getArrayItem(i);
         if (!item.isNumber()) return false;
         side[i] = item.getNumericValue();
     }
-    return side[0] != side[2] && side[1] != side[3];
+    return true;
+}
+
+bool is_visible(const QPDFObjectHandle &widget)
+{
+    double side[4];
+    return read_rect(side, raw(widget, "/Rect")) && side[0] != side[2] && side[1] != side[3];
 }
 
 long long integer(QPDFObjectHandle value)
 {
     return value.isInteger() ? value.getIntValue() : 0;
+}
+
+// Returns true if an appearance has no resources of its own. Some readers then use those of the form.
+bool needs_resources(const QPDFObjectHandle &look)
+{
+    for (auto key : {"/N", "/R", "/D"}) {
+        auto value = raw(look, key);
+        if (value.isStream()) {
+            if (raw(value.getDict(), "/Resources").isNull()) return true;
+        } else if (value.isDictionary()) {
+            for (auto &state : value.getDictAsMap())
+                if (state.second.isStream() && raw(state.second.getDict(), "/Resources").isNull()) return true;
+        }
+    }
+    return false;
 }
 
 // Finds the fields of the older revision whose display depends on the defaults of the form. Readers draw a value that
@@ -57,6 +76,7 @@ void Step::find_dependents(QPDFObjectHandle list, const Display &parent, int nes
         field.has_value = field.has_value || !raw(item, "/V").isNull();
         field.has_font = field.has_font || !raw(item, "/DA").isNull();
         field.is_aligned = field.is_aligned || !raw(item, "/Q").isNull();
+        if (is_visible(item) && needs_resources(raw(item, "/AP"))) dependents.insert("/XObject");
         if (field.type == "/Sig") continue;
         const bool shown = is_visible(item), text = field.type != "/Btn";
         if (shown && (field.has_value || !text) && raw(item, "/AP").isNull()) dependents.insert("/DR");
@@ -77,7 +97,8 @@ bool Step::depends(const std::string &key)
     return dependents.count(key) || dependents.count("/DR");
 }
 
-// Resources of a form may be added but not changed. They may not be added if a reader draws with them what was there.
+// Resources of a form may be added but not changed, except pictures that no field needs. They may not be added if a
+// reader draws with them what was there.
 void Step::check_resources(QPDFObjectHandle old_value, QPDFObjectHandle new_value)
 {
     bool good = old_value.isNull() || is_plain_dictionary(new_value);
@@ -87,7 +108,10 @@ void Step::check_resources(QPDFObjectHandle old_value, QPDFObjectHandle new_valu
             good = good && is_same(item.second, more, 1);
             continue;
         }
-        for (auto &one : item.second.getDictAsMap()) good = good && is_same(one.second, raw(more, one.first), 1);
+        for (auto &one : item.second.getDictAsMap())
+            good =
+                good
+                && (is_same(one.second, raw(more, one.first), 1) || (item.first == "/XObject" && !depends("/XObject")));
         if (good && !differing_keys(item.second, more).empty()) good = !depends("/DR");
         if (uses.of(number_of(more), before).size() <= 1) explain(more, {item.first}); // not if a page uses it too
     }

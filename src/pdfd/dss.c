@@ -133,6 +133,8 @@ const char *sr_pdfd_dss_put(sr_pdfd_dss_t *dss, sr_pdfd_update_t *update, sr_pdf
         adds = true;
     }
     if (adds) put_store(dss, update, number, added);
-    if (!dss->number) catalog->dss = apr_psprintf(update->pool, "/DSS %" APR_INT64_T_FMT " 0 R", number);
+    if (dss->number) return NULL;
+    catalog->dss = apr_psprintf(update->pool, "/DSS %" APR_INT64_T_FMT " 0 R", number);
+    catalog->extensions = sr_pdfd_catalog_extensions(update->document, true, update->pool);
     return NULL;
 }

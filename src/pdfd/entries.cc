@@ -32,20 +32,12 @@ cursor_t cursor_at(const Revision &revision, int64_t offset)
     return {revision.bytes + revision.base + offset, revision.bytes + revision.size};
 }
 
-// Reads a number. read_number ignores digits behind the eighteenth, which readers do not.
-bool read_short(cursor_t &c, int64_t &number)
-{
-    skip_space(&c);
-    const unsigned char *from = c.at;
-    return read_number(&c, &number) && c.at - from <= 18;
-}
-
 // Reads "number generation obj". Its first digit must not belong to a longer number.
 bool read_header(cursor_t &c, const Revision &revision, int64_t &number, int64_t &generation)
 {
     skip_space(&c);
     if (c.at > revision.bytes && isdigit(c.at[-1])) return false;
-    return read_short(c, number) && read_short(c, generation) && read_word(&c, "obj")
+    return read_number(&c, &number) && read_number(&c, &generation) && read_word(&c, "obj")
            && (c.at == c.end || !isalnum(*c.at));
 }
 
@@ -59,17 +51,34 @@ bool leads_to_object(const Revision &revision, int64_t number, int64_t generatio
     return read_header(c, revision, own, version) && own == number && version == generation;
 }
 
-QPDFObjectHandle read_dictionary(QPDF &scratch, cursor_t &c)
+// A dictionary of a section. References in it belong to a document of its own, which is empty.
+struct Dictionary {
+    std::shared_ptr<QPDF> owner = QPDF::create();
+    QPDFObjectHandle value;
+};
+
+Dictionary read_dictionary(cursor_t &c)
 {
+    Dictionary read;
+    read.owner->setSuppressWarnings(true);
+    read.owner->emptyPDF();
     skip_space(&c);
     const unsigned char *from = c.at;
     if (!skip_value(&c)) throw Uncertain();
-    auto value = QPDFObjectHandle::parse(&scratch, std::string(from, c.at), "section");
-    if (!value.isDictionary()) throw Uncertain();
-    return value;
+    read.value = QPDFObjectHandle::parse(read.owner.get(), std::string(from, c.at), "section");
+    if (!read.value.isDictionary()) throw Uncertain();
+    return read;
 }
 
 } // namespace
+
+// Returns true if a table has the same about an object as a row of its stream: the offset, or that it is not in use.
+static bool is_row(const std::vector<std::pair<int64_t, int64_t>> &rows, int64_t number, const uint64_t *fields)
+{
+    auto row = std::lower_bound(rows.begin(), rows.end(), std::make_pair(number, int64_t(0)));
+    if (row == rows.end() || row->first != number) return !fields[0];
+    return fields[0] == 1 && static_cast<uint64_t>(row->second) == fields[1];
+}
 
 void Entries::check_time(clock_t limit)
 {
@@ -77,28 +86,27 @@ void Entries::check_time(clock_t limit)
 }
 
 // Returns the offset of the second section of a hybrid one, or 0.
-int64_t Entries::check_table(const Revision &revision, cursor_t &c, clock_t limit)
+int64_t Entries::check_table(Rows &rows, const Revision &revision, cursor_t &c, clock_t limit)
 {
     while (!read_word(&c, "trailer")) {
         int64_t first, count, offset, generation;
-        if (!read_short(c, first) || !read_short(c, count) || count > MAX_ENTRIES) throw Uncertain();
+        if (!read_number(&c, &first) || !read_number(&c, &count) || count > MAX_ENTRIES) throw Uncertain();
         for (int64_t i = 0; i < count; i++) {
             check_time(limit);
-            if (!read_short(c, offset) || !read_short(c, generation)) throw Uncertain();
+            if (!read_number(&c, &offset) || !read_number(&c, &generation)) throw Uncertain();
             const bool used = read_word(&c, "n");
             if (!used && !read_word(&c, "f")) throw Uncertain();
             if (used && !leads_to_object(revision, first + i, generation, offset)) right = false;
+            if (used) rows.emplace_back(first + i, offset);
         }
     }
-    auto scratch = QPDF::create();
-    scratch->setSuppressWarnings(true);
-    scratch->emptyPDF();
-    return integer_of(read_dictionary(*scratch, c), "/XRefStm", 0);
+    return integer_of(read_dictionary(c).value, "/XRefStm", 0);
 }
 
-void Entries::check_rows(const Revision &revision, const QPDFObjectHandle &dictionary, const unsigned char *data,
-                         size_t size, clock_t limit)
+bool Entries::check_rows(const Revision &revision, const QPDFObjectHandle &dictionary, const unsigned char *data,
+                         size_t size, const Rows *rows, clock_t limit)
 {
+    bool same = true;
     int64_t width[3], index[2] = {0, integer_of(dictionary, "/Size", 0)}, row = 0;
     auto widths = raw(dictionary, "/W"), ranges = raw(dictionary, "/Index");
     if (!widths.isArray() || widths.getArrayNItems() < 3) throw Uncertain();
@@ -121,31 +129,30 @@ void Entries::check_rows(const Revision &revision, const QPDFObjectHandle &dicti
             check_time(limit);
             for (int k = 0; k < 3; k++)
                 for (int64_t byte = 0; byte < width[k]; byte++, size--) fields[k] = fields[k] << 8 | *data++;
+            same = same && (!rows || is_row(*rows, number, fields));
             if (fields[0] == 1
                 && !leads_to_object(revision, number, static_cast<int64_t>(fields[2]), static_cast<int64_t>(fields[1])))
                 right = false;
         }
     }
+    return same;
 }
 
-void Entries::check_stream(const Revision &revision, cursor_t &c, int64_t start, clock_t limit)
+bool Entries::check_stream(const Revision &revision, cursor_t &c, int64_t start, const Rows *rows, clock_t limit)
 {
     int64_t number, generation;
     if (!read_header(c, revision, number, generation) || number > INT32_MAX) throw Uncertain();
-    auto scratch = QPDF::create();
-    scratch->setSuppressWarnings(true);
-    scratch->emptyPDF();
-    auto dictionary = read_dictionary(*scratch, c);
-    const int64_t length = integer_of(dictionary, "/Length", -1);
+    const Dictionary dictionary = read_dictionary(c);
+    const int64_t length = integer_of(dictionary.value, "/Length", -1);
     if (!read_word(&c, "stream")) throw Uncertain();
     if (c.at < c.end && *c.at == '\r') c.at++;
     if (c.at < c.end && *c.at == '\n') c.at++;
     if (length < 0 || length > c.end - c.at) throw Uncertain();
-    auto stream = QPDFObjectHandle::newStream(scratch.get(), std::string(c.at, c.at + length));
-    stream.replaceDict(dictionary);
-    auto rows = stream.getStreamData(qpdf_dl_generalized);
-    check_rows(revision, dictionary, rows->getBuffer(), rows->getSize(), limit);
+    auto stream = QPDFObjectHandle::newStream(dictionary.owner.get(), std::string(c.at, c.at + length));
+    stream.replaceDict(dictionary.value);
+    auto data = stream.getStreamData(qpdf_dl_generalized);
     headers[start] = static_cast<int>(number);
+    return check_rows(revision, dictionary.value, data->getBuffer(), data->getSize(), rows, limit);
 }
 
 void Entries::check_section(const Revision &revision, int64_t start, clock_t limit)
@@ -153,13 +160,15 @@ void Entries::check_section(const Revision &revision, int64_t start, clock_t lim
     if (!sections.insert(start).second) return;
     cursor_t c = cursor_at(revision, start);
     if (!read_word(&c, "xref")) {
-        check_stream(revision, c, start, limit);
+        check_stream(revision, c, start, nullptr, limit);
         return;
     }
-    const int64_t second = check_table(revision, c, limit);
-    if (!second || !sections.insert(second).second) return;
+    Rows rows;
+    const int64_t second = check_table(rows, revision, c, limit);
+    if (!second) return;
+    std::sort(rows.begin(), rows.end());
     c = cursor_at(revision, second);
-    check_stream(revision, c, second, limit);
+    if (!sections.insert(second).second || !check_stream(revision, c, second, &rows, limit)) hybrids.insert(start);
 }
 
 const Entries::Listing &Entries::listing(Revision &revision, const Entry &entry)
@@ -177,7 +186,7 @@ const Entries::Listing &Entries::listing(Revision &revision, const Entry &entry)
     std::set<int> seen;
     for (int64_t i = 0; i < count; i++) {
         int64_t number, offset;
-        if (!read_short(c, number) || !read_short(c, offset) || number > INT32_MAX) throw Uncertain();
+        if (!read_number(&c, &number) || !read_number(&c, &offset) || number > INT32_MAX) throw Uncertain();
         made.numbers.push_back(static_cast<int>(number));
         if (!seen.insert(static_cast<int>(number)).second) made.twice.insert(static_cast<int>(number));
     }
@@ -192,6 +201,8 @@ void Entries::check(Revision &revision, clock_t limit)
     };
     try {
         for (auto start : revision.sections) check_section(revision, start, limit);
+        revision.hybrids = 0;
+        for (auto start : revision.sections) revision.hybrids += static_cast<int>(hybrids.count(start));
         auto &all = revision.entries;
         if (!right) all.erase(std::remove_if(all.begin(), all.end(), is_wrong), all.end());
         for (auto &item : revision.entries) {

@@ -74,8 +74,7 @@ typedef struct sr_pdfd_chain_t {
     bool stream; /* the newest section is a stream */
     bool gaps;   /* the oldest section is a table that leaves out numbers */
     int64_t highest;
-    int hybrids, overlaps; /* the number of sections with a second section (/XRefStm), and of those that contain an
-                              object number twice */
+    int overlaps; /* the number of sections that contain an object number twice */
 } sr_pdfd_chain_t;
 /* Does the same and lists the sections. If it returns false, the list has those that were found until then. */
 bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_size_t size);
@@ -100,8 +99,16 @@ typedef struct sr_pdfd_form_t {
 } sr_pdfd_form_t;
 /* Reads the catalog and the form. Returns NULL, or the reason why nothing can be signed here. */
 const char *sr_pdfd_form_read(sr_pdfd_form_t *form, qpdf_data q, apr_pool_t *pool);
+/* Returns true if the document has usage rights (ISO 32000-2, 12.8.2.3). `ends` removes them. */
+bool sr_pdfd_usage_rights(qpdf_data q, bool ends);
 /* Returns true if an earlier signature locks the field with this name. */
 bool sr_pdfd_form_locks(const sr_pdfd_form_t *form, const char *name);
+
+/* ----------------------------------------------------------------------------------------------- merge.c */
+/* Sets *widget to the only widget of a field, if it can be merged with the field. Returns false if it cannot. */
+bool sr_pdfd_widget_apart(qpdf_oh *widget, qpdf_data q, qpdf_oh kids);
+/* Merges the empty signature fields with their widgets. */
+void sr_pdfd_fields_merge(qpdf_data q, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- empty.c */
 typedef struct sr_pdfd_empty_t {
@@ -109,6 +116,7 @@ typedef struct sr_pdfd_empty_t {
     qpdf_oh object;
     int pages;  /* number of pages that show it */
     int rotate; /* /Rotate of its page */
+    bool apart; /* `object` is its widget, and the document must be rewritten to merge them */
 } sr_pdfd_empty_t;
 /* Returns the signature fields of a form (sr_pdfd_empty_t, at most SR_EXISTING_MAX), with the reason why a field cannot
  * be signed. */
@@ -133,6 +141,9 @@ int sr_pdfd_page_rotation(qpdf_data q, qpdf_oh page);
 /* Called while a document is repaired: copies groups of pages that occur more than once in the page tree, so that each
  * place has its own. */
 void sr_pdfd_pages_unshare(qpdf_data q, apr_pool_t *pool);
+/* Returns true if the /Parent of a page or group is another group than the one that lists it. `mends` sets the right
+ * one, from which the page then inherits. */
+bool sr_pdfd_pages_stray(qpdf_data q, bool mends);
 
 /* --------------------------------------------------------------------------------------------- poppler.c */
 #define SR_PDFD_POPPLER_UNREADABLE (-1)
@@ -148,6 +159,9 @@ void sr_pdfd_poppler_read_tables(void);
 /* Compares the pages of a document and of its repaired version, as far as the time allows. Returns NULL, or the reason
  * why the repaired version cannot replace the document. */
 const char *sr_pdfd_compare(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, apr_pool_t *pool);
+/* Returns true if `after` hides something that `before` shows in an area of a page (sr_pdfd_revision_t), or if that
+ * cannot be found out. */
+bool sr_pdfd_covers_content(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, int page, const double *area);
 
 /* ---------------------------------------------------------------------------------------------- buffer.c */
 typedef struct sr_pdfd_buffer_t {
@@ -287,8 +301,9 @@ typedef struct sr_pdfd_catalog_t {
 int sr_pdfd_array_id(qpdf_data q, qpdf_oh array);
 /* Returns the text of the array with `more` at its end. Anything else becomes a new array. */
 const char *sr_pdfd_with_more(qpdf_data q, qpdf_oh array, const char *more, apr_pool_t *pool);
-/* Returns the entry that declares PAdES signatures, or "" if nothing may be declared. */
-const char *sr_pdfd_catalog_extensions(const sr_pdfd_document_t *document, apr_pool_t *pool);
+/* Returns the entry that declares PAdES signatures, or "" if nothing may be declared. `has_store`: with a document
+ * security store, which has a higher level. */
+const char *sr_pdfd_catalog_extensions(const sr_pdfd_document_t *document, bool has_store, apr_pool_t *pool);
 /* Rewrites the catalog with its new entries and then `more`. The entries are then "". */
 void sr_pdfd_catalog_put(sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog, const char *more);
 /* Adds the references ("7 0 R 8 0 R ") to the fields of the form, and sets its flags. With NULL it only sets the

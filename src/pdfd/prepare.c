@@ -246,7 +246,8 @@ static void refer(prepare_t *p)
  * be read remains unchanged and is not a reason to refuse or to repair the document. */
 static const char *read_document(prepare_t *p, const sr_pdfd_form_t *form)
 {
-    p->catalog = (sr_pdfd_catalog_t){form->signatures ? "" : sr_pdfd_catalog_extensions(&p->document, p->pool), ""};
+    const char *extensions = form->signatures ? "" : sr_pdfd_catalog_extensions(&p->document, false, p->pool);
+    p->catalog = (sr_pdfd_catalog_t){extensions, ""};
     const char *reason = sr_pdfd_document_check(&p->document);
     if (reason || form->signatures || !p->count) return reason;
     sr_pdfd_tags_read(&p->tags, p->document.q);

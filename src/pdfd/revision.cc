@@ -106,7 +106,6 @@ Revision::Revision(const unsigned char *data, size_t length) : pdf(QPDF::create(
     if (!sr_pdfd_sections_read(&chain, data, length)) throw Uncertain();
     base = chain.base;
     sections.insert(chain.starts, chain.starts + chain.count);
-    hybrids = chain.hybrids;
     overlaps = chain.overlaps;
     pdf->setSuppressWarnings(true);
     pdf->setAttemptRecovery(false);

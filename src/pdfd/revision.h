@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // revision.h: a revision of a document as qpdf reads it, and the references between its objects. C++, for the files
-// that compare revisions: revision.cc · entries.cc · uses.cc · rules.cc · defaults.cc · changes.cc.
+// that compare revisions: revision.cc · entries.cc · uses.cc · rules.cc · defaults.cc · widgets.cc ·
+// changes.cc.
 #ifndef SR_PDFD_REVISION_H
 #define SR_PDFD_REVISION_H
 
@@ -52,7 +53,9 @@ class Revision
     std::vector<std::pair<int, Entry>> entries; // by object number
     std::set<int> ambiguous;                    // numbers that are used with two generations
     std::set<long long> sections;
-    int hybrids, overlaps; // number of sections that readers may understand in two ways
+    // Number of sections that readers may understand in two ways: those whose stream (/XRefStm) has other entries than
+    // their table (found by Entries), and those that list a number twice.
+    int hybrids = 0, overlaps;
     const unsigned char *bytes;
     size_t size;
     long long base; // offset of the header; other offsets count from there
@@ -81,14 +84,19 @@ class Entries
 
     void check_time(clock_t limit);
     void check_section(const Revision &revision, int64_t start, clock_t limit);
-    int64_t check_table(const Revision &revision, cursor_t &c, clock_t limit);
-    void check_stream(const Revision &revision, cursor_t &c, int64_t start, clock_t limit);
-    void check_rows(const Revision &revision, const QPDFObjectHandle &dictionary, const unsigned char *data,
-                    size_t size, clock_t limit);
+    // Number and offset of each object in use that a table lists.
+    using Rows = std::vector<std::pair<int64_t, int64_t>>;
+
+    int64_t check_table(Rows &rows, const Revision &revision, cursor_t &c, clock_t limit);
+    // Returns false if the stream has an entry that is not among `rows`. NULL: there is no table.
+    bool check_stream(const Revision &revision, cursor_t &c, int64_t start, const Rows *rows, clock_t limit);
+    bool check_rows(const Revision &revision, const QPDFObjectHandle &dictionary, const unsigned char *data,
+                    size_t size, const Rows *rows, clock_t limit);
     void check_header(Revision &revision, int64_t start, int number);
     const Listing &listing(Revision &revision, const Entry &entry);
 
     std::set<int64_t> sections;            // offsets
+    std::set<int64_t> hybrids;             // offsets of the tables whose stream has other entries
     std::map<int64_t, int> headers;        // offset and object number of each section that is a stream
     std::map<long long, Listing> listings; // by the offset of the object stream
     unsigned steps = 0;

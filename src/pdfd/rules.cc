@@ -197,14 +197,15 @@ void Step::check_metadata(const QPDFObjectHandle &old_value, QPDFObjectHandle ne
     explain(new_value, {"/Metadata"});
 }
 
-// What a renewal replaces: the entry of a signature in /VRI. Its key is a hash, so that nothing else has it.
+// What a renewal replaces or drops: the entry of a signature in /VRI. Its key is a hash, so that nothing else has it.
 bool Step::check_validation_entry(const std::string &key, const QPDFObjectHandle &old_entry,
                                   const QPDFObjectHandle &new_entry)
 {
     const bool is_hash = key.size() == 41 && key.find_first_not_of("0123456789ABCDEFabcdef", 1) == std::string::npos;
     has_validation = has_validation || is_changed(number_of(new_entry)) || !is_same(old_entry, new_entry, 1);
     if (is_same(old_entry, new_entry, 1) && !is_changed(number_of(new_entry))) return true;
-    if (!is_hash || !is_plain_dictionary(new_entry)) return false;
+    if (!is_hash || QPDFObjectHandle(new_entry).isNull()) return is_hash;
+    if (!is_plain_dictionary(new_entry)) return false;
     explain(new_entry, {key});
     for (auto part : {"/Cert", "/CRL", "/OCSP"}) explain(raw(new_entry, part), STORE_USES);
     return true;
@@ -339,6 +340,8 @@ bool Step::check_field_change(int number, Field &field, const QPDFObjectHandle &
         good = is_filled_well(field, keys, old_field, new_field) && check_appearance(number, old_field, new_field);
         if (good && !is_subset(keys, SIGNED_KEYS)) touched.push_back({field.name, false, false, false});
     }
+    if (good && !is_subset(keys, SIGNED_KEYS) && is_visible(new_field))
+        widgets.push_back({field.name, number, field.type == "/Sig"});
     for (auto &key : keys)
         if (!good) complain(number, "the form field \"" + field.name + "\": " + key);
     if (!good) explained.insert(number); // it is reported already
@@ -407,16 +410,17 @@ bool Step::check_new_field(const QPDFObjectHandle &reference)
     auto kids = raw(reference, "/Kids");
     bool visible = is_visible(reference);
     if (type != "/Sig" || (!kids.isNull() && !kids.isArray())) return false;
-    if (kids.isNull()) new_widgets.insert(number);
-    else
-        for (auto &kid : kids.getArrayAsVector()) {
-            if (!is_new(number_of(kid)) || !check_new_widget(kid, false)) return false;
-            new_widgets.insert(number_of(kid));
-            visible = visible || is_visible(kid);
-        }
+    auto own = kids.isNull() ? std::vector<QPDFObjectHandle>{reference} : kids.getArrayAsVector();
+    for (auto &widget : own) {
+        if (!kids.isNull() && (!is_new(number_of(widget)) || !check_new_widget(widget, false))) return false;
+        new_widgets.insert(number_of(widget));
+        visible = visible || is_visible(widget);
+    }
     auto value = raw(reference, "/V");
     if (!value.isNull() && !is_signature_value(value)) return false;
     if (is_timestamp(value) && kids.isNull() && raw(reference, "/AP").isNull()) visible = false;
+    for (auto &widget : own)
+        if (visible) widgets.push_back({name.find('.') == std::string::npos ? name : "", number_of(widget), true});
     touched.push_back({name, visible, (value.isNull() || is_timestamp(value)) && !visible, true});
     return true;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // rules.h: one step from a revision to the next: what changed, and which changes have an explanation (rules.cc,
-// defaults.cc).
+// defaults.cc, widgets.cc).
 #ifndef SR_PDFD_RULES_H
 #define SR_PDFD_RULES_H
 
+#include "pdfd/changes.h"
 #include "pdfd/revision.h"
 
 namespace sr
@@ -15,6 +16,13 @@ struct Touched {
     std::string name;
     bool visible_field; // a new field that is visible
     bool is_protection; // a document timestamp or an invisible field, which is always permitted (PAdES, LTA)
+    bool is_signature;
+};
+
+// A widget that readers draw in another way since the update: of a new field, or of one that was signed or filled in.
+struct Widget {
+    std::string field; // empty: its name is also that of a field below another one
+    int number;
     bool is_signature;
 };
 
@@ -37,6 +45,7 @@ class Step
     Revision &before, &after;
     const Uses &uses;
     std::vector<Touched> touched;
+    std::vector<Widget> widgets;
     std::vector<Unexplained> unexplained;
     bool has_validation = false; // data for the validation of signatures was added
 
@@ -106,10 +115,17 @@ class Step
     int budget = 100000;              // limit on fields
 };
 
+// Lists the places of the widgets on the pages, as sr_pdfd_revision_t has them (widgets.cc). Call it after run().
+json_t *place_widgets(const Step &step, clock_t limit);
+// Returns a JSON string of printable text. Names in a document may be anything.
+json_t *json_text(std::string text);
+
 // Returns the keys whose values differ.
 std::set<std::string> differing_keys(QPDFObjectHandle one, QPDFObjectHandle other);
 bool is_name(QPDFObjectHandle value, const char *name);
 bool is_plain_dictionary(QPDFObjectHandle value);
+// Reads four numbers.
+bool read_rect(double *side, QPDFObjectHandle rect);
 // Returns true if a widget has an area.
 bool is_visible(const QPDFObjectHandle &widget);
 // Returns the value of an integer, or 0.

@@ -47,14 +47,16 @@ static inline bool read_word(cursor_t *c, const char *word)
     return true;
 }
 
+/* Refuses a number of more than 18 digits, because readers do not agree on its value. */
 static inline bool read_number(cursor_t *c, int64_t *number)
 {
     skip_space(c);
-    if (c->at == c->end || !isdigit(*c->at)) return false;
-    *number = 0;
-    for (int digits = 0; c->at < c->end && isdigit(*c->at); c->at++)
-        if (digits++ < 18) *number = *number * 10 + (*c->at - '0');
-    return true;
+    const unsigned char *from = c->at;
+    for (*number = 0; c->at < c->end && isdigit(*c->at); c->at++) {
+        if (c->at - from == 18) return false;
+        *number = *number * 10 + (*c->at - '0');
+    }
+    return c->at > from;
 }
 
 static inline void skip_string(cursor_t *c)

@@ -8,12 +8,14 @@
 #include <apr_encode.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_DEPTH 32
 #define MAX_FIELDS 50000
 /* Limits of processor time for comparing revisions. What is not compared by then is unknown. */
 #define COMPARE_SECONDS 1.5
 #define PROBE_SECONDS 0.7
+#define COVERED_SECONDS 1.0 /* for drawing widgets. Those that are not drawn by then count as covering something */
 
 #define MAX_TEXT_BYTES 500 /* of the name of a field, the name of a signer and a reason */
 
@@ -37,6 +39,7 @@ typedef struct list_t {
     } seen[SR_PDF_MAX_SIGNATURES];
     int seen_count, budget;
     double seconds; /* processor time for comparing revisions */
+    bool draws;     /* widgets are drawn to find out what they cover */
     apr_pool_t *pool;
 } list_t;
 
@@ -298,6 +301,39 @@ static int list_revisions(sr_pdfd_revision_t *revisions, list_t *list)
     return count;
 }
 
+static json_t *widget_json(json_t *place, size_t end, bool covers)
+{
+    return json_pack("{s:O,s:O,s:O,s:b,s:I}", "field", json_object_get(place, "field"), "text",
+                     json_object_get(place, "text"), "signature", json_object_get(place, "signature"), "covers", covers,
+                     "end", (json_int_t)end);
+}
+
+/* Adds what was drawn in another way between revisions. Form fields are only named, so not all are listed. */
+static void add_widgets(json_t *response, const list_t *list, const sr_pdfd_revision_t *revisions, int count)
+{
+    const clock_t limit = clock() + (clock_t)(COVERED_SECONDS * CLOCKS_PER_SEC);
+    json_t *widgets = json_array(), *place;
+    size_t k;
+    for (int i = 0; i + 1 < count; i++) {
+        const sr_pdfd_bytes_t before = {list->bytes->data, revisions[i].end};
+        const sr_pdfd_bytes_t after = {list->bytes->data, revisions[i + 1].end};
+        json_array_foreach (revisions[i].widgets, k, place) {
+            const bool signature = json_is_true(json_object_get(place, "signature"));
+            const size_t listed = json_array_size(widgets);
+            if (listed >= (signature ? SR_PDF_MAX_WIDGETS : SR_PDF_MAX_WIDGETS / 2)) continue;
+            double area[4];
+            for (size_t side = 0; side < 4; side++)
+                area[side] = json_number_value(json_array_get(json_object_get(place, "area"), side));
+            const int page = (int)json_integer_value(json_object_get(place, "page"));
+            const bool covers = signature
+                                && (clock() > limit || listed + 1 == SR_PDF_MAX_WIDGETS
+                                    || sr_pdfd_covers_content(&before, &after, page, area));
+            json_array_append_new(widgets, widget_json(place, revisions[i].end, covers));
+        }
+    }
+    json_object_set_new(response, "widgets", widgets);
+}
+
 /* Adds the changes between revisions to the response. */
 static void compare_revisions(list_t *list, json_t *response)
 {
@@ -315,13 +351,15 @@ static void compare_revisions(list_t *list, json_t *response)
     }
     if (last->changes) json_object_set(response, "appended", last->changes);
     if (last->validation) json_object_set_new(response, "validation", json_true());
+    if (list->draws) add_widgets(response, list, revisions, (int)(last - revisions) + 1);
     for (int i = 0; i < count; i++) {
         json_decref(revisions[i].changes);
         json_decref(revisions[i].filled);
+        json_decref(revisions[i].widgets);
     }
 }
 
-static json_t *list_signatures(const sr_pdfd_bytes_t *bytes, double seconds, apr_pool_t *pool)
+static json_t *list_signatures(const sr_pdfd_bytes_t *bytes, double seconds, bool draws, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
     list_t *list = apr_pcalloc(pool, sizeof *list);
@@ -332,6 +370,7 @@ static json_t *list_signatures(const sr_pdfd_bytes_t *bytes, double seconds, apr
                      .found = json_array(),
                      .budget = MAX_FIELDS,
                      .seconds = seconds,
+                     .draws = draws,
                      .pool = pool};
     const char *reason = NULL;
     sr_pdf_verdict_t verdict = read_document(&reason, list);
@@ -365,7 +404,7 @@ static void add_proof(sr_pdfd_proofs_t *proofs, int kind, int64_t at, const unsi
 json_t *sr_pdfd_signatures(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     static const char *const keys[] = {"/Certs", "/OCSPs", "/CRLs", NULL};
-    json_t *response = list_signatures(&request->bytes, COMPARE_SECONDS, pool);
+    json_t *response = list_signatures(&request->bytes, COMPARE_SECONDS, true, pool);
     if (!json_array_size(json_object_get(response, "signatures"))) return response;
     store_t store = {json_array(), pool};
     sr_pdfd_proofs_t proofs = {
@@ -380,7 +419,7 @@ json_t *sr_pdfd_signatures(const sr_pdfd_request_t *request, apr_pool_t *pool)
  * is what was changed after it. */
 unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
 {
-    const json_t *response = sr_json_own(list_signatures(bytes, PROBE_SECONDS, pool), pool), *one;
+    const json_t *response = sr_json_own(list_signatures(bytes, PROBE_SECONDS, false, pool), pool), *one;
     const json_t *all = json_object_get(response, "signatures"), *appended = json_object_get(response, "appended");
     unsigned int found = all && appended ? 0 : SR_WARNING_BIT(SR_WARNING_SIGNED_UNKNOWN);
     size_t i, uncompared = 0;

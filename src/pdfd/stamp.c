@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stamp.c: the operation "archive": one incremental update with proofs (dss.c) and a document timestamp, which covers
- * everything before it (ISO 32000-2, 12.8.5). Its field is invisible and on no page, and validators permit that it is
- * added after signatures. Two workers make this update, and the client compares the bytes. */
+ * everything before it (ISO 32000-2, 12.8.5). Its field is invisible and among no page's annotations, and validators
+ * permit that it is added after signatures. Two workers make this update, and the client compares the bytes. */
 #include "pdfd/pdfd.h"
 
 #include <string.h>
+
+#define MAX_DEPTH 64
 
 static const char NO_FORM[] = "it has no form";
 static const char TAKEN[] = "it has a field of this name already";
@@ -43,6 +45,18 @@ static const char *check_form(const stamp_t *stamp)
     return is_taken(stamp, qpdf_oh_get_key(q, form, "/Fields")) ? TAKEN : NULL;
 }
 
+/* Returns the first page, or the last node on the way to it. */
+static qpdf_oh first_page(qpdf_data q)
+{
+    qpdf_oh node = qpdf_oh_get_key(q, qpdf_get_root(q), "/Pages");
+    for (int depth = 0; depth < MAX_DEPTH && qpdf_oh_is_dictionary(q, node); depth++) {
+        qpdf_oh kids = qpdf_oh_get_key(q, node, "/Kids");
+        if (sr_pdfd_items(q, kids) < 1) break;
+        node = qpdf_oh_get_array_item(q, kids, 0);
+    }
+    return node;
+}
+
 static void put_timestamp(stamp_t *stamp)
 {
     sr_pdfd_buffer_t *out = stamp->update.out;
@@ -51,7 +65,13 @@ static void put_timestamp(stamp_t *stamp)
     stamp->room.bytes = SR_PDF_CONTENTS_BYTES;
     sr_pdfd_room_put(&stamp->room, &stamp->update);
     sr_pdfd_object_begin(&stamp->update, stamp->field, 0);
-    sr_pdfd_print(out, SR_PDF_STAMP_BEGIN "%s" SR_PDF_STAMP_END "%lld 0 R>>", stamp->id, (long long)stamp->timestamp);
+    sr_pdfd_print(out, SR_PDF_STAMP_BEGIN "%s" SR_PDF_STAMP_END "%lld 0 R", stamp->id, (long long)stamp->timestamp);
+    qpdf_data q = stamp->document.q;
+    qpdf_oh page = first_page(q);
+    if (qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, page, "/Type"), "/Page") && qpdf_oh_is_indirect(q, page))
+        sr_pdfd_print(out, SR_PDF_STAMP_PAGE "%d %d R", qpdf_oh_get_object_id(q, page),
+                      qpdf_oh_get_generation(q, page));
+    sr_pdfd_put_text(out, ">>");
     sr_pdfd_object_end(&stamp->update);
 }
 

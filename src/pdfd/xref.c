@@ -18,7 +18,7 @@ typedef struct ranges_t {
 } ranges_t;
 
 typedef struct section_t {
-    bool stream, hybrid;
+    bool stream;
     int64_t size, previous; /* -1: missing */
     cursor_t index;         /* after /Index; empty if there is none */
 } section_t;
@@ -55,8 +55,6 @@ static bool read_dictionary(section_t *section, cursor_t c)
             if (!read_number(&value, &section->size)) return false;
         } else if (is_name(from, c.at, "/Prev")) {
             if (!read_number(&value, &section->previous)) return false;
-        } else if (is_name(from, c.at, "/XRefStm")) {
-            section->hybrid = true;
         } else if (is_name(from, c.at, "/Index")) {
             if (!read_word(&value, "[")) return false;
             section->index = value;
@@ -159,7 +157,6 @@ bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_si
         ranges.highest = 0;
         ranges.overlap = false;
         if (!read_section(&section, (cursor_t){data + next, data + size}, &chain->highest, &ranges)) return false;
-        chain->hybrids += section.hybrid;
         chain->overlaps += ranges.overlap;
         if (chain->count == 0) chain->stream = section.stream;
         chain->gaps = !section.stream && has_gaps(&ranges);

@@ -133,6 +133,15 @@ static json_t *changes_of(const json_t *texts)
     return list;
 }
 
+/* Returns an object with the member `key` for each text. */
+static json_t *rows_of(const json_t *texts, const char *key)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_array_size(texts); i++)
+        json_array_append_new(rows, json_pack("{s:O}", key, json_array_get(texts, i)));
+    return rows;
+}
+
 /* Adds a time with the members "at" and "when", or nothing. Returns the object. */
 static json_t *add_time(json_t *row, const char *key, const char *text, apr_pool_t *pool)
 {
@@ -177,8 +186,7 @@ static json_t *signature_of(const json_t *found, apr_pool_t *pool)
     const bool ours = json_is_true(json_object_get(found, "ours"));
     const char *state = sr_json_string(found, "state"), *name = sr_json_string(found, "name");
     const char *environment = sr_json_string(found, "environment"), *holder = sr_json_string(signer, "name");
-    const json_t *names = json_object_get(found, "filled");
-    json_t *row = json_object(), *filled = json_array();
+    json_t *row = json_object();
     /* the name in a foreign signature is only a claim; the holder of the certificate is verified */
     const bool is_certain = !ours && holder && !strcmp(state, "intact");
     const bool is_stamp = !strcmp(sr_json_string(found, "kind"), "timestamp");
@@ -201,12 +209,11 @@ static json_t *signature_of(const json_t *found, apr_pool_t *pool)
     copy_text(row, "algorithm", found, "algorithm");
     copy_text(row, "fault", found, "fault");
     set_flag(row, "technical", holder || sr_json_string(found, "fault"));
+    json_object_set_new(row, "drawn", rows_of(json_object_get(found, "drawn"), "text"));
     set_flag(row, "changed", json_array_size(changes) > 0);
     json_object_set_new(row, "changes", changes_of(changes));
-    set_flag(row, "fills", json_array_size(names) > 0);
-    for (size_t i = 0; i < json_array_size(names); i++)
-        json_array_append_new(filled, json_pack("{s:O}", "name", json_array_get(names, i)));
-    json_object_set_new(row, "filled", filled);
+    set_flag(row, "fills", json_array_size(json_object_get(found, "filled")) > 0);
+    json_object_set_new(row, "filled", rows_of(json_object_get(found, "filled"), "name"));
     return row;
 }
 

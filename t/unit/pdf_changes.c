@@ -189,6 +189,77 @@ static void test_tables(void)
     pdf_print(&pdf, "xref\n0 0\ntrailer\n<</Size 62/Root 1 0 R/Prev %zu/XRefStm %zu>>\nstartxref\n%zu\n%%%%EOF\n",
               previous, stream, start);
     check_raw(&pdf, TABLE, "a hybrid");
+
+    pdf = copy(&ann);
+    at = pdf.size;
+    pdf_print(&pdf, "60 0 obj\n<<>>\nendobj\n");
+    stream = pdf.size;
+    pdf_print(&pdf, "61 0 obj\n<</Type/XRef/Size 62/W[1 4 1]/Index[60 1]/Length 6>>stream\n");
+    pdf_add(&pdf, (const char[]){1, 0, 0, (char)(at >> 8), (char)at, 0}, 6);
+    pdf_print(&pdf, "\nendstream\nendobj\n");
+    start = pdf.size;
+    pdf_print(&pdf, "xref\n60 2\n%010zu 00000 n \n%010zu 00000 n \n", at, stream);
+    pdf_print(&pdf, "trailer\n<</Size 62/Root 1 0 R/Prev %zu/XRefStm %zu>>\nstartxref\n%zu\n%%%%EOF\n", previous,
+              stream, start);
+    pdf.count = 61;
+    check_raw(&pdf, "signed", "a hybrid whose stream repeats what its table says");
+}
+
+/* ----------------------------------------------------------------------------------------------- what is covered */
+
+#define COVERS ", which covers what was signed"
+static const struct {
+    const char *name, *rect, *draws;
+    bool covers;
+} COVERED[] = {
+    {"white over a text", "60 590 400 740", "1 g 0 0 340 150 re f", true},
+    {"black over a text", "60 590 400 740", "0 0 340 150 re f", true},
+    {"white over a letter", "70 694 82 720", "1 g 0 0 12 26 re f", true},
+    {"white over nothing", "300 300 400 400", "1 g 0 0 100 100 re f", false},
+    {"a pen over a text", "60 590 400 740", "0 0 .6 RG 1 w 0 100 m 340 140 l S", false},
+};
+
+static void put_object(pdf_t *pdf, int number, const char *what, const char *with)
+{
+    char *text = changes_text(pdf, number), *at = strstr(text, what);
+    if (!at) abort();
+    sign_object(pdf, number);
+    pdf_print(pdf, "%.*s%s%s\nendobj\n", (int)(at - text), text, with, at + strlen(what));
+    free(text);
+}
+
+/* An update with a visible field that no seal of this service has made. */
+static void test_covered(size_t row)
+{
+    static const int numbers[] = {8, 9, 60, 61};
+    pdf_t pdf = copy(&ann);
+    const size_t previous = sign_start(&pdf);
+    put_object(&pdf, 8, "[", "[60 0 R ");
+    put_object(&pdf, 9, "/Fields[", "/Fields[60 0 R ");
+    sign_object(&pdf, 60);
+    pdf_print(&pdf, "<</Type/Annot/Subtype/Widget/FT/Sig/T(new)/F 4/P 3 0 R/Rect[%s]/AP<</N 61 0 R>>>>\nendobj\n",
+              COVERED[row].rect);
+    sign_object(&pdf, 61);
+    double side[4];
+    sscanf(COVERED[row].rect, "%lf %lf %lf %lf", &side[0], &side[1], &side[2], &side[3]);
+    pdf_print(&pdf, "<</Type/XObject/Subtype/Form/BBox[0 0 %g %g]/Length %zu>>stream\n%s\nendstream\nendobj\n",
+              side[2] - side[0], side[3] - side[1], strlen(COVERED[row].draws), COVERED[row].draws);
+    sign_update(&pdf, numbers, 4, previous);
+    changes_sign(&pdf, "mallory", 1, bench.pool);
+    const char *text = apr_psprintf(bench.pool, "page 1: the signature field \"new\" at %s", COVERED[row].rect);
+    const char *says = COVERED[row].covers ? apr_pstrcat(bench.pool, "changed: ", text, COVERS, NULL) : "signed";
+    is_str(changes_said(&pdf, bench.pool), says, "%s", COVERED[row].name);
+
+    static const sr_cms_context_t context;
+    sr_pdf_verification_t found;
+    const int fd = help_descriptor(pdf.data, pdf.size);
+    if (sr_pdf_verify(&found, bench.workers, fd, (apr_off_t)pdf.size, &context, bench.pool)) abort();
+    close(fd);
+    bool named = false;
+    for (const char *const *drawn = found.signatures[0].drawn; drawn && *drawn; drawn++)
+        named = named || !strcmp(*drawn, text);
+    ok(named, "%s: it is named", COVERED[row].name);
+    free(pdf.data);
 }
 
 /* What was signed refers to an object that does not exist yet, or that begins behind what was signed. */
@@ -294,6 +365,7 @@ int main(void)
     test_ours();
     test_before();
     test_tables();
+    for (size_t i = 0; i < sizeof COVERED / sizeof *COVERED; i++) test_covered(i);
     test_prepared();
     test_double_roles();
     test_judge();

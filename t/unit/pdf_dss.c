@@ -271,6 +271,25 @@ static void test_limits(void)
     apr_pool_destroy(pool);
 }
 
+/* A store needs a higher level of the extension, and the field of a document timestamp names page 1. */
+static void test_extension(void)
+{
+    apr_pool_t *pool;
+    apr_pool_create(&pool, bench.pool);
+    pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 1});
+    memcpy(pdf.data, "%PDF-1.7", 8);
+    is_str(prepare(&pdf, &CASES[0], pool), NULL, "a document of version 1.7");
+    ok(memmem(pdf.data, pdf.size, "/ExtensionLevel 2>>", 19), "it has the level of PAdES");
+    is_str(fill(&pdf, &CASES[0], "ann", NULL, pool), NULL, "a signature without proofs");
+    ok(!memmem(pdf.data, pdf.size, "/ExtensionLevel 5>>", 19), "… leaves it");
+    is_str(dss_archive(&bench, &pdf, "a", dss_proofs('p', pool), pool), NULL, "proofs and a document timestamp");
+    ok(memmem(pdf.data, pdf.size, "/ExtensionLevel 5>>", 19), "… make it that of a store");
+    ok(memmem(pdf.data, pdf.size, " 0 R/P 3 0 R>>", 14), "the field of the timestamp names page 1");
+    is_str(changes_said(&pdf, pool), "signed", "all is explained");
+    free(pdf.data);
+    apr_pool_destroy(pool);
+}
+
 int main(void)
 {
     bench = seal_begin(20000);
@@ -279,6 +298,7 @@ int main(void)
         if (strstr(CASES[i].name, "store")) test_foreign(&CASES[i]);
     test_sizes();
     test_limits();
+    test_extension();
     test_judged_later();
     return seal_end(&bench);
 }

@@ -76,6 +76,8 @@ static const lie_t LIES[] = {
     {ARCHIVE, "the field is called otherwise", OBJECT, 23, "Timestamp_id", "Signature_id"},
     {ARCHIVE, "the field does something", OBJECT, 23, "/FT/Sig", "/FT/Sig/A 5 0 R"},
     {ARCHIVE, "the field has another value", OBJECT, 23, "/V 22 0 R", "/V 10 0 R"},
+    {ARCHIVE, "the field is on another page", OBJECT | CONFIRMED, 23, "/P 3 0 R", "/P 5 0 R"},
+    {ARCHIVE, "the field is in a new page", OBJECT, 23, "/P 3 0 R", "/P 24 0 R"},
     {ARCHIVE, "the field is not there", DROP, 23, NULL, NULL},
     {ARCHIVE, "the timestamp is a signature", OBJECT, 22, "/ETSI.RFC3161", "/ETSI.CAdES.detached"},
     {ARCHIVE, "the timestamp locks something", OBJECT, 22, "/Type/DocTimeStamp", "/Type/DocTimeStamp/Reference 5 0 R"},

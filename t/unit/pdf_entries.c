@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_entries.c: updates whose cross-reference entries lead to other objects than their own, or back to old ones, after
  * documents of all kinds (src/pdfd/entries.cc, rules.cc). Each is a change, and none can be uploaded as it is. An
- * update that is sound is neither. */
+ * update that is sound is neither. If nothing is called a change, poppler draws the same pages as before. With the name
+ * of a folder, signed documents with such updates are written into it (t/api/entries.t). */
 #include "revisions_make.h"
 
 #define EVIL "<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]>>"
@@ -350,30 +351,74 @@ static const char *told(const pdf_t *pdf, size_t end)
     const char *text = revisions[0].changes ? joined(revisions[0].changes) : UNKNOWN;
     for (int i = 0; i <= end_count; i++) json_decref(revisions[i].changes);
     for (int i = 0; i <= end_count; i++) json_decref(revisions[i].filled);
+    for (int i = 0; i <= end_count; i++) json_decref(revisions[i].widgets);
     return text;
 }
 
-static void try_attack(const base_t *base, const attack_t *attack, bool stream)
+static bool is_drawn_alike(const pdf_t *pdf, size_t end)
 {
-    if (attack->streams && strstr(base->trailer, "/Encrypt")) return; /* the object stream would have to be encrypted */
+    int status;
+    seal_write(&bench, "before.pdf", pdf->data, end);
+    seal_write(&bench, "after.pdf", pdf->data, pdf->size);
+    seal_run(&status, &bench, bench.pool,
+             "sh -c 'for i in before after; do pdftoppm -r 30 $i.pdf | md5sum >$i.md5 || exit 1; done; "
+             "cmp before.md5 after.md5'");
+    return !status;
+}
+
+static base_t attacked(const base_t *base, const attack_t *attack, bool stream)
+{
     base_t made = *base;
     made.pdf.data = NULL;
     made.pdf.size = made.pdf.room = 0;
     pdf_add(&made.pdf, base->pdf.data, base->pdf.size);
     end_count = 0;
     attack->make(&made, stream);
+    return made;
+}
+
+static void try_attack(const base_t *base, const attack_t *attack, bool stream)
+{
+    if (attack->streams && strstr(base->trailer, "/Encrypt")) return; /* the object stream would have to be encrypted */
+    base_t made = attacked(base, attack, stream);
     const char *name = apr_psprintf(bench.pool, "%s: %s (%s)", base->name, attack->name, stream ? "stream" : "table");
     const char *text = told(&made.pdf, base->pdf.size);
     const int right = sr_pdfd_entries_are_right((const unsigned char *)made.pdf.data, made.pdf.size);
     if (attack->sound) is_str(text, NOTHING, "%s: no change", name);
     else ok(*text && strcmp(text, UNKNOWN) != 0, "%s: a change (%s)", name, text);
+    if (!*text) ok(is_drawn_alike(&made.pdf, base->pdf.size), "%s: poppler draws the same", name);
     is_int(right, attack->sound || attack->replaces, "%s: %s", name, right ? "sound" : "damaged");
     free(made.pdf.data);
 }
 
-int main(void)
+/* Each attack on documents that Ann has signed. */
+static void write_signed(const char *folder)
+{
+    base_t bases[] = {table_base(), qpdf_base("object streams", "--object-streams=generate")};
+    for (int i = 0; i < 2; i++) {
+        changes_sign(&bases[i].pdf, "ann", 1, bench.pool);
+        for (size_t k = 0; k < sizeof ATTACKS / sizeof *ATTACKS; k++) {
+            const attack_t *attack = &ATTACKS[k];
+            base_t made = attacked(&bases[i], attack, i || attack->streams);
+            const bool harmless = attack->replaces && end_count > 1; /* unless somebody signs between the two updates */
+            const char *kind = attack->sound ? "sound" : attack->replaces ? "replaces" : "wrong";
+            const char *path = apr_psprintf(bench.pool, "%s/%s-%d-%d.pdf", folder, kind, i, (int)k);
+            FILE *file = harmless ? NULL : fopen(path, "wb");
+            ok(harmless || (file && fwrite(made.pdf.data, 1, made.pdf.size, file) == made.pdf.size && !fclose(file)),
+               "%s", path);
+            free(made.pdf.data);
+        }
+        free(bases[i].pdf.data);
+    }
+}
+
+int main(int argc, char **argv)
 {
     bench = seal_begin(8000);
+    if (argc > 1) {
+        write_signed(argv[1]);
+        return seal_end(&bench);
+    }
     base_t bases[] = {table_base(),
                       chain_base(),
                       certified_base(),

@@ -107,6 +107,7 @@ static inline const char *said(const pdf_t *pdf, size_t end, bool last)
     if (revisions[0].validation) text = "validation";
     for (int i = 0; i < 2; i++) json_decref(revisions[i].changes);
     for (int i = 0; i < 2; i++) json_decref(revisions[i].filled);
+    for (int i = 0; i < 2; i++) json_decref(revisions[i].widgets);
     return text;
 }
 
