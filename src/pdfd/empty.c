@@ -114,12 +114,13 @@ static void read_rectangle(sr_pdfd_empty_t *empty, qpdf_data q)
 }
 
 /* A field whose widget is a separate object could be signed, but pdfsig and mutool do not find such a signature, and
- * pyHanko reports the new appearance as a change. */
+ * pyHanko reports the new appearance as a change. They are merged if nothing is signed yet. */
 static void read_widget(walk_t *walk, sr_pdfd_empty_t *empty, qpdf_oh kids)
 {
     qpdf_data q = walk->q;
     const int count = sr_pdfd_items(q, kids);
-    if (count) return fail(empty, count > 1 ? SR_EXISTING_PLACES : SR_EXISTING_APART);
+    if (!walk->form->signatures && sr_pdfd_widget_apart(&empty->object, q, kids)) empty->apart = true;
+    else if (count) return fail(empty, count > 1 ? SR_EXISTING_PLACES : SR_EXISTING_APART);
     if (!qpdf_oh_is_indirect(q, empty->object)) return fail(empty, SR_EXISTING_DIRECT);
     if (integer_of(q, empty->object, "/F", 0) & HIDDEN) fail(empty, SR_EXISTING_HIDDEN);
     read_rectangle(empty, q);

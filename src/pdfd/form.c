@@ -157,6 +157,18 @@ static const char *read_fields(scan_t *scan, qpdf_oh fields, int depth, bool is_
     return reason;
 }
 
+bool sr_pdfd_usage_rights(qpdf_data q, bool ends)
+{
+    static const char *const kinds[] = {"/UR", "/UR3"};
+    qpdf_oh permissions = qpdf_oh_get_key(q, qpdf_get_root(q), "/Perms");
+    bool found = false;
+    for (size_t i = 0; qpdf_oh_is_dictionary(q, permissions) && i < sizeof kinds / sizeof *kinds; i++) {
+        found = found || qpdf_oh_has_key(q, permissions, kinds[i]);
+        if (ends) qpdf_oh_remove_key(q, permissions, kinds[i]);
+    }
+    return found;
+}
+
 const char *sr_pdfd_form_read(sr_pdfd_form_t *form, qpdf_data q, apr_pool_t *pool)
 {
     *form = (sr_pdfd_form_t){.locks = apr_array_make(pool, 2, sizeof(sr_pdfd_lock_t))};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* normalise.c: the operation "normalise": a document is rewritten from what qpdf could read. Damage is repaired, pages
- * get copies of inherited attributes, and the fields that a form leaves to readers are drawn. Afterwards the document
- * can be continued. This is done once, at upload, and never for a document with signatures. Its pages must look the
- * same as before (compare.c). */
+ * get copies of inherited attributes, signature fields are merged with their widgets, and the fields that a form leaves
+ * to readers are drawn. Afterwards the document can be continued. This is done once, at upload, and never for a
+ * document with signatures. Its pages must look the same as before (compare.c). */
 #include "pdfd/drawform.h"
 #include "pdfd/pdfd.h"
 
@@ -32,7 +32,11 @@ static const char *read_again(qpdf_data q, const sr_pdfd_bytes_t *bytes, sr_pdfd
     if (reason) return reason;
     if (form->signatures) return SIGNED;
     sr_pdfd_pages_unshare(q, pool);
-    return qpdf_get_num_pages(q) < 1 || qpdf_has_error(q) ? UNRECOVERABLE : NULL; /* this call repairs the page tree */
+    sr_pdfd_fields_merge(q, pool);
+    sr_pdfd_usage_rights(q, true);
+    if (qpdf_get_num_pages(q) < 1 || qpdf_has_error(q)) return UNRECOVERABLE; /* this call repairs the page tree */
+    sr_pdfd_pages_stray(q, true);
+    return NULL;
 }
 
 static const char *write_again(qpdf_data q)

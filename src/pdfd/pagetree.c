@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pagetree.c: handles groups of pages that occur more than once in the page tree. Readers show the pages each time, but
- * qpdf considers this a loop. So each further place gets a copy of the group before anything else reads the pages. A
- * single page that occurs twice is copied by qpdf itself. */
+/* pagetree.c: handles page trees that readers understand in different ways. Readers show a group of pages that occurs
+ * more than once each time, but qpdf considers this a loop. So each further place gets a copy of the group before
+ * anything else reads the pages. A single page that occurs twice is copied by qpdf itself. A page inherits its size and
+ * rotation from the group that lists it, or, in other readers, from its /Parent. So both must be the same. */
 #include "pdfd/pdfd.h"
 
 #include <apr_hash.h>
 
 #define MAX_DEPTH 64
+#define MAX_NODES 100000 /* whose parents are compared */
 #define MAX_GROUPS 20000 /* that are visited; a page needs at most one group of its own */
 
 typedef struct walk_t {
@@ -69,4 +71,33 @@ void sr_pdfd_pages_unshare(qpdf_data q, apr_pool_t *pool)
     walk_t walk = {.q = q, .seen = apr_hash_make(pool), .budget = MAX_GROUPS, .pool = pool};
     qpdf_oh top = qpdf_oh_get_key(q, qpdf_get_root(q), "/Pages");
     if (qpdf_oh_is_dictionary(q, top)) visit(&walk, top, 0);
+}
+
+/* Returns the number of nodes below the group whose /Parent is another group. With `mends`, they get the right one. */
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
+static int count_strays(qpdf_data q, qpdf_oh group, bool mends, int depth, int *budget)
+{
+    qpdf_oh kids = qpdf_oh_get_key(q, group, "/Kids");
+    int strays = 0;
+    for (int i = 0; depth < MAX_DEPTH && i < sr_pdfd_items(q, kids) && (*budget)-- > 0; i++) {
+        qpdf_oh kid = qpdf_oh_get_array_item(q, kids, i);
+        if (qpdf_oh_is_dictionary(q, kid)) {
+            qpdf_oh parent = qpdf_oh_get_key(q, kid, "/Parent");
+            const bool strays_here =
+                qpdf_oh_is_dictionary(q, parent) && qpdf_oh_get_object_id(q, parent) != qpdf_oh_get_object_id(q, group);
+            if (strays_here && mends) qpdf_oh_replace_key(q, kid, "/Parent", group);
+            strays += strays_here + count_strays(q, kid, mends, depth + 1, budget);
+            qpdf_oh_release(q, parent);
+        }
+        qpdf_oh_release(q, kid);
+    }
+    qpdf_oh_release(q, kids);
+    return strays;
+}
+
+bool sr_pdfd_pages_stray(qpdf_data q, bool mends)
+{
+    int budget = MAX_NODES;
+    qpdf_oh top = qpdf_oh_get_key(q, qpdf_get_root(q), "/Pages");
+    return qpdf_oh_is_dictionary(q, top) && count_strays(q, top, mends, 0, &budget) > 0;
 }

@@ -36,6 +36,7 @@ typedef struct probe_t {
     sr_pdfd_form_t form;
     const char *fields; /* its signature fields as JSON; or NULL */
     bool normalise;
+    bool apart;          /* a signature field must be merged with its widget */
     bool gaps;           /* its only table leaves out numbers */
     unsigned int active; /* a set of sr_warning_t */
     apr_pool_t *pool;
@@ -107,6 +108,7 @@ static reading_t read_contents(probe_t *probe, bool repairing)
     const char *reason = sr_pdfd_form_read(&probe->form, probe->q, probe->pool);
     if (reason) return decide(probe, SR_PDF_REFUSED, reason);
     if (repairing) sr_pdfd_pages_unshare(probe->q, probe->pool);
+    else if (!probe->form.signatures && !probe->encrypted && sr_pdfd_pages_stray(probe->q, false)) return DAMAGED;
     bool odd = false;
     reading_t state = read_pages(probe, xref.highest, &odd);
     return odd && !repairing ? DAMAGED : state;
@@ -122,6 +124,7 @@ static const char *read_existing(probe_t *probe)
         const sr_existing_t *field = &APR_ARRAY_IDX(fields, i, sr_pdfd_empty_t).field;
         json_array_append_new(list, sr_existing_json(field));
         empty += !field->fault;
+        probe->apart |= !field->fault && APR_ARRAY_IDX(fields, i, sr_pdfd_empty_t).apart;
     }
     if (fields->nelts) probe->fields = sr_json_text(list, probe->pool);
     return empty ? NULL : probe->form.fixed;
@@ -133,6 +136,10 @@ static reading_t read_rest(probe_t *probe)
     const char *fixed = read_existing(probe);
     if (fixed) return decide(probe, SR_PDF_REFUSED, fixed);
     probe->active = sr_pdfd_active_find(probe->q, probe->pages);
+    if (!probe->form.signatures && !probe->encrypted && sr_pdfd_usage_rights(probe->q, false)) {
+        probe->active |= SR_WARNING_BIT(SR_WARNING_RIGHTS);
+        probe->normalise = true;
+    }
     qpdf_get_error(probe->q); /* objects that cannot be read have no effect */
     if (sr_pdfd_warnings(probe->q, &probe->bytes) == SR_PDFD_NO_MEMORY)
         return decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
@@ -195,7 +202,7 @@ static void judge(probe_t *probe)
         decide(probe, SR_PDF_REFUSED, SIGNED_DAMAGED);
         return;
     }
-    if (misplaced || (probe->form.need_appearances && !probe->form.signatures)) probe->normalise = true;
+    if (misplaced || probe->apart || (probe->form.need_appearances && !probe->form.signatures)) probe->normalise = true;
     if (probe->gaps && !probe->form.signatures && !probe->encrypted)
         probe->normalise = true; /* some validators reject the first of two signatures otherwise */
 

@@ -225,6 +225,8 @@ static sr_error_t *prove(const proof_t *proof)
         SR_TRY(prepare(&damage, proof));
         if (damage) return refuse(proof, damage);
     }
+    if (files->rewritten.sha256 && files->upload.pages->warnings & SR_WARNING_BIT(SR_WARNING_RIGHTS))
+        sr_remark(proof->request->remarks, "%s: %s", proof->document->name, sr_warning(SR_WARNING_RIGHTS)->sentence);
     proof->document->rewritten_sha256 = files->rewritten.sha256;
     proof->document->rewritten_size = files->rewritten.size;
     return NULL;

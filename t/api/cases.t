@@ -53,16 +53,17 @@ is_signed_by_two(pdf(catalog => '/DSS<</Vendor 1>>', nonce => "cases $$"), 'vali
 subtest 'a password that readers are to draw' => sub {
     my $field = '/Type/Annot/Subtype/Widget/FT/Tx/DA(/F 12 Tf 0 g)/F 4/P 5 0 R/MaxLen 20';
     my $bytes = pdf(
-        pages   => [{ more => '/Annots[6 0 R 7 0 R 9 0 R 10 0 R 11 0 R]' }],
+        pages   => [{ more => '/Annots[6 0 R 7 0 R 9 0 R 10 0 R 11 0 R 12 0 R]' }],
         objects => [
             "<<$field/V(Written)/T(a)/Rect[50 300 190 330]>>",
             "<<$field/V(Written)/T(b)/Ff 8192/Rect[50 400 190 430]>>",
             '<</T(p)/V(Written)/Kids[9 0 R 10 0 R 11 0 R]>>',    # they inherit one value
             "<<$field/T(c)/Parent 8 0 R/Ff 8192/Rect[50 500 190 530]>>",
             "<<$field/T(d)/Parent 8 0 R/Rect[50 600 190 630]>>",
-            "<<$field/T(e)/Parent 8 0 R/Ff 8192/Rect[50 700 190 730]>>"
+            "<<$field/T(e)/Parent 8 0 R/Ff 8192/Rect[50 700 190 730]>>",
+            "<<$field/V(Tall)/T(f)/Rect[250 300 450 360]>>" =~ s/12 Tf/0 Tf/r,
         ],
-        catalog => '/AcroForm<</Fields[6 0 R 7 0 R 8 0 R]/NeedAppearances true/DR<</Font<</F 3 0 R>>>>>>',
+        catalog => '/AcroForm<</Fields[6 0 R 7 0 R 8 0 R 12 0 R]/NeedAppearances true/DR<</Font<</F 3 0 R>>>>>>',
         nonce   => "cases $$"
     );
     my $res  = create($bytes, { %tie, h => 20 });
@@ -76,6 +77,8 @@ subtest 'a password that readers are to draw' => sub {
     is(scalar(() = $text =~ /[(][*]{7}[)] Tj/g),   3, 'passwords are drawn as asterisks');
     is(scalar(() = $text =~ m{/V [(]Written[)]}g), 3, 'the values stay as they are');
     unlike($text, qr{/V [(][*]}, 'no value is asterisks');
+    like($text, qr{/F 40 Tf 0 g[^\[]*[(]Tall[)] Tj}, 'a size of 0 is as high as the field');
+    like($text, qr{/DA [(]/F 0 Tf}, '… and stays in the document');
 };
 
 sub with_stream {    # a cross-reference stream in the place of the table
@@ -85,10 +88,12 @@ sub with_stream {    # a cross-reference stream in the place of the table
     return "$head$#at 0 obj\n<</Type/XRef/Size " . @at . '/Root 1 0 R/W[1 4 1]/Length ' . length($rows)
         . ">>\nstream\n$rows\nendstream\nendobj\nstartxref\n$at[-1]\n%%EOF\n";
 }
+my $group = '<</Type/Pages/Kids[]/Count 0/Rotate 90/MediaBox[0 0 612 792]>>';
+my $stray = pdf(nonce => "cases $$", objects => ['null', $group]) =~ s{/Parent 2 0 R}{/Parent 7 0 R}r;
 my $padded = with_stream(pdf(nonce => "cases $$")) . "\0" x 3000;
 my $gapped = pdf(nonce => "cases $$", objects => ['null', 'null'])
     =~ s/^xref\n0 8\n((?:.{19}\n){6}).{19}\n/xref\n0 6\n${1}7 1\n/mr;
-for (['NUL after its end', $padded], ['a table with a gap', $gapped]) {
+for (['NUL after its end', $padded], ['a page with another parent', $stray], ['a table with a gap', $gapped]) {
     my ($name, $bytes) = @$_;
     my $res = create($bytes, { %tie, h => 20 });
     is($res->code, 201, $name) or diag $res->body;
@@ -96,6 +101,34 @@ for (['NUL after its end', $padded], ['a table with a gap', $gapped]) {
     my $shown = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
     isnt(substr($shown, 0, length $bytes), $bytes, "$name: it is rewritten");
 }
+
+my $rights = pdf(nonce => "cases $$", catalog => '/Perms<</UR3<</Type/Sig/Filter/Adobe.PPKLite>>>>');
+my $granted = create($rights, { %tie, h => 20 });
+is($granted->code, 201, 'usage rights') or diag $granted->body;
+like("@{ $granted->json->{warnings} // [] }", qr/usage rights/, 'usage rights: a warning');
+{
+    my $made = $granted->json;
+    unlike($client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body, qr/UR3/,
+        'usage rights: they are removed');
+}
+
+sub sign_apart {    # the field "Sig", whose widget is an object of its own
+    my ($bytes, $name) = @_;
+    my $res = create($bytes, { field => 'Sig' });
+    is($res->code, 201, "$name: it is created") or return diag $res->body;
+    my $made = $res->json;
+    $_->sign('Ann Lee') for signers_of($made);
+    my $found = verify($client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body);
+    is($found->{conclusion},           'signed', "$name: it is signed") or diag changes($found);
+    is($found->{signatures}[0]{field}, 'Sig',    "$name: in the field");
+    return;
+}
+sign_apart(
+    pdf(pages   => [{ more => '/Annots[7 0 R]' }],
+        objects => ['<</FT/Sig/T(Sig)/Kids[7 0 R]>>',
+            '<</Type/Annot/Subtype/Widget/Parent 6 0 R/Rect[72 500 250 560]/F 4>>'],
+        catalog => '/AcroForm<</Fields[6 0 R]>>', nonce => "cases $$"),
+    'a field apart from its widget');
 
 my $cases = $ENV{SIGREQ_CASES};
 SKIP: {
@@ -115,6 +148,7 @@ SKIP: {
     }
     my $page = path("$cases/u60-page-of-595.276-by-810.709.pdf")->slurp;
     is(create($page, { %tie, h => 121.60634999999999 })->code, 201, 'u60: an area whose edge is a tie');
+    sign_apart(path("$cases/u08-split-field-and-widget.pdf")->slurp, 'u08');
     is_signed_by_two(path($_)->slurp, path($_)->basename) for sort glob "$cases/u{04,15,18,28,61,63}-*.pdf";
 }
 done_testing;

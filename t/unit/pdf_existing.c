@@ -36,6 +36,8 @@ static const case_t CASES[] = {
     {"a rectangle by its other corners", "<</FT/Sig/T(a)/Rect[150.5 50 50 90]>>", NULL,
      "[{\"name\":\"a\",\"page\":0,\"rect\":[50.0,50.0,150.5,90.0]}]"},
     {"a widget of its own", "<</FT/Sig/T(a)/Kids[6 0 R]>>", WIDGET "/Parent 5 0 R>>",
+     "[{\"name\":\"a\",\"page\":0,\"rect\":[50.0,50.0,150.0,90.0]}]"},
+    {"a widget of its own that is direct", "<</FT/Sig/T(a)/Kids[" WIDGET ">>]>>", NULL,
      "[{\"name\":\"a\",\"fault\":\"apart\"}]"},
     {"a field below a field", "<</FT/Sig/T(a)/Kids[6 0 R]>>", "<</T(b)/Rect[0 0 9 9]/Parent 5 0 R>>",
      "[{\"name\":\"a.b\",\"page\":0,\"rect\":[0.0,0.0,9.0,9.0]}]"},
