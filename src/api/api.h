@@ -58,6 +58,9 @@ void sr_api_refuse(sr_http_t *http, const char *tag);
  * sends the page in its envelope. */
 sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char *limit, const char *after);
 sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page);
+/* Reads a JSON body (sr_http_read_json) whose members are all in `members`, which ends with NULL. Errors: also
+ * SR_EBADREQUEST for an unknown member, because a misspelt one must not be ignored. */
+sr_error_t *sr_api_body(json_t **body, sr_http_t *http, const char *const *members);
 /* Parses a date or date-time of the query or body. `name` is the parameter, which the error mentions. Errors:
  * SR_EBADREQUEST. */
 sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text);

@@ -40,6 +40,20 @@ sr_error_t *sr_api_token(const char **token_hash, sr_http_t *http)
     return sr_service_token_hash(token_hash, sr_http_bearer(http), http->pool);
 }
 
+sr_error_t *sr_api_body(json_t **body, sr_http_t *http, const char *const *members)
+{
+    const char *key;
+    json_t *value;
+    SR_TRY(sr_http_read_json(body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES));
+    json_object_foreach (*body, key, value) {
+        const char *const *known = members;
+        while (*known && strcmp(*known, key) != 0) known++;
+        if (!*known)
+            return sr_error(http->pool, SR_EBADREQUEST, "Unknown member %s", sr_remark_name(key, http->pool));
+    }
+    return NULL;
+}
+
 sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text)
 {
     const char *example = "2026-11-20T18:09:23Z or 2026-11-20T18:09:23+01:00";

@@ -7,6 +7,7 @@ static sr_error_t *read_caller(sr_caller_t *caller, sr_http_t *http)
 {
     *caller = (sr_caller_t){.client = {.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)}};
     SR_TRY(sr_api_token(&caller->token_hash, http));
+    SR_TRY(sr_http_query(http, (const sr_query_param_t[]){{NULL, NULL}}));
     return sr_api_uuid(&caller->submission, http, 0);
 }
 
@@ -16,7 +17,7 @@ sr_error_t *sr_api_cancel(sr_http_t *http)
     json_t *body;
     const char *view;
     SR_TRY(read_caller(&caller, http));
-    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES)); /* no body: no reason */
+    SR_TRY(sr_api_body(&body, http, (const char *const[]){"reason", NULL})); /* no body: no reason */
     const json_t *reason = json_object_get(body, "reason");
     if (reason && !json_is_string(reason) && !json_is_null(reason))
         return sr_error(http->pool, SR_EBADREQUEST, "reason must be a string or null");
@@ -31,12 +32,12 @@ sr_error_t *sr_api_signature_change(sr_http_t *http)
     const char *view;
     apr_time_t expires_at = 0;
     SR_TRY(read_caller(&caller, http));
-    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES));
+    SR_TRY(sr_api_body(&body, http, (const char *const[]){"expiresAt", NULL}));
     const json_t *value = json_object_get(body, "expiresAt");
     if (!value) return sr_error(http->pool, SR_EBADREQUEST, "expiresAt must be provided");
     if (!json_is_null(value)) {
         if (!json_is_string(value) || sr_text_is_blank(json_string_value(value)))
-            return sr_error(http->pool, SR_EBADREQUEST, "expiresAt must be a string or null");
+            return sr_error(http->pool, SR_EBADREQUEST, "expiresAt must be a date and time with a zone, or null");
         SR_TRY(sr_deadline_read(&expires_at, json_string_value(value), sr_time_now(), http->pool));
     }
     SR_TRY(sr_service_extend(sr_api_of(http)->service, &view, &caller, expires_at, http->pool));
@@ -59,7 +60,7 @@ sr_error_t *sr_api_signer_replace(sr_http_t *http)
     const char *view;
     SR_TRY(read_caller(&caller, http));
     SR_TRY(sr_api_uuid(&request.signer, http, 1));
-    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES));
+    SR_TRY(sr_api_body(&body, http, (const char *const[]){"firstname", "lastname", "email", "locale", NULL}));
     request.person = body;
     SR_TRY(sr_service_replace(sr_api_of(http)->service, &view, &caller, &request, http->pool));
     return sr_http_view(http, HTTP_OK, view);

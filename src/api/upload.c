@@ -152,8 +152,7 @@ static sr_error_t *end_part(void *baton)
     text->data[text->length] = '\0';
     /* only the JSON may contain any byte; its parser reports NUL with line and column */
     if (receiver->current != SIGNERS && strlen(text->data) != text->length)
-        return sr_error(receiver->http->pool, SR_EBADREQUEST, "A %s must not contain NUL",
-                        texts[receiver->current].name);
+        return sr_error(receiver->http->pool, SR_EBADREQUEST, "%s must not contain NUL", texts[receiver->current].name);
     return NULL;
 }
 

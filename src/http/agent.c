@@ -20,8 +20,9 @@ const char *sr_http_user_agent(sr_http_t *http)
     return sr_text_printable(apr_pstrndup(http->pool, sent, AGENT_MAX_BYTES), http->pool);
 }
 
-/* Returns the weight of a media type in an Accept header: that of the most specific media range that matches, or 0. */
-static int weight(const char *header, const char *type, apr_pool_t *pool)
+/* Returns how much an Accept header prefers a media type, or 0: by the weight of the most specific media range that
+ * matches, and then by how specific it is. Many HTTP clients send JSON by its name, and then any type. */
+static int preference(const char *header, const char *type, apr_pool_t *pool)
 {
     const apr_size_t major = (apr_size_t)(strchr(type, '/') - type) + 1;
     char *rest = apr_pstrdup(pool, header);
@@ -34,13 +35,13 @@ static int weight(const char *header, const char *type, apr_pool_t *pool)
         particular = level;
         best = range.weight;
     }
-    return best;
+    return best ? 4 * best + particular : 0;
 }
 
 bool sr_http_prefers_json(sr_http_t *http)
 {
     const char *accept = apr_table_get(http->r->headers_in, "Accept");
-    return accept && weight(accept, "application/json", http->pool) > weight(accept, "text/html", http->pool);
+    return accept && preference(accept, "application/json", http->pool) > preference(accept, "text/html", http->pool);
 }
 
 bool sr_http_is_prefetch(sr_http_t *http)

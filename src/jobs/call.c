@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #define CONNECT_LIMIT_MS 5000L
@@ -153,6 +154,7 @@ static const char *of_status(sr_call_t *call)
 static const char *of_failure(sr_call_t *call, CURLcode code, const char **detail)
 {
     curl_off_t connected = 0;
+    const char *url = "";
 
     if (!call->is_mail && (code == CURLE_COULDNT_RESOLVE_HOST || (call->forbidden && !call->tried))) {
         apr_snprintf(call->said, sizeof call->said, "%s%s", call->forbidden ? "the address is " : call->error,
@@ -164,7 +166,9 @@ static const char *of_failure(sr_call_t *call, CURLcode code, const char **detai
     /* with TLS; what comes then until a mail can be sent is a talk already */
     curl_easy_getinfo(call->easy, call->is_mail ? CURLINFO_CONNECT_TIME_T : CURLINFO_PRETRANSFER_TIME_T, &connected);
     if (code == CURLE_OPERATION_TIMEDOUT) {
-        if (!connected) return "no connection within 5 s";
+        curl_easy_getinfo(call->easy, CURLINFO_EFFECTIVE_URL, &url);
+        const bool tls = !strncasecmp(url, "https", 5) && !call->is_mail;
+        if (!connected) return tls ? "no TLS connection within 5 s" : "no connection within 5 s";
         return call->is_mail ? "the mail server took too long" : "no answer within 15 s";
     }
     if (code == CURLE_SEND_FAIL_REWIND) return "the connection was lost before an answer came";

@@ -186,6 +186,11 @@ subtest 'another deadline' => sub {
     is(timers($made), '0 0', '… and so is its timer');
     is_error($change->('2020-01-01T00:00:00Z'), 400, 'expiresAt must be in the future');
     is_error($client->request(PATCH => $path, json => {}), 400, 'expiresAt must be provided');
+    is_error($change->($_), 400, 'expiresAt must be a date and time with a zone, or null') for '', 5;
+    is_error($client->request(PATCH => $path, json => { expiresAt => undef, name => 'x' }), 400, 'Unknown member name');
+    is_error($client->request(PATCH => "$path?x=1", json => { expiresAt => undef }),
+        400, 'Unknown query parameter x');
+    is_error($client->post("$path/cancel", json => { reasn => 'x' }), 400, 'Unknown member reasn');
     my $end = soon($made);
     ok(wait_for(sub { time > $end }), 'it was a second away');
     is(now_of($made)->{status}, 'expired', 'whoever reads it after that sees it expired');
@@ -249,6 +254,8 @@ subtest 'replace: faults' => sub {
     is_error($client->post($path, json => { lastname => 'Lee' }), 400, 'A firstname must be provided');
     is_error($client->post($path, json => { firstname => 'E', lastname => 'L', email => 'x' }),
         400, 'Invalid email format: x');
+    is_error($client->post($path, json => { firstname => 'E', lastname => 'L', fields => [] }),
+        400, 'Unknown member fields');
     is_error($client->post("/signatures/$made->{uuid}/signers/$made->{uuid}/replace",
             json => { firstname => 'E', lastname => 'L' }), 404, 'Not found');
     $ann->sign('Ann Lee');

@@ -115,7 +115,7 @@ my @rows = (
         'Content-Transfer-Encoding is not supported'],
     ['name twice',              multipart(@good, part('name', 'm')),         [], 'name is provided more than once'],
     ['signers twice',           multipart(@good, part('signers', $signers)), [], 'signers is provided more than once'],
-    ['NUL in the name',         with_name(part('name', "a\0b")),             [], 'A name must not contain NUL'],
+    ['NUL in the name',         with_name(part('name', "a\0b")),             [], 'name must not contain NUL'],
     ['a line end in the name',  with_name(part('name', "a\r\nb")),   [], 'A name must not contain control characters'],
     ['a name that is no UTF-8', with_name(part('name', "\xFF\xFE")), [], 'A name must be UTF-8 text'],
     [   'a file name that is no UTF-8',

@@ -44,6 +44,7 @@ walk(
     });
 is("@open", '', 'every object of an answer is closed');
 ok(eval { $judge->resolve({ '$ref' => $_ }); 1 }, "$_ resolves") for uniq(@refs);
+is(join(' ', grep {m{/requestBodies/}} @refs), '', 'bodies are inline: some generators miss their type elsewhere');
 
 for my $path (sort keys %paths) {
     for my $method (grep {/^(?:get|post|delete)$/} sort keys %{ $paths{$path} }) {

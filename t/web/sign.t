@@ -97,6 +97,8 @@ subtest 'the page' => sub {
         'X-Content-Type-Options'  => qr/nosniff/);
     like($res->headers->header($_) // '', $want{$_}, $_) for sort keys %want;
     like($res->body, qr/<form method="post"/, 'the page has a form');
+    is($ann->get('', headers => { Accept => 'application/json, text/plain, */*' })->headers->content_type,
+        'application/json', 'JSON for a client that names it before any other type');
     is($ann->get('', headers => { Accept => undef })->headers->content_type =~ /html/ ? 1 : 0, 1,
         'the default is HTML');
     my $none = Sigreq::Signer->new(link => $ann->{link} =~ s/[0-9a-f]{12}$/000000000000/r);
