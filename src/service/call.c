@@ -13,7 +13,6 @@ static const struct {
     [SR_QUOTA] = {SR_EFORBIDDEN, "You've reached the API limit for this plan"},
     [SR_GONE] = {SR_EGONE, "This link was replaced by another one"},
     [SR_DELETED] = {SR_EGONE, "This submission was deleted"},
-    [SR_CONFLICT] = {SR_ECONFLICT, "This Idempotency-Key was used for another request"},
 };
 
 sr_error_t *sr_service_refusal(sr_outcome_t outcome, apr_pool_t *pool)

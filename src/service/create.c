@@ -118,30 +118,6 @@ static json_t *signers_json(const apr_array_header_t *signers)
     return array;
 }
 
-/* Returns a digest of everything that the caller sent, with the contents of the documents. Two requests with the
- * same Idempotency-Key must have the same fingerprint. */
-static const char *fingerprint(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
-{
-    json_t *said = sr_json_own(json_array(), pool);
-    json_array_append_new(said, json_string(request->name));
-    json_array_append_new(said, json_stringn(request->signers, request->signers_length));
-    json_array_append_new(said, json_boolean(submission->skip_intro));
-    json_array_append_new(said, json_boolean(submission->send_email));
-    json_array_append_new(said, sr_json_string_or_null(request->locale));
-    for (int i = 0; i < submission->documents->nelts; i++) {
-        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
-        json_array_append_new(said, json_string(document->name));
-        json_array_append_new(said, json_string(document->sha256));
-    }
-    const char *const others[] = {request->expires_at, request->external_id, request->metadata, request->redirect_url,
-                                  request->reminders};
-    if (request->caption) json_array_append_new(said, json_string(request->caption));
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i]) json_array_append_new(said, json_pack("[i,s]", (int)i, others[i]));
-    const char *text = sr_json_text(said, pool);
-    return sr_sha256_hex(text, strlen(text), pool);
-}
-
 static void add_invitations(json_t *webhooks, const sr_service_t *service, const sr_create_t *request,
                             const sr_submission_t *submission, apr_pool_t *pool)
 {
@@ -208,7 +184,8 @@ static const char *creation_text(const sr_service_t *service, const sr_create_t 
     json_object_set_new(row, "documents", documents_json(submission->documents));
     json_object_set_new(row, "signers", signers_json(submission->signers));
     json_object_set_new(row, "fingerprint",
-                        request->idempotency_key ? json_string(fingerprint(request, submission, pool)) : json_null());
+                        request->idempotency_key ? json_string(sr_fingerprint(request, submission, pool))
+                                                 : json_null());
     json_object_set_new(row, "only_replay", json_boolean(only_replay));
     json_object_set_new(row, "idempotency_since", json_integer(submission->created_at - IDEMPOTENCY_LIFETIME));
     return sr_json_text(row, pool);
@@ -311,6 +288,8 @@ static sr_error_t *try_once(const sr_service_t *service, const char **representa
         sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment, sr_metrics_number(SR_LABEL_EVENT, "created"),
                          1);
     }
+    if (!error && *outcome == SR_CONFLICT)
+        error = sr_fingerprint_conflict(sr_fingerprint(request, submission, pool), row->representation, pool);
     if (!error && *outcome == SR_GONE) error = intake->unless_replay;
     if (!error) error = sr_service_refusal(*outcome, pool);
     *representation = row ? row->representation : rendered;

@@ -17,6 +17,12 @@ void sr_service_wake_for(const sr_service_t *service, const char *webhooks, cons
  * may have read documents for other requests of that scope (sr_pdf_pool_for_request). It ends with the pool. */
 sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------------ fingerprint.c */
+/* Returns the fingerprint of a creation: everything that the caller sent, with the contents of the documents. */
+const char *sr_fingerprint(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool);
+/* Returns the error of a request whose fingerprint differs from that of the first request with its Idempotency-Key. */
+sr_error_t *sr_fingerprint_conflict(const char *fingerprint, const char *first, apr_pool_t *pool);
+
 /* ---------------------------------------------------------------------------------------------- receive.c */
 typedef struct sr_upload_t {
     const char *name, *raw;  /* decoded, and as sent */

@@ -99,7 +99,8 @@ typedef enum sr_op_t {
      *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","signing_order",
      *   "fields":[…]}],
      *  "fingerprint"|null,"idempotency_since"}
-     * → OK | UNAUTHORIZED | QUOTA | REPLAY + the first representation | CONFLICT | STALE. timer:
+     * → OK | UNAUTHORIZED | QUOTA | REPLAY + the first representation | CONFLICT + the first fingerprint, of which 64
+     * characters are compared | STALE. timer:
      * {"kind":"expiry"|"remind","due_at"}, a row that becomes a job of this kind when it is due.
      * Counts one against the quota if the token is of production. A repetition is OK. All times are `now`. An
      * idempotency row older than `idempotency_since` is ignored. */

@@ -24,18 +24,20 @@ is($again->headers->location, $first->headers->location, '… Location is the sa
 is(count(),                   1,                         'there is one submission');
 is(used($org),                1,                         'it counts once against the quota');
 
-my $conflict = 'This Idempotency-Key was used for another request';
+sub conflict {"This Idempotency-Key was used for another request: its $_[0] differed"}
 nothing_happens(
     $org,
     'another request',
     sub {
-        is_error($client->create(key('a'), name => 'Second'), 409, $conflict, 'another name is another request');
-        is_error($client->create(key('a'), name => 'First', skipIntro => 'true'), 409, $conflict,
-            'another skipIntro is another request');
+        is_error($client->create(key('a'), name => 'Second'), 409, conflict('name'), 'another name is another request');
+        is_error($client->create(key('a'), name => 'First', skipIntro => 'true'), 409,
+            conflict('skipIntro'), 'another skipIntro is another request');
         is_error($client->create(key('a'), name => 'First', files     => [['a.pdf', pdf(nonce => "x $$")]]), 409,
-            $conflict, 'another document is another request');
+            conflict('file'), 'another document is another request');
         is_error($client->create(key('a'), name => 'First', signers => Sigreq::Client::signers({ lastname => 'Roe' })),
-            409, $conflict, 'another signer is another request');
+            409, conflict('signers'), 'another signer is another request');
+        is_error($client->create(key('a'), name => 'Second', more => [part('externalId', 'x')]),
+            409, conflict('name, externalId'), 'all parts that differ are named');
     });
 is($client->create(key('b'), name => 'First')->json('/uuid') eq $first->json('/uuid') ? 'same' : 'other', 'other',
     'another key creates another submission');

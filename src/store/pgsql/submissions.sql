@@ -149,7 +149,7 @@ END $$
 -- repetition. It does not need p_new_blobs.
 -- @op submission_create(token_hash hash, now time, uuid uuid, submission json, representation text, metadata text?,
 --     idempotency_key text?, folder uuid, blobs json, new_blobs json?, webhooks json?, timers json?)
---     → ok | replay representation | unauthorized | quota | conflict | gone | stale
+--     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale
 CREATE FUNCTION sigreq.submission_create(p_token_hash text, p_now bigint, p_uuid uuid, p_submission json,
     p_representation text, p_metadata text, p_idempotency_key text, p_folder uuid, p_blobs json, p_new_blobs json,
     p_webhooks json, p_timers json) RETURNS text
@@ -185,8 +185,8 @@ BEGIN
             SELECT i.fingerprint, i.submission_uuid AS uuid, i.answer INTO v_seen FROM sigreq.idempotency i
             WHERE i.token_id = t.id AND i.key = p_idempotency_key;
             RETURN CASE WHEN v_seen.uuid = p_uuid THEN 'ok'
-                        WHEN v_seen.fingerprint = p.fingerprint THEN E'replay\n' || v_seen.answer
-                        ELSE 'conflict' END;
+                        WHEN left(v_seen.fingerprint, 64) = left(p.fingerprint, 64) THEN E'replay\n' || v_seen.answer
+                        ELSE E'conflict\n' || v_seen.fingerprint END;
         END IF;
         IF p.only_replay THEN
             DELETE FROM sigreq.idempotency WHERE token_id = t.id AND key = p_idempotency_key;

@@ -49,13 +49,13 @@ CREATE VIEW submission_row AS
 -- this transaction is the only writer.
 -- @op submission_create(token_hash hash, now time, uuid uuid, submission json, representation text, metadata text?,
 --     idempotency_key text?, folder uuid, blobs json, new_blobs json?, webhooks json?, timers json?)
---     → ok | replay representation | unauthorized | quota | conflict | gone | stale write
+--     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale write
 -- @answer
 WITH @ARGUMENTS,
 verdict AS (
     SELECT CASE WHEN t.id IS NULL THEN 'unauthorized'
                 WHEN s.uuid = a.uuid AND s.token_id = t.id THEN 'ok'
-                WHEN i.fingerprint = a.submission->>'$.fingerprint' THEN 'replay'
+                WHEN substr(i.fingerprint, 1, 64) = substr(a.submission->>'$.fingerprint', 1, 64) THEN 'replay'
                 WHEN i.key IS NOT NULL THEN 'conflict'
                 WHEN a.submission->>'$.only_replay' THEN 'gone'
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota'
@@ -67,14 +67,14 @@ verdict AS (
                                 OR c.value->>'$.key' IS NOT NULL
                                    AND NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = c.value->>'$.key'))
                 THEN 'stale' END AS outcome,
-           i.answer
+           i.answer, i.fingerprint
     FROM a
     LEFT JOIN token t ON @CALLER(t)
     LEFT JOIN organization o ON o.id = t.organization_id
     LEFT JOIN idempotency i ON i.token_id = t.id AND i.key = a.idempotency_key
                                AND i.created_at >= a.submission->>'$.idempotency_since'
     LEFT JOIN submission s ON s.uuid = coalesce(i.submission_uuid, a.uuid))
-SELECT outcome, CASE outcome WHEN 'replay' THEN answer END
+SELECT outcome, CASE outcome WHEN 'replay' THEN answer WHEN 'conflict' THEN fingerprint END
 FROM verdict WHERE outcome IS NOT NULL
 
 WITH @ARGUMENTS

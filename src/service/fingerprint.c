@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fingerprint.c: fingerprints of creations. Two requests with one Idempotency-Key must have the same one. It is the
+ * SHA-256 of everything that the caller sent, then " name=12345678" for each part of the form, with 8 digits of the
+ * digest of that part. The store compares the SHA-256 alone. The parts tell the caller what differs. */
+#include "service/private.h"
+
+#include <string.h>
+
+#define PART_DIGITS 8
+
+static const char *digest(json_t *value, apr_pool_t *pool)
+{
+    const char *text = sr_json_text(sr_json_own(value, pool), pool);
+    return sr_sha256_hex(text, strlen(text), pool);
+}
+
+static json_t *files_json(const sr_submission_t *submission)
+{
+    json_t *files = json_array();
+    for (int i = 0; i < submission->documents->nelts; i++) {
+        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
+        json_array_append_new(files, json_string(document->name));
+        json_array_append_new(files, json_string(document->sha256));
+    }
+    return files;
+}
+
+const char *sr_fingerprint(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
+{
+    const struct {
+        const char *name;
+        json_t *value;
+    } parts[] = {{"name", json_string(request->name)},
+                 {"signers", json_stringn(request->signers, request->signers_length)},
+                 {"skipIntro", json_boolean(submission->skip_intro)},
+                 {"sendEmail", json_boolean(submission->send_email)},
+                 {"locale", sr_json_string_or_null(request->locale)},
+                 {"file", files_json(submission)},
+                 {"caption", sr_json_string_or_null(request->caption)},
+                 {"expiresAt", sr_json_string_or_null(request->expires_at)},
+                 {"externalId", sr_json_string_or_null(request->external_id)},
+                 {"metadata", sr_json_string_or_null(request->metadata)},
+                 {"redirectUrl", sr_json_string_or_null(request->redirect_url)},
+                 {"reminders", sr_json_string_or_null(request->reminders)}};
+    json_t *all = json_array();
+    const char *text = "";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        json_array_append(all, parts[i].value);
+        const char *part = apr_pstrndup(pool, digest(parts[i].value, pool), PART_DIGITS);
+        text = apr_pstrcat(pool, text, " ", parts[i].name, "=", part, NULL);
+    }
+    return apr_pstrcat(pool, digest(all, pool), text, NULL);
+}
+
+sr_error_t *sr_fingerprint_conflict(const char *fingerprint, const char *first, apr_pool_t *pool)
+{
+    const char *names = "", *token;
+    char *rest = strchr(apr_pstrdup(pool, fingerprint), ' ');
+    while ((token = apr_strtok(NULL, " ", &rest)) != NULL) {
+        if (strstr(first, token)) continue;
+        const char *name = apr_pstrmemdup(pool, token, strcspn(token, "="));
+        names = apr_pstrcat(pool, names, *names ? ", " : "", name, NULL);
+    }
+    return sr_error(pool, SR_ECONFLICT, "This Idempotency-Key was used for another request: its %s differed", names);
+}
