@@ -110,14 +110,26 @@ static const char *own_path(const request_rec *r, const sr_conf_t *conf, const a
     return NULL;
 }
 
+/* Returns the part of the path below <location>, or NULL if the request is none of a client to this location. */
+static const char *below_location(const request_rec *r, const sr_conf_t *conf)
+{
+    if (r->main || r->prev || !conf->enabled || !conf->location) return NULL;
+    const size_t location = strlen(conf->location);
+    return strncmp(r->uri, conf->location, location) != 0 ? NULL : r->uri + location;
+}
+
 /* Returns true if the request is GET or HEAD of <location> or <location>/: the front page, unless httpd has something
  * else there. */
 static bool is_front(const request_rec *r, const sr_conf_t *conf)
 {
-    if (r->method_number != M_GET || r->main || r->prev || !conf->enabled || !conf->location) return false;
-    size_t location = strlen(conf->location);
-    if (strncmp(r->uri, conf->location, location) != 0) return false;
-    return !strcmp(r->uri + location, "/") || (location && !r->uri[location]);
+    const char *path = below_location(r, conf);
+    return path && r->method_number == M_GET && (!strcmp(path, "/") || (path != r->uri && !*path));
+}
+
+/* Returns true if the path gets a 404 of the API, unless httpd has something else there. */
+static bool is_astray(const request_rec *r, const sr_conf_t *conf)
+{
+    return sr_api_is_astray(below_location(r, conf));
 }
 
 /* Runs before anything can refuse the request, so that the refusals of httpd have the id as well. */
@@ -160,8 +172,9 @@ static int translate_name(request_rec *r)
 static int translate_front(request_rec *r)
 {
     const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
+    const sr_conf_t *conf = sr_conf_of_request(r);
     apr_finfo_t found;
-    if (!is_front(r, sr_conf_of_request(r)) || core->handler || core->expr_handler) return DECLINED;
+    if ((!is_front(r, conf) && !is_astray(r, conf)) || core->handler || core->expr_handler) return DECLINED;
     if (!APR_STATUS_IS_ENOENT(apr_stat(&found, ap_document_root(r), APR_FINFO_TYPE, r->pool))) return DECLINED;
     r->filename = apr_pstrcat(r->pool, HANDLER ":", r->uri, NULL);
     return OK;
@@ -258,6 +271,7 @@ static int serve(request_rec *r, const sr_conf_t *conf, const area_t *area, cons
                       .base_url = base,
                       .path = path,
                       .context = area->context(&service, conf, r->pool),
+                      .manual = area == &areas[AREA_API] ? apr_pstrcat(r->pool, base, "/api/v3/", NULL) : NULL,
                       .folder = folder,
                       .rates = &conf->rates,
                       .secret_paths = area->secret,
@@ -288,9 +302,9 @@ static int front_handler(request_rec *r)
 {
     const sr_conf_t *conf = sr_conf_of_request(r);
     if (r->proxyreq || !AP_IS_DEFAULT_HANDLER_NAME(r->handler) || r->finfo.filetype != APR_NOFILE) return DECLINED;
-    if (!is_front(r, conf)) return DECLINED;
+    if (!is_front(r, conf) && !is_astray(r, conf)) return DECLINED;
     r->filename = apr_pstrcat(r->pool, HANDLER ":", r->uri, NULL); /* is_ours: the metrics count the request */
-    return serve(r, conf, &areas[AREA_FRONT], "");
+    return is_front(r, conf) ? serve(r, conf, &areas[AREA_FRONT], "") : serve(r, conf, &areas[AREA_API], "//");
 }
 
 /* Runs before any other logging. After an internal redirect, each step of the request is counted. */

@@ -18,6 +18,9 @@ static inline const sr_api_t *sr_api_of(const sr_http_t *http)
 }
 
 extern const sr_route_t sr_api_routes[];
+/* Returns true for a path below <location> that only a program with a wrong base URL asks for, such as "/signatures" or
+ * "/api/v2/signatures"; false for NULL. */
+bool sr_api_is_astray(const char *path);
 
 /* The handlers, by resource. */
 sr_error_t *sr_api_signatures_create(sr_http_t *http);

@@ -48,8 +48,7 @@ sr_error_t *sr_api_body(json_t **body, sr_http_t *http, const char *const *membe
     json_object_foreach (*body, key, value) {
         const char *const *known = members;
         while (*known && strcmp(*known, key) != 0) known++;
-        if (!*known)
-            return sr_error(http->pool, SR_EBADREQUEST, "Unknown member %s", sr_remark_name(key, http->pool));
+        if (!*known) return sr_error(http->pool, SR_EBADREQUEST, "Unknown member %s", sr_remark_name(key, http->pool));
     }
     return NULL;
 }

@@ -3,6 +3,8 @@
  */
 #include "api/api.h"
 
+#include <string.h>
+
 const sr_route_t sr_api_routes[] = {
     {M_POST, "/signatures", sr_api_signatures_create, true},
     {M_GET, "/signatures", sr_api_signatures_list, false},
@@ -42,3 +44,13 @@ const sr_route_t sr_api_routes[] = {
     {M_GET, "/health", sr_api_health, false},
     {0, NULL, NULL, false},
 };
+
+bool sr_api_is_astray(const char *path)
+{
+    static const char *const beginnings[] = {"/api", "/v1", "/v2", "/v3", "/signatures", "/tokens", "/webhooks", NULL};
+    for (const char *const *beginning = beginnings; path && *beginning; beginning++) {
+        const size_t length = strlen(*beginning);
+        if (!strncmp(path, *beginning, length) && (!path[length] || path[length] == '/')) return true;
+    }
+    return false;
+}

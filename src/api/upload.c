@@ -215,7 +215,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     request.reminders_length = receiver.text[REMINDERS].length;
     sr_error_t *error = sr_service_create(sr_api_of(http)->service, &uuid, &view, &request, http->pool);
     sr_service_receive_drop(receiver.uploads);
-    SR_TRY(error);
+    SR_TRY(sr_remarks_hint(error, receiver.remarks));
     apr_table_setn(http->r->headers_out, "Location",
                    apr_pstrcat(http->pool, http->base_url, "/api/v3/signatures/", uuid, NULL));
     return sr_http_view(http, HTTP_CREATED, view);

@@ -56,6 +56,7 @@ typedef struct sr_error_t {
     sr_code_t code;
     const char *message; /* UTF-8, safe for clients */
     const char *cause;   /* for the log, or NULL */
+    const char *hint;    /* UTF-8, for the client and not for the log: what may be wrong, or NULL */
     const char *file;    /* the source file and line that made the error */
     int line;
     int retry_after;                /* seconds, for SR_ETOOMANY and SR_EUNAVAILABLE; 0: the default of http */
@@ -70,6 +71,9 @@ sr_error_t *sr_error_make(apr_pool_t *pool, const char *file, int line, sr_code_
 sr_error_t *sr_error_because(sr_error_t *error, apr_pool_t *pool, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Adds a hint for the client, which may have texts of the request, and returns the error. */
+sr_error_t *sr_error_hint(sr_error_t *error, apr_pool_t *pool, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Sets the error that caused this one, and returns this one. `child` must be in a pool that lives as long. The log
  * shows both. */
 sr_error_t *sr_error_from(sr_error_t *error, const sr_error_t *child);

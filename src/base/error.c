@@ -30,6 +30,17 @@ sr_error_t *sr_error_because(sr_error_t *error, apr_pool_t *pool, const char *fo
     return error;
 }
 
+sr_error_t *sr_error_hint(sr_error_t *error, apr_pool_t *pool, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    const char *hint = apr_pvsprintf(pool, format, arguments);
+    va_end(arguments);
+    error->hint = error->hint ? apr_pstrcat(pool, error->hint, "; ", hint, NULL) : hint;
+    return error;
+}
+
 sr_error_t *sr_error_from(sr_error_t *error, const sr_error_t *child)
 {
     error->child = child;
@@ -43,6 +54,7 @@ sr_error_t *sr_error_copy(const sr_error_t *error, apr_pool_t *pool)
     sr_error_t *copy = apr_pmemdup(pool, error, sizeof *error);
     copy->message = apr_pstrdup(pool, error->message);
     copy->cause = apr_pstrdup(pool, error->cause);
+    copy->hint = apr_pstrdup(pool, error->hint);
     copy->child = sr_error_copy(error->child, pool);
     return copy;
 }

@@ -27,6 +27,7 @@ struct sr_http_t {
     const char *params[SR_HTTP_PARAMS]; /* the text of each {name} segment of the route's path, in order */
     const void *context; /* set by the caller for its handlers: the service and the limits of the location */
     void *state;         /* set and read by handlers: their data about this request */
+    const char *manual;  /* the URL that describes the paths, for a request to a path that does not exist; or NULL */
     const char *folder;  /* the folder in which temporary files without a name are made */
     const sr_rates_t *rates;
     bool secret_paths; /* a secret in the first segment of the path authenticates; otherwise a bearer token does */

@@ -204,13 +204,30 @@ static void log_error(sr_http_t *http, const sr_error_t *error, int level)
                       error->cause ? error->cause : "", http->r->log_id);
 }
 
+#define HINT_MAX 1000
+#define NO_TOKEN "Bearer error=\"invalid_request\", error_description=\"Send the header Authorization: Bearer <token>\""
+
+/* Sets the header X-Hint. All but printable ASCII is percent-encoded. */
+static void set_hint(sr_http_t *http, const char *hint)
+{
+    char *text = apr_palloc(http->pool, HINT_MAX + 1), *out = text;
+    for (; *hint && out - text <= HINT_MAX - 3; hint++) {
+        const unsigned char c = (unsigned char)*hint;
+        out += c >= 0x20 && c < 0x7f && c != '%' ? sprintf(out, "%c", c) : sprintf(out, "%%%02X", c);
+    }
+    *out = '\0';
+    apr_table_setn(http->r->err_headers_out, "X-Hint", text);
+}
+
 void sr_http_error(sr_http_t *http, const sr_error_t *error)
 {
     request_rec *r = http->r;
     int status = answers[error->code].status;
     /* an error that tells the client when to try again is not a fault of the server */
     log_error(http, error, error->retry_after && !error->cause ? APLOG_INFO : answers[error->code].level);
-    if (status == HTTP_UNAUTHORIZED) apr_table_setn(r->err_headers_out, "WWW-Authenticate", "Bearer");
+    if (error->hint) set_hint(http, error->hint);
+    if (status == HTTP_UNAUTHORIZED)
+        apr_table_setn(r->err_headers_out, "WWW-Authenticate", sr_http_bearer(http) ? "Bearer" : NO_TOKEN);
     if (status == HTTP_SERVICE_UNAVAILABLE || status == HTTP_TOO_MANY_REQUESTS)
         apr_table_setn(r->err_headers_out, "Retry-After",
                        apr_itoa(http->pool, error->retry_after > 0 ? error->retry_after : RETRY_AFTER));

@@ -55,7 +55,10 @@ static sr_error_t *answer(sr_http_t *http, const sr_route_t *routes)
     SR_TRY(sr_http_rate_begin(http));
     if (http->route) return http->route->handler(http);
     const char *allow = allowed(http, routes);
-    if (!allow) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    if (!allow) {
+        sr_error_t *error = sr_error(http->pool, SR_ENOTFOUND, "Not found");
+        return http->manual ? sr_error_hint(error, http->pool, "there is no such path: see %s", http->manual) : error;
+    }
     apr_table_setn(http->r->err_headers_out, "Allow", allow);
     if (http->r->method_number == M_OPTIONS) return sr_http_empty(http);
     return sr_error(http->pool, SR_EMETHOD, "Method not allowed");

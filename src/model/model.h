@@ -122,6 +122,9 @@ void sr_remark(sr_remarks_t *remarks, const char *format, ...) __attribute__((fo
 const char *sr_remark_name(const char *name, apr_pool_t *pool);
 /* Returns an array of texts, or NULL if there are none. New reference. */
 json_t *sr_remarks_json(const sr_remarks_t *remarks);
+/* Adds the remarks to the hint of a 400, because a member that is missing may be there under another name. Returns the
+ * error, which may be NULL. */
+sr_error_t *sr_remarks_hint(sr_error_t *error, const sr_remarks_t *remarks);
 
 /* ------------------------------------------------------------------------------------------------ states.c
  * The states of signers and of submissions, and their transitions. states.c has the table and its diagram.

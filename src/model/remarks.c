@@ -52,3 +52,10 @@ json_t *sr_remarks_json(const sr_remarks_t *remarks)
     if (remarks->left_out) json_array_append_new(list, json_sprintf("and %d more", remarks->left_out));
     return list;
 }
+
+sr_error_t *sr_remarks_hint(sr_error_t *error, const sr_remarks_t *remarks)
+{
+    for (int i = 0; error && error->code == SR_EBADREQUEST && i < remarks->texts->nelts; i++)
+        sr_error_hint(error, remarks->pool, "%s", APR_ARRAY_IDX(remarks->texts, i, const char *));
+    return error;
+}

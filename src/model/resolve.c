@@ -22,6 +22,15 @@ static const sr_document_t *find_document(const apr_array_header_t *documents, c
     return NULL;
 }
 
+static sr_error_t *unknown_document(const apr_array_header_t *documents, const char *name, apr_pool_t *pool)
+{
+    sr_error_t *error = sr_error(pool, SR_EBADREQUEST, "Document %s not found", sr_text_printable(name, pool));
+    const char *names = "";
+    for (int i = 0; i < documents->nelts; i++)
+        names = apr_pstrcat(pool, names, i ? ", " : "", APR_ARRAY_IDX(documents, i, sr_document_t).name, NULL);
+    return sr_error_hint(error, pool, "the files are: %s", names);
+}
+
 /* `named` holds the existing fields that other fields refer to already, by document and name. */
 static sr_error_t *resolve_existing(sr_field_t *field, const sr_document_t *document, apr_hash_t *named,
                                     apr_pool_t *pool)
@@ -47,11 +56,13 @@ static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *do
     const sr_document_t *const document = find_document(documents, field->document);
     const sr_page_t *page;
 
-    if (!document)
-        return sr_error(pool, SR_EBADREQUEST, "Document %s not found", sr_text_printable(field->document, pool));
+    if (!document) return unknown_document(documents, field->document, pool);
     if (field->existing) SR_TRY(resolve_existing(field, document, named, pool));
     page = sr_pages_at(document->pages, field->area.page);
-    if (!page) return sr_error(pool, SR_EBADREQUEST, "Index page unknown");
+    if (!page)
+        return sr_error_hint(sr_error(pool, SR_EBADREQUEST, "Index page unknown"), pool,
+                             "page %d of %s: it has %d, counted from 0", field->area.page, document->name,
+                             document->pages->count);
     field->document = document->name;
     field->document_uuid = document->uuid;
     sr_area_place(&field->placement, &field->area, page);

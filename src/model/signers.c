@@ -139,6 +139,15 @@ static sr_error_t *take_order(int *order, const place_t *at, const json_t *objec
     return NULL;
 }
 
+/* Returns the type of a JSON value in words, for an error message. */
+static const char *describe(const json_t *value)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string", [JSON_INTEGER] = "a number",
+        [JSON_REAL] = "a number",    [JSON_TRUE] = "true",      [JSON_FALSE] = "false",     [JSON_NULL] = "null"};
+    return names[json_typeof(value)];
+}
+
 /* --- fields */
 
 static bool take_numbers(double *first, double *second, const json_t *area, const char *first_key,
@@ -225,7 +234,10 @@ static sr_error_t *take_field(sr_field_t *field, const place_t *at, const json_t
     if (strcmp(field->type, "signature") != 0) return refuse(at, "Only type signature is supported");
     SR_TRY(take_text(&field->name, at, value, &name_rule));
     SR_TRY(take_text(&field->document, at, value, &document_rule));
-    if (!json_is_object(field->area_sent)) return refuse(at, "An area must be provided");
+    if (!json_is_object(field->area_sent)) {
+        sr_error_t *error = refuse(at, "An area must be provided");
+        return field->area_sent ? sr_error_hint(error, at->pool, "%s was sent", describe(field->area_sent)) : error;
+    }
     SR_TRY(take_existing(&field->existing, at, field->area_sent));
     if (!field->existing) SR_TRY(take_area(&field->area, at, field->area_sent, rules->default_origin));
     return take_caption(&field->caption, at, value, rules);
@@ -266,15 +278,6 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     signer->fields = fields;
     signer->uuid = sr_uuid_make(at->pool);
     return NULL;
-}
-
-/* Returns the type of a JSON value in words, for an error message. */
-static const char *describe(const json_t *value)
-{
-    static const char *const names[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string", [JSON_INTEGER] = "a number",
-        [JSON_REAL] = "a number",    [JSON_TRUE] = "true",      [JSON_FALSE] = "false",     [JSON_NULL] = "null"};
-    return names[json_typeof(value)];
 }
 
 static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length, const sr_signers_rules_t *rules,

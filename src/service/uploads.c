@@ -7,11 +7,12 @@
 #define FILE_NAME_MAX_CHARACTERS 255
 #define SNIFF_BYTES 1024
 
-/* `why` is for the log. The message is in the contract. */
-static sr_error_t *not_pdf(const char *why, apr_pool_t *pool)
+/* `why` is for the log and the hint. The message is in the contract. */
+static sr_error_t *not_pdf(const char *name, const char *why, apr_pool_t *pool)
 {
     sr_intake_count("not-pdf");
-    return sr_error_because(sr_error(pool, SR_EBADREQUEST, "Only PDF files are supported"), pool, "%s", why);
+    sr_error_t *error = sr_error(pool, SR_EBADREQUEST, "Only PDF files are supported");
+    return sr_error_hint(sr_error_because(error, pool, "a file %s", why), pool, "%s %s", name, why);
 }
 
 /* Checks the declared type, and the header "%PDF-" within the first 1,024 bytes (ISO 32000-1, Annex H, note 13). */
@@ -21,9 +22,10 @@ static sr_error_t *look_at(const sr_upload_t *upload, apr_pool_t *pool)
     apr_size_t length;
     sr_blobs_head(upload->spool, &head, &length);
     if (length > SNIFF_BYTES) length = SNIFF_BYTES;
-    if (!upload->declared_pdf) return not_pdf("a file is declared as another type than application/pdf", pool);
-    if (length && memmem(head, length, "%PDF-", 5)) return NULL;
-    return not_pdf("a file has no %PDF- within its first 1024 bytes", pool);
+    if (!upload->declared_pdf) return not_pdf(upload->name, "is declared as another type than application/pdf", pool);
+    if (!length) return not_pdf(upload->name, "is empty", pool);
+    if (memmem(head, length, "%PDF-", 5)) return NULL;
+    return not_pdf(upload->name, "has no %PDF- within its first 1024 bytes", pool);
 }
 
 static sr_error_t *check_names(const apr_array_header_t *uploads, apr_pool_t *pool)
@@ -43,7 +45,7 @@ static sr_error_t *verdict_error(const sr_pdf_probe_t *probe, const char *name, 
 {
     switch (probe->verdict) {
     case SR_PDF_ACCEPTED: return NULL;
-    case SR_PDF_NOT_PDF: return not_pdf("a file is damaged beyond what the helper can repair", pool);
+    case SR_PDF_NOT_PDF: return not_pdf(name, "is damaged beyond what the helper can repair", pool);
     case SR_PDF_PASSWORD:
         sr_intake_count("password");
         return sr_error(pool, SR_EBADREQUEST, "Document %s is password protected", name);

@@ -41,7 +41,7 @@ my @endpoints = (
     ['POST',   '/tokens'], ['GET', '/tokens'], ['GET', '/tokens/current'], ['GET', "/tokens/$org->{test_token}{uuid}"],
     ['DELETE', "/tokens/$org->{test_token}{uuid}"]);
 my $nobody = $client->with(token => undef);
-my %bodies;
+my (%bodies, %says);
 for my $endpoint (@endpoints) {
     my ($method, $path) = @$endpoint;
     for my $kind (sort keys %bad) {
@@ -49,9 +49,15 @@ for my $endpoint (@endpoints) {
             $nobody->request($method, $path, headers => defined $bad{$kind} ? { Authorization => $bad{$kind} } : {});
         is_error($res, 401, 'User not founded for this API Token', "$method $path: $kind");
         $bodies{ $res->body }++;
+        $says{$kind} = $res->headers->header('WWW-Authenticate');
     }
 }
 is(scalar keys %bodies, 1, 'all refusals have the same bytes');
+for my $kind (sort keys %bad) {
+    my $has_token = ($bad{$kind} // '') =~ /^Bearer /;
+    is($says{$kind} =~ /error="invalid_request"/ ? 'no' : $says{$kind}, $has_token ? 'Bearer' : 'no',
+        "WWW-Authenticate tells a request without a token from one with a wrong token: $kind");
+}
 
 is($nobody->get('/signatures', headers => { Authorization => "bEARER   $token" })->code, 200,
     'the scheme is accepted in any case and with more spaces');

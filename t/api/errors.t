@@ -179,6 +179,29 @@ nothing_happens(
         }
     });
 
+# Texts of the contract with several causes: the header X-Hint says which it is.
+my $astray = Sigreq::Client::signers()->[0];
+$astray->{fields}[0]{area} = { x => 1, y => 1, width => 50, height => 20, page => 0 };
+for my $case (
+    [{ files => undef, more => [part('files', pdf(), filename => 'a.pdf')] }, 'unknown form part files'],
+    [{ files => undef, more => [part('file', pdf())] }, 'form part file has no file name: it was passed over'],
+    [{ files => [["\xc3\xa4.pdf", 'no']] }, '%C3%A4.pdf has no %25PDF- within its first 1024 bytes'],
+    [{ files => [['a.pdf', '']] },   'a.pdf is empty'],
+    [{ files => [['a.pdf', pdf(), 'application/octet-stream']] },
+        'a.pdf is declared as another type than application/pdf'],
+    [{ signers => field(document => '/home/a.pdf') }, 'the files are: a.pdf'],
+    [{ signers => area(page => 1) },                  'page 1 of a.pdf: it has 1, counted from 0'],
+    [{ signers => field(area => [1, 2, 3, 4]) },      'an array was sent'],
+    [{ signers => [$astray] },
+        'Signer 1, Field 1: unknown member height of its area; Signer 1, Field 1: unknown member width of its area'],
+    [{ name => '' }, undef])
+{
+    my $res  = $org->{test}->create(%{ $case->[0] });
+    my $hint = $res->headers->header('X-Hint');
+    $hint = join '; ', sort split /; /, $hint if defined $hint;
+    is($hint, $case->[1], $res->body . ': the hint') or diag $res->code;
+}
+
 # One text for all that is no PDF, by contract: the log tells which of them it was.
 my $said = substr $log->slurp, $before;
 like($said, qr/SR0101: refused with 400 .*\Q$_\E/, "the log: $_")

@@ -62,6 +62,19 @@ is_error($client->with(token => undef)->get('/nothing'), 404, 'Not found', 'an u
 is($client->get("/signatures/$uuid")->body, $client->get("/%73ignatures/$uuid", unjudged => 1)->body,
     'an escaped path is the same path');
 
+# a wrong base URL
+my $manual = 'there is no such path: see ' . place('/api/v3/');
+is($client->get('/signature')->headers->header('X-Hint'), $manual, 'an unknown path has a hint');
+is($client->get("/signatures/$uuid")->headers->header('X-Hint'), undef, '… an unknown object has none');
+for my $path ('/api/v2/signatures', '/api', '/v3/signatures', '/signatures', '/tokens/') {
+    for my $method (qw(GET POST)) {
+        my $res = $client->{ua}->start($client->{ua}->build_tx($method => place($path)))->res;
+        is_error($res, 404, 'Not found', "$method $path: JSON");
+        is($res->headers->header('X-Hint'), $manual, '… with the place of the API');
+    }
+}
+is($client->{ua}->get(place("/$_"))->res->headers->header('X-Hint'), undef, "/$_ is httpd's") for qw(apis nothing);
+
 # media types
 for my $type ('text/plain', 'application/json', 'application/x-www-form-urlencoded', 'multipart/mixed; boundary=x',
     'multipart/form-datax') {

@@ -73,7 +73,8 @@ is(status('second.test', '/esign/api/v3/health'),     '200 ours',     'the servi
 is(status('x',           '/elsewhere/api/v3/health'), '404 not ours', 'it is off in a location below one that is on');
 is(status('x',           '/deep/api/v3/health'),      '404 not ours', 'a path between two locations is not handled');
 is(status('x',           '/esign/api/v3/health'),     '404 not ours', 'a location of another host is not handled');
-is(status('x',           '/api/v3x/health'),          '404 not ours', 'a path with a similar beginning is not handled');
+is(status('x',           '/api/v3x/health'),          '404 ours',     'a path with a similar beginning is astray');
+is(status('x',           '/apis/v3/health'),          '404 not ours', '… and not one that begins otherwise');
 is(status('x',           '/index.html') =~ /ours$/ ? status('x', '/nothing.html') : '', '404 not ours',
     'other paths are httpd\'s');
 is(status('x', '/deep/er/place/api/v3/health'),       '200 ours',     'a location given with a slash at its end');
