@@ -71,6 +71,22 @@ static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *do
 
 /* How much of a page's box an area may leave out before it is remarked on, in points: less than what is shown. */
 #define SLACK 0.01
+/* The smallest size of an area, as displayed, that is not remarked on, in points. */
+#define SMALL_WIDTH 20
+#define SMALL_HEIGHT 8
+
+/* Remarks on an area that may have another unit or another origin than the caller thinks. */
+static void remark_area(sr_remarks_t *remarks, int signer, int number, const sr_field_t *field, const sr_page_t *page)
+{
+    const double *const rect = field->placement.rect;
+    const int across = page->rotate % 180 ? 1 : 0;
+    if (rect[across + 2] - rect[across] < SMALL_WIDTH || rect[3 - across] - rect[1 - across] < SMALL_HEIGHT)
+        sr_remark(remarks, "Signer %d, Field %d: the area is less than %d points wide or %d points high", signer,
+                  number, SMALL_WIDTH, SMALL_HEIGHT);
+    if (page->rotate && field->area.origin == SR_ORIGIN_USER_SPACE && !json_object_get(field->area_sent, "origin"))
+        sr_remark(remarks, "Signer %d, Field %d: page %d is rotated by %d degrees, and the area counts before that",
+                  signer, number, field->area.page, page->rotate);
+}
 
 static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr_field_t *field,
                          const apr_array_header_t *documents)
@@ -94,6 +110,7 @@ static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr
     if (outside || crosses)
         sr_remark(remarks, "Signer %d, Field %d: the area lies %soutside of page %d", signer, number,
                   outside ? "" : "partly ", field->area.page);
+    if (!field->existing) remark_area(remarks, signer, number, field, page);
     const int side = page->rotate % 180 ? 0 : 1;
     if (field->caption && *field->caption && sr_caption_line(rect[side + 2] - rect[side]) == 0)
         sr_remark(remarks, "Signer %d, Field %d: the area is too low for a caption", signer, number);

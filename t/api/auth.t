@@ -54,7 +54,7 @@ for my $endpoint (@endpoints) {
 }
 is(scalar keys %bodies, 1, 'all refusals have the same bytes');
 for my $kind (sort keys %bad) {
-    my $has_token = ($bad{$kind} // '') =~ /^Bearer /;
+    my $has_token = ($bad{$kind} // '') =~ /^Bearer \S/;
     is($says{$kind} =~ /error="invalid_request"/ ? 'no' : $says{$kind}, $has_token ? 'Bearer' : 'no',
         "WWW-Authenticate tells a request without a token from one with a wrong token: $kind");
 }

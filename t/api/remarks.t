@@ -78,6 +78,18 @@ is_deeply(
         'Signer 1, Field 9: the area lies outside of page 0'],
     '… that lie outside');
 
+is_deeply(
+    warned(
+        'small areas, and rotated pages', files => [['a.pdf', pdf(pages => [{}, { rotate => 90 }])]],
+        signers => with_areas(
+            { %on, w => 19 }, { %on, h => 7 }, { %on, w => 20, h => 8 }, { %on, w => 0.3, h => 0.1 },
+            { %on, page => 1, w => 8, h => 20 }, { %on, page => 1, w => 20, h => 8, origin => 'user-space' },
+            { %on, page => 1, origin => 'top-left' })),
+    [(map {"Signer 1, Field $_: the area is less than 20 points wide or 8 points high"} 1, 2, 4),
+        'Signer 1, Field 5: page 1 is rotated by 90 degrees, and the area counts before that',
+        'Signer 1, Field 6: the area is less than 20 points wide or 8 points high'],
+    '… are reported, unless they say their origin');
+
 my $sent = '{"x":10.25,"y":-3,"w":1e2,"h":20,"page":1,"origin":"top-left"}';
 my $json = encode_json(with_areas('AREA')) =~ s/"AREA"/$sent/r;
 my $made = $client->create(@pages, signers => $json)->json;
