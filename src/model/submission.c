@@ -229,7 +229,8 @@ static bool has_replaced_or_reminded(const sr_submission_t *submission)
 static bool is_extended(const sr_submission_t *submission)
 {
     return submission->expires_at || submission->external_id || submission->metadata || submission->redirect_url
-           || submission->reminders.most || submission->state == SR_SUBMISSION_CANCELLED || in_order(submission)
+           || submission->reminders.most || submission->state == SR_SUBMISSION_CANCELLED
+           || submission->state == SR_SUBMISSION_DELETED || in_order(submission)
            || has_replaced_or_reminded(submission);
 }
 

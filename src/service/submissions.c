@@ -56,10 +56,25 @@ sr_error_t *sr_service_submission(const sr_service_t *service, sr_shown_submissi
     return shown->tag ? NULL : render_again(service, shown, token_hash, uuid, pool, pool);
 }
 
+/* Returns the representation of a deleted submission, which has nothing but its uuids and times. */
+static const char *tombstone(const sr_listed_row_t *row, apr_pool_t *pool)
+{
+    const sr_submission_t submission = {.uuid = row->uuid,
+                                        .name = "",
+                                        .template_uuid = row->template,
+                                        .state = SR_SUBMISSION_DELETED,
+                                        .created_at = row->created_at,
+                                        .updated_at = row->updated_at,
+                                        .created_by = {"", "", ""},
+                                        .documents = apr_array_make(pool, 1, sizeof(sr_document_state_t)),
+                                        .signers = apr_array_make(pool, 1, sizeof(sr_signer_t))};
+    return sr_submission_render(&submission, pool);
+}
+
 /* Makes the items of a page of the list. Those after the one with which the representations have LIST_BYTES get none.
  */
 static sr_error_t *items_of(const sr_service_t *service, apr_array_header_t **items, const apr_array_header_t *rows,
-                            const char *token_hash, const sr_list_place_t *place, apr_pool_t *pool)
+                            bool deleted, const char *token_hash, const sr_list_place_t *place, apr_pool_t *pool)
 {
     apr_size_t size = 0;
     apr_pool_t *each;
@@ -70,9 +85,9 @@ static sr_error_t *items_of(const sr_service_t *service, apr_array_header_t **it
         sr_list_item_t *item = apr_array_push(*items);
         *item = (sr_list_item_t){NULL, row->created_at, row->id};
         if (size >= LIST_BYTES) continue;
-        item->body = row->representation;
+        item->body = deleted ? tombstone(row, pool) : row->representation;
         apr_pool_clear(each);
-        if (row->old && i < place->limit - 1) {
+        if (!deleted && row->old && i < place->limit - 1) {
             sr_shown_submission_t shown;
             SR_TRY(render_again(service, &shown, token_hash, row->uuid, pool, each));
             item->body = shown.representation;
@@ -89,6 +104,7 @@ static sr_error_t *list(const sr_service_t *service, sr_list_result_t *page, con
     const char *q = filter->q ? sr_text_fold(filter->q, pool) : NULL;
     const bool of_signer = filter->status && sr_name_is(sr_status_names, filter->status);
     const char *states = of_signer ? sr_signer_states_of_status(filter->status, pool) : NULL;
+    const bool deleted = filter->status && !strcmp(filter->status, "deleted");
     apr_array_header_t *rows, *items;
     sr_list_place_t place;
     sr_outcome_t outcome;
@@ -98,7 +114,7 @@ static sr_error_t *list(const sr_service_t *service, sr_list_result_t *page, con
                                     filter->external_id, filter->updated_after, q, filter->created_after,
                                     filter->created_before, LIST_BYTES, SR_REPRESENTATION_VERSION, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
-    SR_TRY(items_of(service, &items, rows, token_hash, &place, pool));
+    SR_TRY(items_of(service, &items, rows, deleted, token_hash, &place, pool));
     sr_service_list_page(page, items, &place, pool);
     return NULL;
 }

@@ -74,6 +74,14 @@ subtest 'which submissions can be deleted' => sub {
     is_error($org->{live}->delete(path_of($made)), 404, 'Not found', 'nor does the other environment');
     is($client->delete(path_of($made))->code, 204, 'it is deleted');
     is_error($client->delete(path_of($made)), 410, 'This submission was deleted', 'again');
+    my $list = sub { $client->get('/signatures', query => {@_})->json->{data} };
+    my ($tombstone) = @{ $list->(status => 'deleted', updatedAfter => $made->{updatedAt}) };
+    is_deeply([@$tombstone{qw(uuid createdAt status name submitters documents)}],
+        [@$made{qw(uuid createdAt)}, 'deleted', '', [], []], 'the list shows with status=deleted that it was deleted');
+    cmp_ok($tombstone->{updatedAt}, 'gt', $made->{updatedAt}, '… and when');
+    is_deeply($list->(status => 'deleted', updatedAfter => $tombstone->{updatedAt}), [], '… and no others');
+    is_deeply($list->(updatedAfter => $made->{updatedAt}), [], 'without the filter it is not in the list');
+    is_deeply($other->get('/signatures', query => { status => 'deleted' })->json->{data}, [], '… nor for another user');
     my $late = submission('open');
     sql("UPDATE submission SET expires_at = 1 WHERE uuid = '$late->{uuid}'");
     is($client->delete(path_of($late))->code, 204, 'one whose deadline is over');

@@ -7,6 +7,7 @@ use Digest::SHA 'sha256_hex';
 use File::Temp 'tempdir';
 use IO::Socket::INET ();
 use Mojo::File 'path';
+use Mojo::JSON 'decode_json';
 use Sigreq::Here qw(organisation place suite wait_for);
 use Sigreq::PDF 'pdf';
 use Sigreq::Signer;
@@ -35,7 +36,34 @@ SKIP: {
         try($name, $program);
     }
 }
+SKIP: {
+    skip 'Python: not installed', 1
+        if system('sh', '-c', 'exec "$@" >/dev/null 2>&1', 'sh', @{ $runs{Python}[0] }) != 0;
+    mirrors(path(suite->{source}, 'docs/programs.md')->slurp =~ /^`mirror\.py`.*?^```python\n(.*?)^```$/ms);
+}
 done_testing;
+
+sub mirrors {
+    my ($program) = @_;
+    my $folder    = tempdir(CLEANUP => 1);
+    my $client    = organisation()->{test};
+    local %ENV = (%ENV, BASE_URL => place() =~ s{/$}{}r, TOKEN => $client->{token});
+    Sigreq::Suite::write_file("$folder/mirror.py", $program);
+    my $kept = sub {
+        is(system("cd $folder && /usr/bin/python3 mirror.py >said 2>&1"), 0, "mirror.py: $_[0]")
+            or diag path($folder, 'said')->slurp;
+        return { map { m{/([^/]+)\.json$} => decode_json(path($_)->slurp) } glob "$folder/mirror/*.json" };
+    };
+    my @made = map { $client->create->json } 1 .. 3;
+    is_deeply($kept->('the first run'), { map { $_->{uuid} => $_ } @made }, '… has all');
+    my $path = "/signatures/$made[0]{uuid}";
+    my $cancelled = $client->post("$path/cancel")->json;
+    is($kept->('the next run')->{ $made[0]{uuid} }{updatedAt}, $cancelled->{updatedAt}, '… has what was changed');
+    $client->delete($path);
+    is_deeply([sort keys %{ $kept->('after a deletion') }], [sort map { $_->{uuid} } @made[1, 2]],
+        '… does not have what was deleted');
+    return;
+}
 
 sub try {
     my ($name, $program) = @_;

@@ -247,14 +247,15 @@ END $$
 -- The rows of one response to a list query, in one of the two directions of the index, from all submissions or from few.
 -- @macro PAGE(way, SOURCE) SELECT 'ok', p.uuid,
 --            CASE WHEN p.total - p.size < p_bytes AND p.version >= p_version THEN p.representation END,
---            p.total - p.size < p_bytes AND p.version < p_version, p.created_at, p.id
+--            p.total - p.size < p_bytes AND p.version < p_version, p.created_at, p.id, p.updated_at, p.template_uuid
 --     FROM (SELECT page.*, sum(page.size)
 --                      OVER (ORDER BY page.created_at way, page.id way ROWS UNBOUNDED PRECEDING) AS total
 --           FROM (SELECT s.representation, octet_length(s.representation) AS size,
---                        s.representation_version AS version, s.uuid, s.created_at, s.id
+--                        s.representation_version AS version, s.uuid, s.created_at, s.id, s.updated_at,
+--                        s.template_uuid
 --                 FROM SOURCE s
 --                 WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
---                   AND s.environment = t.environment AND s.state <> 'deleted'
+--                   AND s.environment = t.environment AND (s.state <> 'deleted' OR p_state = 'deleted')
 --                   AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
 --                   AND (p_states IS NULL OR (SELECT true FROM sigreq.signer g
 --                                             WHERE g.submission_id = s.id
@@ -279,7 +280,8 @@ END $$
 CREATE FUNCTION sigreq.submission_list(p_token_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
     p_id bigint, p_states text, p_state text, p_external_id text, p_updated bigint, p_q text, p_after bigint,
     p_before bigint, p_bytes bigint, p_version integer)
-RETURNS TABLE (outcome text, uuid uuid, representation text, old boolean, created_at bigint, id bigint)
+RETURNS TABLE (outcome text, uuid uuid, representation text, old boolean, created_at bigint, id bigint,
+               updated_at bigint, template uuid)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column

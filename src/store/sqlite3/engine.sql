@@ -46,7 +46,7 @@
 --     attempts int, body json, due_in int?}
 -- @row key {key text}
 -- @row lease {body json?, holder text?}
--- @row listed {uuid uuid, representation text?, old bool, created_at time, id int}
+-- @row listed {uuid uuid, representation text?, old bool, created_at time, id int, updated_at time, template uuid}
 -- @row organization {uuid uuid, name text, quota int?, used int, created_at time}
 -- @row overview {uuid uuid, environment text, organization text, email text, name text, state text, signers int,
 --     completed int, created_at time, updated_at time, closed_at time?, expires_at time?,

@@ -192,12 +192,15 @@ LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 --        CASE WHEN total - size < (SELECT bytes FROM b)
 --             THEN (SELECT CASE WHEN r.representation_version >= (SELECT version FROM b) THEN r.representation END
 --                   FROM submission r WHERE r.id = page.id) END,
---        total - size < (SELECT bytes FROM b) AND representation_version < (SELECT version FROM b), created_at, id FROM (
+--        total - size < (SELECT bytes FROM b) AND representation_version < (SELECT version FROM b), created_at, id,
+--        updated_at, template_uuid FROM (
 --     SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
---     SELECT s.id, s.uuid, s.created_at, s.representation_version, length(CAST(s.representation AS BLOB)) AS size
+--     SELECT s.id, s.uuid, s.created_at, s.updated_at, s.template_uuid, s.representation_version,
+--            length(CAST(s.representation AS BLOB)) AS size
 --     FROM submission s
 --     WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
---       AND s.environment = (SELECT environment FROM me) AND s.state <> 'deleted'
+--       AND s.environment = (SELECT environment FROM me)
+--       AND (s.state <> 'deleted' OR (SELECT state FROM b) = 'deleted')
 --       AND (s.created_at, s.id) < (SELECT CASE newer WHEN is_newer THEN high_at ELSE -2 END, high_id FROM b)
 --       AND (s.created_at, s.id) > (SELECT low_at, low_id FROM b)
 --       AND ((SELECT states FROM b) IS NULL
@@ -233,7 +236,7 @@ b AS MATERIALIZED (
 me AS MATERIALIZED (
     SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
     WHERE @CALLER(t))
-SELECT 'unauthorized', NULL, NULL, NULL, NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
+SELECT 'unauthorized', NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
 @PAGE(0, DESC)
 UNION ALL
