@@ -21,6 +21,7 @@ endif
 PORT   ?= 8080
 STATE  ?= run
 DB     ?= sqlite3
+ALLOW  ?= https://app.example.org
 RECEIVER ?= 8081
 CORPUS ?= ../shared/corpus
 PREFIX ?= /usr
@@ -361,11 +362,12 @@ test-debian13: deb
 #: make deps                           install the Debian packages for all of this (root or sudo)
 deps:
 	tools/deps all
-#: make run [PORT=] [STATE=] [DB=]     start a server to try, with tokens, on 127.0.0.1 (DB=sqlite3 or pgsql)
+#: make run [PORT=] [STATE=] [DB=] [ALLOW=]  start a server to try, with tokens, on 127.0.0.1 (DB=sqlite3 or pgsql); ALLOW is an origin
+#:                                     that may frame the signing page and be its redirectUrl, such as http://localhost:3000
 run:
 	@tools/deps run $(DB)
 	@$(MAKE) --no-print-directory $(if $(V),,-s) $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc)) all
-	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)'
+	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)' --allow '$(ALLOW)'
 #: make demo-receiver [STATE=]         print the webhooks of `make run`
 demo-receiver:
 	@exec tools/demo-receiver --state '$(STATE)' --port '$(RECEIVER)'

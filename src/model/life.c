@@ -61,11 +61,12 @@ sr_error_t *sr_metadata_read(const json_t **metadata, const char *text, apr_size
 const char *sr_redirect_origin(const char *url, apr_pool_t *pool)
 {
     apr_uri_t uri;
-    if (apr_uri_parse(pool, url, &uri) != APR_SUCCESS || !uri.scheme || strcasecmp(uri.scheme, "https") != 0)
-        return NULL;
+    if (apr_uri_parse(pool, url, &uri) != APR_SUCCESS || !uri.scheme) return NULL;
     if (!uri.hostname || !*uri.hostname || uri.user || uri.password) return NULL;
-    const bool usual = !uri.port_str || !strcmp(uri.port_str, "443");
-    char *origin = apr_pstrcat(pool, "https://", uri.hostname, usual ? NULL : ":", uri.port_str, NULL);
+    const bool here = !strcasecmp(uri.hostname, "localhost") || !strcmp(uri.hostname, "127.0.0.1");
+    if (strcasecmp(uri.scheme, "https") != 0 && (!here || strcasecmp(uri.scheme, "http") != 0)) return NULL;
+    const bool usual = !uri.port_str || apr_uri_port_of_scheme(uri.scheme) == uri.port;
+    char *origin = apr_pstrcat(pool, uri.scheme, "://", uri.hostname, usual ? NULL : ":", uri.port_str, NULL);
     for (char *c = origin; *c; c++)
         if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 'a' - 'A');
     return origin;

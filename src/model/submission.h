@@ -181,7 +181,8 @@ sr_error_t *sr_deadline_read(apr_time_t *expires_at, const char *text, apr_time_
 sr_error_t *sr_external_id_read(const char **external_id, const char *text, apr_pool_t *pool);
 /* Reads a JSON object of at most 4 kB, which is released with the pool. */
 sr_error_t *sr_metadata_read(const json_t **metadata, const char *text, apr_size_t length, apr_pool_t *pool);
-/* Returns the origin of a URL (RFC 6454, 6.2) in lower case, or NULL if it is not https. */
+/* Returns the origin of a URL (RFC 6454, 6.2) in lower case, or NULL if it is neither https nor http://localhost or
+ * http://127.0.0.1, where developers try their programs. */
 const char *sr_redirect_origin(const char *url, apr_pool_t *pool);
 /* Reads an https URL whose origin is in `allowed` (const char *, "https://example.org"; or NULL). */
 sr_error_t *sr_redirect_read(const char **redirect_url, const char *text, const apr_array_header_t *allowed,

@@ -256,13 +256,11 @@ static const char *title_of(const json_t *view, apr_pool_t *pool)
     return apr_pstrcat(pool, sr_json_string(view, "name"), " \xc2\xb7 ", organization, NULL);
 }
 
-/* Returns the host of an https URL, or NULL. */
+/* Returns the host of a URL, or NULL. */
 static const char *host_of(const char *url, apr_pool_t *pool)
 {
-    static const char scheme[] = "https://";
-    if (!url || strncmp(url, scheme, sizeof scheme - 1) != 0) return NULL;
-    url += sizeof scheme - 1;
-    return apr_pstrmemdup(pool, url, strcspn(url, "/?#"));
+    const char *host = url ? strstr(url, "://") : NULL;
+    return host ? apr_pstrmemdup(pool, host + 3, strcspn(host + 3, "/?#")) : NULL;
 }
 
 sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer)

@@ -75,11 +75,18 @@ static void test_redirects(void)
         {"https://app.example.org/a b", false},
         {"//app.example.org/", false},
         {"https://intranet.test:8443/", true},
+        {"http://localhost:3000/signed", true},
+        {"http://localhost:3001/", false},
+        {"https://localhost:3000/", false},
+        {"http://localhost.evil.test:3000/", false},
+        {"http://127.0.0.1/", false},
     };
     apr_array_header_t *origins = apr_array_make(pool, 2, sizeof(const char *));
     const char *url;
     APR_ARRAY_PUSH(origins, const char *) = sr_redirect_origin("https://App.Example.org/", pool);
     APR_ARRAY_PUSH(origins, const char *) = sr_redirect_origin("https://intranet.test:8443", pool);
+    APR_ARRAY_PUSH(origins, const char *) = sr_redirect_origin("http://localhost:3000", pool);
+    ok(!sr_redirect_origin("http://app.example.org", pool), "http is for this machine alone");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sr_error_t *error = sr_redirect_read(&url, cases[i].url, origins, pool);
         ok(!error == cases[i].allowed && !url != cases[i].allowed, "%s is %s", cases[i].url,
