@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mail.c: sends an invitation (letter.c) by SMTP. Names cannot add a line or a header: in headers they are encoded
- * words (RFC 2047) without control characters. An address is used only if it needs no quoting. */
+ * words (RFC 2047) without control characters. src/model/email.c says to which addresses mail can be sent. */
 #include "jobs/call.h"
 
 #include <apr_encode.h>
@@ -30,21 +30,6 @@ static const char *encoded(const char *text, apr_pool_t *pool)
         text = end;
     }
     return words;
-}
-
-/* Returns true if an address needs no quoting (RFC 5322, dot-atom). UTF-8 is allowed in the domain. */
-static bool is_plain_address(const char *address)
-{
-    const char *at = strrchr(address, '@');
-
-    if (!at || at == address || !at[1] || strlen(address) > 254) return false;
-    for (const char *c = address; *c; c++) {
-        const bool letter = ((*c | 32) >= 'a' && (*c | 32) <= 'z') || (*c >= '0' && *c <= '9') || *c == '.';
-        if (letter || c == at || (c < at && strchr("!#$%&'*+-/=?^_`{|}~", *c))) continue;
-        if (c > at && (*c == '-' || (unsigned char)*c >= 0x80)) continue;
-        return false;
-    }
-    return true;
 }
 
 static const char *mailbox(const char *name, const char *address, apr_pool_t *pool)
@@ -98,13 +83,10 @@ static const char *message_of(const sr_call_t *call, const char *boundary, const
 }
 
 /* Returns the address of the requester if replies can be sent to it, else NULL. */
-static const char *reply_address(const sr_mail_t *mail, const json_t *invitation)
+static const char *reply_address(const sr_mail_t *mail, const json_t *invitation, apr_pool_t *pool)
 {
     const char *address = mail->names_requester ? sr_json_string(invitation, "address") : NULL;
-    if (!address || !is_plain_address(address)) return NULL;
-    for (const char *c = address; *c; c++)
-        if ((unsigned char)*c >= 0x80) return NULL; /* it would need SMTPUTF8 (RFC 6532) */
-    return address;
+    return address ? sr_address_of(address, pool) : NULL;
 }
 
 static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, const char *reply_to,
@@ -171,12 +153,14 @@ void sr_mail_release(sr_call_t *call)
 
 /* --- one mail */
 
-static const char *fault_of(const sr_mail_t *mail, const json_t *invitation)
+/* Sets *address to the signer's. */
+static const char *fault_of(const sr_mail_t *mail, const char **address, const json_t *invitation, apr_pool_t *pool)
 {
-    const char *address = invitation ? sr_json_string(invitation, "email") : NULL;
+    const char *email = invitation ? sr_json_string(invitation, "email") : NULL;
 
     if (!mail || (!mail->url && !mail->folder)) return "this server sends no mail (SigreqSMTP)";
-    if (!address || !is_plain_address(address)) return "mail cannot be sent to this address";
+    *address = email ? sr_address_of(email, pool) : NULL;
+    if (!*address) return "mail cannot be sent to this address";
     if (!sr_json_string(invitation, "link")) return "no mail without a link (SigreqBaseURL)";
     return NULL;
 }
@@ -187,7 +171,7 @@ static bool compose(sr_call_t *call, const sr_mail_t *mail, const json_t *invita
                     apr_pool_t *pool)
 {
     const char *boundary = sr_uuid_make(pool), *to = mailbox(sr_json_string(invitation, "signer"), address, pool);
-    const char *reply = reply_address(mail, invitation);
+    const char *reply = reply_address(mail, invitation, pool);
     const char *reply_to = reply ? mailbox(sr_json_string(invitation, "sender"), reply, pool) : NULL;
     sr_letter_t letter;
 
@@ -201,10 +185,10 @@ static bool compose(sr_call_t *call, const sr_mail_t *mail, const json_t *invita
 CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char **fault,
                     apr_pool_t *pool)
 {
-    *fault = fault_of(mail, invitation);
+    const char *address;
+    *fault = fault_of(mail, &address, invitation, pool);
     if (*fault) return NULL;
-    const bool elsewhere = sr_letter_is_test(invitation) && mail->test_to;
-    const char *address = elsewhere ? mail->test_to : sr_json_string(invitation, "email");
+    if (sr_letter_is_test(invitation) && mail->test_to) address = mail->test_to;
     set_options(call, mail, address);
     call->is_mail = true;
     if (!call->recipients || !compose(call, mail, invitation, address, pool)) {

@@ -246,6 +246,9 @@ typedef struct sr_signers_rules_t {
     sr_remarks_t *remarks; /* gets a remark for each unknown member; or NULL */
 } sr_signers_rules_t;
 
+/* email.c: returns an email address as mail headers and SMTP have it, with A-labels in its domain, or NULL if no mail
+ * can be sent to it. */
+const char *sr_address_of(const char *text, apr_pool_t *pool);
 /* Parses and checks the JSON array. *signers gets sr_signer_t with new uuids. Errors: SR_EBADREQUEST. */
 sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr_size_t length,
                              const sr_signers_rules_t *rules, apr_pool_t *pool);

@@ -87,7 +87,9 @@ static const char *echo(const json_t *value, apr_pool_t *pool)
     return sr_text_cut(text, MAX_ECHO, pool);
 }
 
-static sr_error_t *take_email(const char **email, const place_t *at, const json_t *object, bool required)
+/* An address to which no mail can be sent is an error only if mail will be sent. */
+static sr_error_t *take_email(const char **email, const place_t *at, const json_t *object,
+                              const sr_signers_rules_t *rules)
 {
     static const text_rule_t rule = {"email", "An email", MAX_EMAIL};
     const json_t *const value = json_object_get(object, rule.key);
@@ -95,10 +97,12 @@ static sr_error_t *take_email(const char **email, const place_t *at, const json_
 
     *email = NULL;
     if (!value || json_is_null(value) || (text && !*text))
-        return required ? refuse(at, "An email must be provided when sendEmail is enabled") : NULL;
-    if (!text || !sr_text_is_email(text))
+        return rules->send_email ? refuse(at, "An email must be provided when sendEmail is enabled") : NULL;
+    const bool sendable = text && sr_address_of(text, at->pool);
+    if (!text || !sr_text_is_email(text) || (rules->send_email && !sendable && sr_text_length(text) <= MAX_EMAIL))
         return refuse(at, apr_psprintf(at->pool, "Invalid email format: %s", echo(value, at->pool)));
     SR_TRY(check_limits(at, text, &rule));
+    if (!sendable) sr_remark(rules->remarks, "Signer %d: no mail can be sent to this email", at->signer);
     *email = text;
     return NULL;
 }
@@ -257,7 +261,7 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     remark_unknown(at, value, known, "", rules->remarks);
     SR_TRY(take_text(&signer->firstname, at, value, &firstname_rule));
     SR_TRY(take_text(&signer->lastname, at, value, &lastname_rule));
-    SR_TRY(take_email(&signer->email, at, value, rules->send_email));
+    SR_TRY(take_email(&signer->email, at, value, rules));
     at->email = signer->email;
     SR_TRY(take_locale(&signer->locale, at, value, rules));
     SR_TRY(take_order(&signer->order, at, value));
@@ -301,7 +305,7 @@ sr_error_t *sr_signer_read_person(sr_signer_t *signer, const json_t *object, boo
     *signer = (sr_signer_t){0};
     SR_TRY(take_text(&signer->firstname, &at, object, &firstname_rule));
     SR_TRY(take_text(&signer->lastname, &at, object, &lastname_rule));
-    SR_TRY(take_email(&signer->email, &at, object, email));
+    SR_TRY(take_email(&signer->email, &at, object, &rules));
     return take_locale(&signer->locale, &at, object, &rules);
 }
 

@@ -80,6 +80,8 @@ static sr_error_t *remind_one(const sr_service_t *service, sr_transition_t *tran
     give_back(reminding); /* of an attempt before this one */
     if (!signer) return sr_error(transition->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_submission_may_remind(&signing->submission, signer, signing->clock, transition->pool));
+    if (!sr_address_of(signer->email, transition->pool))
+        return sr_error(transition->pool, SR_ECONFLICT, "No mail can be sent to the email of this signer");
     return remind(service, transition, reminding, signer);
 }
 

@@ -15,7 +15,7 @@ static void check_header(const char *header)
         size_t length = end ? (size_t)(end - line) : strlen(line);
         fuzz_must(length <= LONGEST_LINE && !memchr(line, '\r', length) && !memchr(line, '\n', length));
         fuzz_must(line == header ? strchr(header, ':') != NULL : *line == ' ');
-        for (size_t i = 0; i < length; i++) fuzz_must((unsigned char)line[i] >= ' ' && line[i] != 0x7f);
+        for (size_t i = 0; i < length; i++) fuzz_must(line[i] >= ' ' && line[i] < 0x7f);
         line = end ? end + 2 : NULL;
     }
 }
