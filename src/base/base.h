@@ -251,6 +251,11 @@ uint32_t sr_text_next(const char **text);
 const char *sr_text_printable(const char *text, apr_pool_t *pool);
 /* Returns a copy without the characters that change the direction of text (U+202E and others). */
 const char *sr_text_undirected(const char *text, apr_pool_t *pool);
+/* Returns the text in the normal form NFC, in which "e" with an accent is one character, or `text` if it is not UTF-8.
+ */
+const char *sr_text_composed(const char *text, apr_pool_t *pool);
+/* Returns a copy without spaces at its ends. */
+const char *sr_text_trimmed(const char *text, apr_pool_t *pool);
 /* Returns the text in lower case, for searches (simple case mapping of all scripts). */
 const char *sr_text_fold(const char *text, apr_pool_t *pool);
 /* Reads a decimal number of one to nine digits. For any other text it returns false and sets the number to 0. */

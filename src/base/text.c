@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unicase.h>
 #include <unictype.h>
+#include <uninorm.h>
 #include <unistr.h>
 
 #define REPLACEMENT 0xFFFD
@@ -126,6 +127,26 @@ const char *sr_text_undirected(const char *text, apr_pool_t *pool)
         if (!is_direction(c)) out = encode(out, c);
     *out = '\0';
     return copy;
+}
+
+const char *sr_text_composed(const char *text, apr_pool_t *pool)
+{
+    size_t length;
+    uint8_t *composed = u8_normalize(UNINORM_NFC, (const uint8_t *)text, strlen(text) + 1, NULL, &length);
+
+    if (!composed) return text;
+    text = apr_pstrmemdup(pool, (char *)composed, length);
+    free(composed);
+    return text;
+}
+
+const char *sr_text_trimmed(const char *text, apr_pool_t *pool)
+{
+    text += strspn(text, " ");
+    apr_size_t length = strlen(text);
+
+    while (length && text[length - 1] == ' ') length--;
+    return apr_pstrmemdup(pool, text, length);
 }
 
 const char *sr_text_fold(const char *text, apr_pool_t *pool)

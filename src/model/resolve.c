@@ -6,8 +6,9 @@
 #include <apr_hash.h>
 #include <string.h>
 
-/* A field may use a document's name decoded or as it was sent. A document whose decoded name matches has precedence. */
-static const sr_document_t *find_document(const apr_array_header_t *documents, const char *name)
+/* A field may use a document's name decoded or as it was sent. A document whose decoded name matches has precedence.
+ * The last attempt is for macOS, which decomposes the letters of file names. */
+static const sr_document_t *find_document(const apr_array_header_t *documents, const char *name, apr_pool_t *pool)
 {
     int i;
 
@@ -18,6 +19,11 @@ static const sr_document_t *find_document(const apr_array_header_t *documents, c
     for (i = 0; i < documents->nelts; i++) {
         const sr_document_t *document = &APR_ARRAY_IDX(documents, i, sr_document_t);
         if (document->raw && strcmp(document->raw, name) == 0) return document;
+    }
+    name = sr_text_composed(name, pool);
+    for (i = 0; i < documents->nelts; i++) {
+        const sr_document_t *document = &APR_ARRAY_IDX(documents, i, sr_document_t);
+        if (strcmp(sr_text_composed(document->name, pool), name) == 0) return document;
     }
     return NULL;
 }
@@ -53,7 +59,7 @@ static sr_error_t *resolve_existing(sr_field_t *field, const sr_document_t *docu
 static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *documents, apr_hash_t *named,
                                  apr_pool_t *pool)
 {
-    const sr_document_t *const document = find_document(documents, field->document);
+    const sr_document_t *const document = find_document(documents, field->document, pool);
     const sr_page_t *page;
 
     if (!document) return unknown_document(documents, field->document, pool);
@@ -92,7 +98,7 @@ static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr
                          const apr_array_header_t *documents)
 {
     const double *const rect = field->placement.rect;
-    const sr_document_t *const document = find_document(documents, field->document);
+    const sr_document_t *const document = find_document(documents, field->document, documents->pool);
     const sr_page_t *const page = document ? sr_pages_at(document->pages, field->area.page) : NULL;
 
     if (!page) return;

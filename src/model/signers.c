@@ -12,6 +12,7 @@
 #define MAX_EMAIL 254 /* RFC 5321, 4.5.3.1.3, without the angle brackets */
 /* JSON values that are allowed for each signer and field: a field has 12, and a client may add members. */
 #define VALUES_EACH 50
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 #define MAX_ECHO 254 /* characters of a malformed email that its message repeats */
 
 /* The signer and field that is being checked. Both count from 1, as in messages. Field 0 is the signer itself. */
@@ -287,8 +288,9 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
 static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length, const sr_signers_rules_t *rules,
                               apr_pool_t *pool)
 {
+    const apr_size_t mark = length >= 3 && !memcmp(text, BYTE_ORDER_MARK, 3) ? 3 : 0; /* RFC 8259, 8.1 */
     const apr_size_t most = ((apr_size_t)rules->max_signers + (apr_size_t)rules->max_fields) * VALUES_EACH;
-    sr_error_t *const error = sr_json_parse_tolerant(list, text, length, most, pool);
+    sr_error_t *const error = sr_json_parse_tolerant(list, text + mark, length - mark, most, pool);
     const char *reason = NULL;
 
     if (error && error->code != SR_EBADREQUEST) return error;

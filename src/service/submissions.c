@@ -101,7 +101,7 @@ static sr_error_t *items_of(const sr_service_t *service, apr_array_header_t **it
 static sr_error_t *list(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                         const sr_list_query_t *query, const sr_submission_filter_t *filter, apr_pool_t *pool)
 {
-    const char *q = filter->q ? sr_text_fold(filter->q, pool) : NULL;
+    const char *q = filter->q ? sr_text_fold(sr_text_trimmed(filter->q, pool), pool) : NULL;
     const bool of_signer = filter->status && sr_name_is(sr_status_names, filter->status);
     const char *states = of_signer ? sr_signer_states_of_status(filter->status, pool) : NULL;
     const bool deleted = filter->status && !strcmp(filter->status, "deleted");

@@ -136,6 +136,18 @@ subtest 'file names' => sub {
     }
 };
 
+subtest 'composed and decomposed names' => sub {
+    my ($composed, $decomposed) = ("\x{dc}bergabe.pdf", "U\x{308}bergabe.pdf");
+    for my $pair ([$composed, $decomposed], [$decomposed, $composed]) {
+        my ($file, $named) = @$pair;
+        my $signers = Sigreq::Client::signers();
+        $signers->[0]{fields}[0]{document} = $named;
+        my $res = $org->{test}->create(files => [[encode('UTF-8', $file), pdf()]], signers => $signers);
+        is($res->code, 201, 'a field may name a file in the other form') or diag $res->body;
+        is($res->json('/submitters/0/fields/0/document'), $file, '… it is shown as the file was sent');
+    }
+};
+
 subtest 'the quota counts only production' => sub {
     is(used($org),                   0,   'test submissions do not count against the quota');
     is($org->{live}->create()->code, 201, 'a production submission');

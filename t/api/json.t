@@ -19,7 +19,7 @@ my @rows = (
     ['two values',    "$good []",  $not_array], ['a comment', "/* x */ $good", $not_array],
     ['single quotes', "[{'a':1}]", $not_array],
     ['NaN', '[NaN]', $not_array], ['Infinity', '[-Infinity]', $not_array], ['a bare word', '[yes]', $not_array],
-    ['a byte order mark', "\xEF\xBB\xBF$good",                    $not_array],
+    ['two byte order marks', "\xEF\xBB\xBF" x 2 . $good, $not_array],
     ['UTF-16',            join('', map {"$_\0"} split //, $good), $not_array],
     ['NUL after it',      "$good\0",                              $not_array], ['NUL before it', "\0$good", $not_array],
     ['invalid UTF-8', $good =~ s/Ann/A\xFFn/r, $not_array], ['overlong UTF-8', $good =~ s/Ann/A\xC0\xAFn/r, $not_array],
@@ -65,7 +65,7 @@ nothing_happens(
 like($org->{test}->create(signers => "[\n\n  oops")->body, qr/line 3/, 'the message has the line');
 
 is($org->{test}->create(signers => $_->[1])->code, 201, "$_->[0] is fine")
-    for ['white space around', " \r\n\t$good \n"],
+    for ['white space around', " \r\n\t$good \n"], ['a byte order mark', "\xEF\xBB\xBF$good"],
     ['an unknown key', $good =~ s/\[\{/[{"phone":"+1",/r], ['escapes', $good =~ s/Ann/\\u0041nn \\ud83d\\ude00/r],
     ['a real for x',   in_area(x => '1.5e1')], ['a negative y', in_area(y => '-3000.25')],
     ['a tiny w',       in_area(w => '1e-300')],

@@ -61,6 +61,7 @@ subtest 'filters' => sub {
     my %finds = (
         'zoë'        => 1, 'ZOË' => 1, 'łukasz' => 1, 'zoe.l@example' => 1, 'straße' => 1, '50%' => 1, '_now' => 1,
         '\\ back'    => 1,
+        ' zoë  '     => 1,
         'zoë łukasz' => 1, '%' => 1, '_' => 1, 'nobody' => 0, '5_%' => 0, "'" => 0, 'zoe' => 1, "off\0" => undef);
     for my $q (sort keys %finds) {
         my $res = $client->get('/signatures', query => { q => $q });
