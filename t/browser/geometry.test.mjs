@@ -169,7 +169,7 @@ async function seenOnPage(page, look, { on = sizes, gray = false } = {}) {
         const clip = await placeOf(page)
         await painted(page)
         const ink = await inkOf(look, await page.screenshot({ clip, animations: 'disabled' }), gray)
-        seen.push({ size, ink })
+        seen.push({ size, ink, pixel: 1 / clip.height })
     }
     return seen
 }
@@ -206,11 +206,12 @@ async function seenInPdf(bytes, number, look, gray) {
 }
 
 function assertSame(mark, page, pdf) {
-    for (const { size, ink: one } of page)
+    for (const { size, ink: one, pixel } of page)
         for (const [which, other] of pdf.entries()) {
             const apart = Math.max(...one.map((value, side) => Math.abs(value - other[side])))
             const told = [one, other].map(box => box.map(value => value.toFixed(3)).join(' ')).join(' | ')
-            assert.ok(apart <= 0.02, `${mark.name}, ${size.width} wide, ${['poppler', 'mupdf'][which]}: ${told}`)
+            const most = Math.max(0.02, pixel)
+            assert.ok(apart <= most, `${mark.name}, ${size.width} wide, ${['poppler', 'mupdf'][which]}: ${told}`)
         }
 }
 
