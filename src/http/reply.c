@@ -4,6 +4,7 @@
  */
 #include "http/http.h"
 
+#include <apr_atomic.h>
 #include <http_core.h>
 #include <http_log.h>
 #include <http_protocol.h>
@@ -191,13 +192,29 @@ static bool has_body(const request_rec *r)
     return apr_table_get(r->headers_in, "Transfer-Encoding") || (length && strcmp(length, "0") != 0);
 }
 
-/* Logs an error. Its message may contain a name or an email address, so messages are logged only for 5xx errors.
- * Other errors are logged by status and source line. */
+/* The message of an error may contain a name or an email address, so messages are logged only for 5xx errors. A part
+ * of the service that is unavailable fails every request, and the log must not fill the disk. So all processes together
+ * write each such line at most once a second, and each process counts those that it has left out. */
+static void log_failure(sr_http_t *http, const sr_error_t *error, int level)
+{
+    static const sr_rate_t rate = {1, APR_USEC_PER_SEC};
+    static volatile apr_uint32_t left_out;
+    const char *text = sr_error_text(error, true, http->pool), *others = "";
+    if (error->code == SR_EUNAVAILABLE) {
+        if (!sr_rate_take(NULL, sr_rate_key("log", text, strlen(text), &rate), &rate, sr_time_steady())) {
+            apr_atomic_inc32(&left_out);
+            return;
+        }
+        const apr_uint32_t count = apr_atomic_xchg32(&left_out, 0);
+        if (count) others = apr_psprintf(http->pool, ", and %u times before", count);
+    }
+    ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0100: %s%s [request %s]", text, others, http->r->log_id);
+}
+
+/* Errors of clients are logged by status and source line. */
 static void log_error(sr_http_t *http, const sr_error_t *error, int level)
 {
-    if (level <= APLOG_ERR)
-        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0100: %s [request %s]", sr_error_text(error, true, http->pool),
-                      http->r->log_id);
+    if (level <= APLOG_ERR) log_failure(http, error, level);
     else
         ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0101: refused with %d at %s:%d%s%s [request %s]",
                       answers[error->code].status, error->file, error->line, error->cause ? ": " : "",

@@ -12,6 +12,7 @@
 #include <http_log.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <util_mutex.h>
 
 #include "metrics/metrics.h"
@@ -168,6 +169,12 @@ static sr_error_t *away(apr_pool_t *pool, const char *cause)
                             pool, "%s", cause);
 }
 
+static void log_change(const dbd_source_t *dbd, sr_gate_change_t change, const char *stopped, const char *why)
+{
+    if (change == SR_GATE_STOPPED) sr_run_log(dbd->server, APLOG_ERR, apr_pstrcat(dbd->pool, stopped, why, NULL));
+    if (change == SR_GATE_ANSWERS) sr_run_log(dbd->server, APLOG_NOTICE, "SR0721: the database answers again");
+}
+
 static void leave(dbd_source_t *dbd, sr_visit_end_t end)
 {
     if (dbd->writes) apr_global_mutex_unlock(writer);
@@ -175,10 +182,7 @@ static void leave(dbd_source_t *dbd, sr_visit_end_t end)
     sr_gate_change_t change = dbd->visit.gate ? sr_gate_leave(&dbd->visit, end) : SR_GATE_SAME;
     sr_watch_end(&dbd->watch);
     let_signals(&dbd->signals);
-    if (change == SR_GATE_STOPPED)
-        sr_run_log(dbd->server, APLOG_ERR,
-                   "SR0720: the database does not answer: requests are refused at once until it does");
-    if (change == SR_GATE_ANSWERS) sr_run_log(dbd->server, APLOG_NOTICE, "SR0721: the database answers again");
+    log_change(dbd, change, "SR0720: the database does not answer: requests are refused at once until it does", NULL);
 }
 
 static void count(const dbd_source_t *dbd, sr_metric_t metric, int by)
@@ -226,19 +230,66 @@ static void note_driver(const dbd_source_t *dbd)
     if (number >= 0 && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3")) child.are_files[number] = true;
 }
 
-/* Opens a connection. If it returns NULL, everything that `begin` did is undone. */
-static ap_dbd_t *open_connection(dbd_source_t *dbd)
+static apr_status_t disconnect(void *data)
+{
+    const ap_dbd_t *connection = data;
+    return apr_dbd_close(connection->driver, connection->handle);
+}
+
+/* SQLite would create a file that is missing. */
+const char *sr_run_database_open(ap_dbd_t *connection, const char *driver, const char *params, apr_pool_t *pool)
+{
+    const char *why = NULL;
+    struct stat status;
+    if (!*driver || !*params) return "there is no DBDriver or no DBDParams";
+    if (!strcmp(driver, "sqlite3") && (stat(params, &status) != 0 || !status.st_size))
+        return "it is empty or cannot be opened: run: sigreqctl db init";
+    apr_dbd_init(pool);
+    if (apr_dbd_get_driver(pool, driver, &connection->driver) != APR_SUCCESS) return "apr has no such driver";
+    if (apr_dbd_open_ex(connection->driver, pool, params, &connection->handle, &why) != APR_SUCCESS)
+        return why ? apr_pstrmemdup(pool, why, strcspn(why, "\r\n")) : "it cannot be opened";
+    apr_pool_pre_cleanup_register(pool, connection, disconnect);
+    return NULL;
+}
+
+/* Returns why the database refuses a connection, in its own words, or NULL. mod_dbd does not tell. */
+static const char *refusal(const dbd_source_t *dbd)
+{
+    const char *driver = sr_conf_setting(dbd->pool, dbd->server, child.main_server, "DBDriver");
+    const char *params = sr_conf_setting(dbd->pool, dbd->server, child.main_server, "DBDParams");
+    ap_dbd_t connection = {0};
+    apr_pool_t *pool;
+    apr_pool_create(&pool, dbd->pool);
+    const char *why = apr_pstrdup(dbd->pool, sr_run_database_open(&connection, driver, params, pool));
+    apr_pool_destroy(pool); /* closes the connection */
+    return why;
+}
+
+static void lend(dbd_source_t *dbd)
 {
     APR_OPTIONAL_FN_TYPE(ap_dbd_open) *open = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open);
-    const apr_time_t begun = sr_time_steady();
     count(dbd, SR_METRIC_CONNECTIONS_WAITING, 1);
     dbd->connection = open(dbd->pool, dbd->server);
     count(dbd, SR_METRIC_CONNECTIONS_WAITING, -1);
     if (dbd->connection) count(dbd, SR_METRIC_CONNECTIONS, 1);
-    if (dbd->visit.gate) sr_gate_opened(&dbd->visit);
-    if (!dbd->connection) leave(dbd, sr_time_steady() - begun >= SLOW ? SR_VISIT_UNREACHABLE : SR_VISIT_UNKNOWN);
+}
+
+/* Opens a connection. Returns NULL, or why there is none. Then everything that `begin` did is undone. A database that
+ * refuses connections is first asked without mod_dbd, which writes lines to the log for each attempt. */
+static const char *open_connection(dbd_source_t *dbd)
+{
+    const apr_time_t begun = sr_time_steady();
+    const char *why = dbd->visit.asks ? refusal(dbd) : NULL;
+    if (!why) lend(dbd);
+    const bool slow = sr_time_steady() - begun >= SLOW;
+    if (!dbd->connection && !why && !slow) why = refusal(dbd);
+    if (!dbd->connection && !why) why = "mod_dbd has no connection: see DBDriver and DBDParams, and its own message";
+    const sr_gate_change_t change = dbd->visit.gate ? sr_gate_opened(&dbd->visit, why != NULL) : SR_GATE_SAME;
+    log_change(dbd, change,
+               "SR0724: the database refuses connections, and requests are refused at once until it accepts one: ", why);
+    if (why) leave(dbd, slow ? SR_VISIT_UNREACHABLE : SR_VISIT_UNKNOWN);
     else note_driver(dbd);
-    return dbd->connection;
+    return why;
 }
 
 /* Whether this thread must have the lock of SQLite's writers, and has not. The lock is taken before the connection:
@@ -266,8 +317,8 @@ static sr_error_t *take_connection(dbd_source_t *dbd, apr_pool_t *pool)
         give_back(&dbd->source, NULL);
         return away(pool, "the lock of SQLite's writers cannot be taken");
     }
-    if (open_connection(dbd)) return NULL;
-    return no_connection(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
+    why = open_connection(dbd);
+    return why ? no_connection(pool, why) : NULL;
 }
 
 static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)

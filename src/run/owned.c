@@ -47,28 +47,6 @@ static const char *text_of(const sr_error_t *error, apr_pool_t *pool)
     return apr_pstrmemdup(pool, text, strcspn(text, "\r\n"));
 }
 
-static apr_status_t disconnect(void *data)
-{
-    const ap_dbd_t *connection = data;
-    return apr_dbd_close(connection->driver, connection->handle);
-}
-
-/* SQLite would create a file that is missing. */
-static const char *open_database(ap_dbd_t *connection, const sr_conf_use_t *use, apr_pool_t *pool)
-{
-    const char *why = NULL;
-    struct stat status;
-    if (!*use->driver || !*use->params) return "there is no DBDriver or no DBDParams";
-    if (!strcmp(use->driver, "sqlite3") && (stat(use->params, &status) != 0 || !status.st_size))
-        return "it is empty or cannot be opened: run: sigreqctl db init";
-    apr_dbd_init(pool);
-    if (apr_dbd_get_driver(pool, use->driver, &connection->driver) != APR_SUCCESS) return "apr has no such driver";
-    if (apr_dbd_open_ex(connection->driver, pool, use->params, &connection->handle, &why) != APR_SUCCESS)
-        return why ? apr_pstrmemdup(pool, why, strcspn(why, "\r\n")) : "it cannot be opened";
-    apr_pool_pre_cleanup_register(pool, connection, disconnect);
-    return NULL;
-}
-
 /* Sets *uuid to the identity of the database, and *risk to why it can lose committed data, or NULL. Returns why
  * that is not possible, or NULL. */
 static const char *ask_database(const char **uuid, const char **risk, const sr_conf_use_t *use, apr_pool_t *pool)
@@ -77,7 +55,7 @@ static const char *ask_database(const char **uuid, const char **risk, const sr_c
     const sr_installation_row_t *row;
     sr_store_t *store;
     sr_outcome_t outcome;
-    const char *why = open_database(connection, use, pool);
+    const char *why = sr_run_database_open(connection, use->driver, use->params, pool);
     if (why) return why;
     sr_error_t *error =
         sr_store_open(&store, connection->driver, connection->handle, apr_hash_make(pool), pool, NULL, pool);

@@ -12,6 +12,8 @@
 #define SR_RUN_H
 
 #include <httpd.h>
+#include <apr_dbd.h>
+#include <mod_dbd.h>
 
 #include "blobs/blobs.h"
 #include "conf/conf.h"
@@ -32,6 +34,9 @@ void sr_run_database_post_config(void);
 void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
 /* Returns the number of a server's database in sr_conf_databases, or -1 if it has none. */
 int sr_run_database_number(const server_rec *server);
+/* Opens a connection without mod_dbd, which is closed with `pool`. Returns NULL, or why that is not possible, in the
+ * driver's words. */
+const char *sr_run_database_open(ap_dbd_t *connection, const char *driver, const char *params, apr_pool_t *pool);
 /* Returns a source of mod_dbd's connections for one request or one thread. It lends one connection at a time. */
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool);
 

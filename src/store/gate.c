@@ -9,6 +9,9 @@
  * several writes were answered. One answered write is not enough, because a transaction that commits nothing does not
  * wait for the standby.
  *
+ * A database that refuses connections does so at once, so threads do not wait for it. But each attempt costs lines in the
+ * log, and httpd answers thousands of requests a second with 503. So few attempts are made, by all processes together.
+ *
  * A read that was not answered in time says nothing about the database if another operation was answered meanwhile:
  * then one statement was slow, for example a list with many rows. */
 #include "store/store.h"
@@ -17,6 +20,10 @@
 #include <time.h>
 
 #include "metrics/metrics.h"
+
+/* After so many refused connections in a row, one thread of the machine tries in this time, and all others are refused. */
+#define REFUSALS 10
+#define PAUSE apr_time_from_msec(500)
 
 /* A thread waits for a place while other threads enter or leave. If none has for this time, it stops waiting. */
 #define SILENCE apr_time_from_sec(2)
@@ -32,6 +39,7 @@ struct sr_gate_t {
 };
 
 static const char stopped_text[] = "the database does not answer (SigreqDatabaseTimeout)";
+static const char refusing_text[] = "the database refuses connections";
 
 static int all_writers(const sr_gate_t *gate)
 {
@@ -169,12 +177,20 @@ static const char *go_in(const sr_visit_t *visit, apr_time_t until)
     return why;
 }
 
+static apr_uint64_t refusals(const sr_gate_t *gate)
+{
+    return sr_metrics_value(SR_METRIC_DATABASE_REFUSED, gate->number, 0);
+}
+
 const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_time_t until)
 {
     const apr_interval_time_t longest = gate->limit + 2 * gate->connect_time; /* then the thread that tried is dead */
     const char *why;
 
-    *visit = (sr_visit_t){gate, use, false, sr_time_steady()};
+    *visit = (sr_visit_t){.gate = gate, .use = use, .begun = sr_time_steady()};
+    visit->asks = refusals(gate) >= REFUSALS;
+    if (visit->asks && !sr_metrics_turn(SR_METRIC_DATABASE_TRY_OPEN, gate->number, visit->begun, PAUSE))
+        return refusing_text;
     if (is_stopped(visit)) {
         visit->tries = sr_metrics_turn(trying(visit), gate->number, sr_time_steady(), longest);
         if (!visit->tries) return stopped_text;
@@ -184,9 +200,14 @@ const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_
     return why;
 }
 
-void sr_gate_opened(sr_visit_t *visit)
+sr_gate_change_t sr_gate_opened(sr_visit_t *visit, bool refused)
 {
+    const apr_uint64_t before = refusals(visit->gate), after = refused ? before + 1 : 0;
+
+    if (after != before) sr_metrics_set(SR_METRIC_DATABASE_REFUSED, visit->gate->number, 0, after);
     pthread_mutex_unlock(&visit->gate->opening);
+    if (refused) return after == REFUSALS ? SR_GATE_STOPPED : SR_GATE_SAME;
+    return before >= REFUSALS ? SR_GATE_ANSWERS : SR_GATE_SAME;
 }
 
 /* Returns true if this has changed something. */

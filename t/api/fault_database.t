@@ -30,8 +30,19 @@ is_error($none->with(token => 'nonsense')->get('/signatures'), 401, 'User not fo
 my @kept = map { $client->create(name => "kept $_", files => [['a.pdf', pdf(nonce => "kept $$ $_")]])->json } 1 .. 3;
 
 if (suite->{db} eq 'pgsql') {
-    # away
+    # away, with a log of its own
+    my $httpd = Sigreq::Httpd->new(children => 2)->start;
+    my $here  = $client->with(base => $httpd->base);
+    is($here->get('/signatures')->code, 200, 'a second httpd');
     database_stop();
+    my @refused = $here->crowd->parallel(600, 20, sub { $here->crowd->request_p(GET => '/signatures') });
+    is(scalar(grep { $_->code == 503 } @refused), 600, 'away: it answers 503');
+    my @lines = split /\n/, $httpd->log;
+    cmp_ok(scalar @lines, '<', 600, '… and has written ' . @lines . ' lines');
+    my ($why) = map {/SR0724: the database refuses connections.*: (.*)/} @lines;
+    like($why // '', qr/Connection refused|No such file/, '… one with the reason in the words of libpq');
+    ok(wait_for(sub { $here->get('/signatures'); $httpd->log =~ /SR0100: .*, and \d+ times before/ }),
+        '… and the number of requests that have no line');
     my $crowd   = $client->crowd;
     my @answers = $crowd->parallel(
         60, 30,
@@ -50,6 +61,8 @@ if (suite->{db} eq 'pgsql') {
     # back
     database_start();
     ok(wait_for(sub { $client->get('/signatures')->code == 200 }), 'back');
+    ok(wait_for(sub { $here->get('/signatures')->code == 200 }),   '… in the other httpd');
+    like($httpd->log, qr/SR0721/, '… whose log says so');
     my @after = $crowd->parallel(40, 20, sub { $crowd->request_p(GET => "/signatures/$kept[1]{uuid}") });
     is(scalar(grep { $_->code == 200 } @after), 40, 'every connection is healed');
 

@@ -129,7 +129,7 @@ static void gate(apr_pool_t *pool)
 
     for (int i = 0; i < 3; i++) {
         ok(!sr_gate_enter(&visits[i], of, i == 2 ? SR_USE_READ : SR_USE_WRITE, until), "visit %d", i);
-        sr_gate_opened(&visits[i]);
+        sr_gate_opened(&visits[i], false);
     }
     why = sr_gate_enter(&visits[3], of, SR_USE_WRITE, until);
     ok(why != NULL, "three of four threads, and nothing moves: %s", why ? why : "");
@@ -137,33 +137,33 @@ static void gate(apr_pool_t *pool)
     ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until), "another comes");
     ok(sr_gate_enter(&visits[3], of, SR_USE_WRITE, sr_time_steady() + apr_time_from_msec(100)) != NULL,
        "nobody waits longer than they may");
-    sr_gate_opened(&visits[0]);
+    sr_gate_opened(&visits[0], false);
     is_int(sr_gate_leave(&visits[0], SR_VISIT_LATE), SR_GATE_STOPPED, "one has waited in vain");
     is_int(sr_gate_leave(&visits[1], SR_VISIT_LATE), SR_GATE_SAME, "another too");
     is_int((long long)sr_metrics_value(SR_METRIC_DATABASE_STOPPED, 0, SR_USE_WRITE), 1, "the figure says so");
     ok(!sr_gate_enter(&visits[0], of, SR_USE_READ, until) && !visits[0].tries, "who reads may go in");
-    sr_gate_opened(&visits[0]);
+    sr_gate_opened(&visits[0], false);
     is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_SAME, "and says nothing of writing");
     ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until) && visits[0].tries, "one may try");
-    sr_gate_opened(&visits[0]);
+    sr_gate_opened(&visits[0], false);
     ok(sr_gate_enter(&visits[1], of, SR_USE_WRITE, until) != NULL, "nobody else");
     is_int(sr_gate_leave(&visits[0], SR_VISIT_UNKNOWN), SR_GATE_SAME, "it has not found out");
     ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until) && visits[0].tries, "the next may");
-    sr_gate_opened(&visits[0]);
+    sr_gate_opened(&visits[0], false);
     is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_ANSWERS, "and was answered");
     ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until) && !visits[0].tries, "everybody may");
-    sr_gate_opened(&visits[0]);
+    sr_gate_opened(&visits[0], false);
     sr_gate_leave(&visits[0], SR_VISIT_UNKNOWN);
     ok(!sr_gate_enter(&visits[0], of, SR_USE_READ, until), "of two who read");
-    sr_gate_opened(&visits[0]);
+    sr_gate_opened(&visits[0], false);
     is_int(sr_gate_leave(&visits[0], SR_VISIT_LATE), SR_GATE_STOPPED, "one has waited in vain");
     ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until) && visits[0].tries, "then who writes has to try, too");
-    sr_gate_opened(&visits[0]);
+    sr_gate_opened(&visits[0], false);
     is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_ANSWERS, "and is answered: so is who reads");
     ok(!sr_gate_enter(&visits[0], of, SR_USE_READ, until), "one reads for long");
-    sr_gate_opened(&visits[0]);
+    sr_gate_opened(&visits[0], false);
     ok(!sr_gate_enter(&visits[1], of, SR_USE_READ, until), "another one");
-    sr_gate_opened(&visits[1]);
+    sr_gate_opened(&visits[1], false);
     is_int(sr_gate_leave(&visits[1], SR_VISIT_ANSWERED), SR_GATE_SAME, "… is answered meanwhile");
     is_int(sr_gate_leave(&visits[0], SR_VISIT_LATE), SR_GATE_SAME, "so the late read says nothing about the database");
     is_int((long long)sr_metrics_value(SR_METRIC_DATABASE_STOPPED, 0, SR_USE_READ), 0, "… and the figure neither");
@@ -171,7 +171,46 @@ static void gate(apr_pool_t *pool)
     const apr_time_t soon = sr_time_steady() + SR_CONNECT_TIME + apr_time_from_msec(100);
     ok(sr_gate_enter(&visits[1], of, SR_USE_WRITE, soon) != NULL,
        "one at a time opens a connection, and nobody begins who could not end in time");
-    sr_gate_opened(&visits[0]);
+    sr_gate_opened(&visits[0], false);
+    sr_gate_leave(&visits[0], SR_VISIT_UNKNOWN);
+}
+
+static sr_gate_change_t open_one(sr_gate_t *of, bool refused)
+{
+    sr_visit_t visit;
+
+    ok(!sr_gate_enter(&visit, of, SR_USE_READ, sr_time_steady() + apr_time_from_sec(60)), "a thread comes");
+    const sr_gate_change_t change = sr_gate_opened(&visit, refused);
+    sr_gate_leave(&visit, SR_VISIT_UNKNOWN);
+    return change;
+}
+
+/* A database that refuses connections at once. */
+static void refusals(apr_pool_t *pool)
+{
+    sr_gate_t *of = sr_gate_create(0, 4, 1, apr_time_from_sec(6), pool);
+    const apr_time_t until = sr_time_steady() + apr_time_from_sec(60);
+    sr_visit_t visit;
+
+    for (int i = 0; i < 9; i++) is_int(open_one(of, true), SR_GATE_SAME, "refused");
+    is_int(open_one(of, false), SR_GATE_SAME, "one connection is opened: the count begins again");
+    for (int i = 0; i < 9; i++) is_int(open_one(of, true), SR_GATE_SAME, "refused");
+    is_int(open_one(of, true), SR_GATE_STOPPED, "ten in a row");
+    ok(!sr_gate_enter(&visit, of, SR_USE_READ, until) && visit.asks, "one thread tries");
+    is_int(sr_gate_opened(&visit, true), SR_GATE_SAME, "in vain");
+    sr_gate_leave(&visit, SR_VISIT_UNKNOWN);
+    sr_metrics_set(SR_METRIC_DATABASE_TRY_OPEN, 0, 0, (apr_uint64_t)sr_time_steady());
+    int tries = 0;
+    while (sr_gate_enter(&visit, of, SR_USE_WRITE, until)) {
+        tries++;
+        apr_sleep(1000);
+    }
+    ok(tries > 0 && visit.asks, "after a pause one thread tries again");
+    is_int(sr_gate_opened(&visit, false), SR_GATE_ANSWERS, "and is accepted");
+    sr_gate_leave(&visit, SR_VISIT_ANSWERED);
+    ok(!sr_gate_enter(&visit, of, SR_USE_READ, until) && !visit.asks, "everybody may");
+    sr_gate_opened(&visit, false);
+    sr_gate_leave(&visit, SR_VISIT_ANSWERED);
 }
 
 static void checks(base_t *base)
@@ -183,6 +222,7 @@ static void checks(base_t *base)
         sockets(base->pool);
         faster();
         gate(base->pool);
+        refusals(base->pool);
     }
     first = false;
     if (strcmp(base->driver_name, "pgsql") != 0) return;
