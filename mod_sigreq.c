@@ -434,7 +434,7 @@ static sr_error_t *queue(sr_store_source_t *database, const void *server, apr_in
 
 static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
-    static sr_run_tasks_t tasks = {.timer = timer, .retain = retain};
+    static sr_run_tasks_t tasks = {.timer = timer, .retain = retain, .answered = sr_submission_lock_repeat};
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     sr_metrics_join();
     sr_json_watch_memory();

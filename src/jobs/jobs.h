@@ -132,6 +132,8 @@ typedef struct sr_jobs_t sr_jobs_t;
 struct sr_jobs_options_t {
     int databases; /* the number of databases; they are numbered from 0 */
     sr_store_source_t *(*database)(void *baton, int number, apr_pool_t *pool);
+    /* Called when a database has answered: what could not be done before can be repeated. Or NULL. */
+    void (*answered)(void *baton, int number, apr_pool_t *pool);
     /* Writes a message to the log. grave: an administrator should see it. */
     void (*notice)(void *baton, bool grave, const char *message);
     void *baton;

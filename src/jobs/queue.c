@@ -174,6 +174,7 @@ static void note_health(sr_jobs_t *jobs, int number)
         jobs->options.notice(jobs->options.baton, false, "the database is back: webhooks and invitations continue");
     database->retry = database->retry_at = 0;
     database->poll_at = sr_time_steady() + POLL_MIN + jitter(jobs, POLL_JITTER);
+    if (jobs->options.answered) jobs->options.answered(jobs->options.baton, number, jobs->batch_pool);
 }
 
 /* Schedules the next poll for the time when the next job is due, unless it is scheduled earlier. `due_in` is NULL if

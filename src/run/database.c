@@ -155,7 +155,6 @@ typedef struct dbd_source_t {
     server_rec *server;
     apr_pool_t *pool;
     ap_dbd_t *connection; /* set while the connection is lent */
-    int number;           /* of the database, or -1 */
     bool writes;          /* this thread has the lock of SQLite's writers */
     sigset_t signals;     /* the signal mask before the operation */
     sr_watch_t watch;
@@ -187,7 +186,7 @@ static void leave(dbd_source_t *dbd, sr_visit_end_t end)
 
 static void count(const dbd_source_t *dbd, sr_metric_t metric, int by)
 {
-    if (dbd->number >= 0) sr_metrics_live_add(metric, dbd->number, by);
+    if (dbd->source.number >= 0) sr_metrics_live_add(metric, dbd->source.number, by);
 }
 
 static void give_back(sr_store_source_t *source, sr_store_t *store)
@@ -203,7 +202,7 @@ static void give_back(sr_store_source_t *source, sr_store_t *store)
 
 static sr_gate_t *gate_of(const dbd_source_t *dbd)
 {
-    return dbd->number >= 0 && child.watchdog && !child.are_files[dbd->number] ? child.gates[dbd->number] : NULL;
+    return dbd->source.number >= 0 && child.watchdog && !child.are_files[dbd->source.number] ? child.gates[dbd->source.number] : NULL;
 }
 
 /* A request that has waited for the time limit in vain must not wait once more, for example to give back a lock. */
@@ -214,7 +213,7 @@ static const char *begin(dbd_source_t *dbd)
     if (sr_time_steady() < dbd->refused_until) return "the database has not answered this request before";
     sr_gate_t *gate = gate_of(dbd);
     hold_signals(&dbd->signals);
-    sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL, dbd->number, gate ? sr_gate_connect_time(gate) : 0);
+    sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL, dbd->source.number, gate ? sr_gate_connect_time(gate) : 0);
     dbd->visit = (sr_visit_t){0};
     if (gate) why = sr_gate_enter(&dbd->visit, gate, use, dbd->watch.until);
     if (!why) return NULL;
@@ -226,7 +225,7 @@ static const char *begin(dbd_source_t *dbd)
 /* Only an open connection tells which driver a database has. */
 static void note_driver(const dbd_source_t *dbd)
 {
-    const int number = dbd->number;
+    const int number = dbd->source.number;
     if (number >= 0 && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3")) child.are_files[number] = true;
 }
 
@@ -298,7 +297,7 @@ static const char *open_connection(dbd_source_t *dbd)
  * no thread waits for the lock with a connection for which its owner waits. */
 static bool needs_lock(const dbd_source_t *dbd)
 {
-    return dbd->number >= 0 && child.are_files[dbd->number] && !dbd->source.reads && !dbd->writes;
+    return dbd->source.number >= 0 && child.are_files[dbd->source.number] && !dbd->source.reads && !dbd->writes;
 }
 
 static sr_error_t *no_connection(apr_pool_t *pool, const char *why)
@@ -340,10 +339,10 @@ static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_poo
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool)
 {
     dbd_source_t *dbd = apr_palloc(pool, sizeof *dbd);
-    *dbd = (dbd_source_t){.source = {.borrow = borrow, .give_back = give_back},
-                          .server = server,
-                          .pool = pool,
-                          .number = sr_run_database_number(server)};
-    if (dbd->number >= 0) dbd->source.servers = sr_gate_servers(child.gates[dbd->number]);
+    *dbd = (dbd_source_t){
+        .source = {.number = sr_run_database_number(server), .borrow = borrow, .give_back = give_back},
+        .server = server,
+        .pool = pool};
+    if (dbd->source.number >= 0) dbd->source.servers = sr_gate_servers(child.gates[dbd->source.number]);
     return &dbd->source;
 }

@@ -38,6 +38,11 @@ static sr_error_t *timer(void *baton, int number, const char *kind, const char *
     return child.tasks->timer(database(baton, number, pool), kind, submission, again, pool);
 }
 
+static void answered(void *baton, int number, apr_pool_t *pool)
+{
+    child.tasks->answered(database(baton, number, pool), pool);
+}
+
 /* All children continue the same run, whose place is in gauges, because each of them may be the next that is called. */
 static void retain(void *baton, int number, apr_pool_t *pool)
 {
@@ -129,6 +134,7 @@ static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
     const sr_jobs_options_t options = {.databases = child.databases->nelts,
                                        .database = database,
                                        .notice = notice,
+                                       .answered = answered,
                                        .agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
                                        .allowed = conf->webhook_allow,
                                        .authorities = sr_run_authorities(),

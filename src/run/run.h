@@ -222,6 +222,7 @@ void sr_run_archive_stop(void);
 typedef struct sr_run_tasks_t {
     sr_error_t *(*timer)(sr_store_source_t *database, const char *kind, const char *submission,
                          apr_interval_time_t *again, apr_pool_t *pool);
+    void (*answered)(sr_store_source_t *database, apr_pool_t *pool);
     sr_error_t *(*retain)(sr_store_source_t *database, int *deleted, sr_retained_t *at, apr_pool_t *pool);
     /* `server` is the server_rec that has the database, `documents` the folder. NULL: this child archives nothing. */
     sr_error_t *(*archive)(sr_store_source_t *database, const void *server, const char *documents,

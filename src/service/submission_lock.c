@@ -3,14 +3,59 @@
  * lease, a row that all hosts see, and the commit of the transition ends it. If the holder was a process of this
  * machine and is dead, the next process that waits ends the lease. A lease of another machine ends by its time. On
  * SQLite the lock is a file lock. The lock only saves work: of two transitions at the same time the second one gets
- * SR_STALE. So the wait for the lock may end without it, and a lease may be lost. */
+ * SR_STALE. So the wait for the lock may end without it, and a lease may be lost.
+ *
+ * While the database is away, a lease cannot be ended, and its holder is alive. Such leases are kept here until the
+ * database answers: the next request of this process that waits for a lock ends them, or the job thread. */
 #include "service/submission_lock.h"
 
 #include <apr_general.h>
+#include <pthread.h>
+#include <stdlib.h>
 
 #define LEASE apr_time_from_sec(30) /* longer than signing takes */
 #define SHORTEST_PAUSE 5000
 #define LONGEST_PAUSE 50000
+
+/* The leases of this process that could not be ended. There are as many as requests were interrupted, and no more than
+ * LEFT_MOST: others end by their time. */
+#define LEFT_MOST 256
+typedef struct left_t {
+    int database;
+    char submission[SR_UUID_LENGTH + 1], holder[160];
+} left_t;
+static struct {
+    pthread_mutex_t mutex;
+    int count;
+    left_t leases[LEFT_MOST];
+} left = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void left_add(int database, const char *submission, const char *holder)
+{
+    pthread_mutex_lock(&left.mutex);
+    if (left.count < LEFT_MOST) {
+        left_t *lease = &left.leases[left.count++];
+        lease->database = database;
+        apr_cpystrn(lease->submission, submission, sizeof lease->submission);
+        apr_cpystrn(lease->holder, holder, sizeof lease->holder);
+    }
+    pthread_mutex_unlock(&left.mutex);
+}
+
+/* Removes a lease of this database, and copies it. Returns false if there is none. */
+static bool left_take(left_t *lease, int database)
+{
+    bool found = false;
+    pthread_mutex_lock(&left.mutex);
+    for (int i = 0; i < left.count && !found; i++) {
+        if (left.leases[i].database != database) continue;
+        *lease = left.leases[i];
+        left.leases[i] = left.leases[--left.count];
+        found = true;
+    }
+    pthread_mutex_unlock(&left.mutex);
+    return found;
+}
 
 /* Returns a random time between half of the pause and the pause, so that waiting threads do not try at the same
  * time. */
@@ -34,11 +79,33 @@ static sr_error_t *lock_end(const sr_submission_lock_t *lock, const char *holder
     return sr_store_lock_release(lock->service->database, &outcome, lock->submission, holder, pool);
 }
 
+/* Ends the lease of this lock, now or later. */
+static void lock_leave(const sr_submission_lock_t *lock)
+{
+    if (lock_end(lock, lock->holder, lock->pool))
+        left_add(lock->service->database->number, lock->submission, lock->holder);
+}
+
+void sr_submission_lock_repeat(sr_store_source_t *database, apr_pool_t *pool)
+{
+    left_t lease;
+    while (left_take(&lease, database->number)) {
+        const sr_service_t service = {.database = database};
+        const sr_submission_lock_t lock = {
+            .service = &service, .submission = lease.submission, .holder = lease.holder, .pool = pool};
+        sr_error_t *error = lock_end(&lock, lock.holder, pool);
+        if (!error) continue;
+        left_add(lease.database, lease.submission, lease.holder);
+        return;
+    }
+}
+
 /* Waits. If the holder is dead, its lease is ended instead. */
 static sr_error_t *lock_wait(const sr_submission_lock_t *lock, const char *holder, apr_interval_time_t pause,
                              apr_pool_t *pool)
 {
     if (holder && sr_process_is_dead(lock->holder, holder)) return lock_end(lock, holder, pool);
+    sr_submission_lock_repeat(lock->service->database, pool);
     apr_sleep(lock_jitter(pause));
     return NULL;
 }
@@ -60,8 +127,11 @@ static sr_error_t *lock_lease(sr_outcome_t *outcome, const char **body, const sr
     apr_pool_create(&each, pool);
     for (apr_interval_time_t pause = SHORTEST_PAUSE;; pause = pause * 2 < LONGEST_PAUSE ? pause * 2 : LONGEST_PAUSE) {
         /* an error is in a part of the pool that is not cleared */
-        SR_TRY(sr_store_lock_take(lock->service->database, outcome, &row, lock->submission, lock->holder, LEASE,
-                                  signing->signer ? signing->signer->uuid : NULL, signing->version, each));
+        sr_error_t *error =
+            sr_store_lock_take(lock->service->database, outcome, &row, lock->submission, lock->holder, LEASE,
+                               signing->signer ? signing->signer->uuid : NULL, signing->version, each);
+        if (error) lock_leave(lock); /* the connection may have been lost after the commit */
+        SR_TRY(error);
         if (*outcome != SR_MISSING) SR_TRY(sr_service_refusal(*outcome, pool));
         if (*outcome != SR_STALE) break;
         if (sr_time_steady() >= until) return lock_late(pool);
@@ -101,5 +171,5 @@ sr_error_t *sr_submission_lock_take(sr_submission_lock_t *lock, const sr_service
 void sr_submission_lock_release(sr_submission_lock_t *lock)
 {
     if (lock->file) sr_file_lock_release(lock->file);
-    else if (!lock->ended) (void)lock_end(lock, lock->holder, lock->pool);
+    else if (!lock->ended) lock_leave(lock);
 }

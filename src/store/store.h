@@ -35,6 +35,7 @@ typedef struct sr_store_source_t sr_store_source_t;
 struct sr_store_source_t {
     bool reads;  /* set before `borrow`: true if the next operation only reads */
     int servers; /* of sr_store_servers */
+    int number;  /* of the database, among those of the process, or -1 */
     /* Borrows a connection, which the caller returns by `give_back`. Errors: SR_EUNAVAILABLE. */
     sr_error_t *(*borrow)(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool);
     void (*give_back)(sr_store_source_t *source, sr_store_t *store);
