@@ -28,6 +28,12 @@ APLOG_USE_MODULE(sigreq);
 
 static apr_global_mutex_t *writer;
 
+/* The file of an SQLite database when this child began. path: NULL if there was none. */
+typedef struct file_t {
+    const char *path;
+    struct stat status;
+} file_t;
+
 /* The state of this child. */
 static struct {
     server_rec *main_server;
@@ -35,6 +41,7 @@ static struct {
     sr_gate_t **gates;                   /* one per database */
     volatile bool *are_files;            /* one per database: it is SQLite, as its first connection has told. It needs
                                             no gate, because a file cannot stop responding */
+    file_t *files;                       /* one per database */
     sr_watchdog_t *watchdog;
     apr_interval_time_t limit;
     volatile apr_uint32_t writer_late;
@@ -101,6 +108,23 @@ static int servers_of(const server_rec *server, apr_pool_t *pool)
     return sr_store_servers(driver, sr_conf_setting(pool, server, child.main_server, "DBDParams"));
 }
 
+static void note_file(file_t *file, const server_rec *server, apr_pool_t *pool)
+{
+    const char *path = sr_conf_setting(pool, server, child.main_server, "DBDParams");
+    if (strcmp(sr_conf_setting(pool, server, child.main_server, "DBDriver"), "sqlite3") != 0) return;
+    if (stat(path, &file->status) == 0) file->path = path;
+}
+
+/* Returns true if another file has taken the place of the database since this child began. What its connections write
+ * would be lost in the former file. */
+static bool is_replaced(int number)
+{
+    const file_t *file = number >= 0 ? &child.files[number] : NULL;
+    struct stat now;
+    if (!file || !file->path) return false;
+    return stat(file->path, &now) != 0 || now.st_ino != file->status.st_ino || now.st_dev != file->status.st_dev;
+}
+
 void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
 {
     int threads = 1;
@@ -111,8 +135,10 @@ void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, con
     child.databases = sr_conf_databases(pchild, main_server);
     child.gates = apr_palloc(pchild, (apr_size_t)child.databases->nelts * sizeof(sr_gate_t *));
     child.are_files = apr_pcalloc(pchild, (apr_size_t)child.databases->nelts * sizeof(bool));
+    child.files = apr_pcalloc(pchild, (apr_size_t)child.databases->nelts * sizeof(file_t));
     for (int i = 0; i < child.databases->nelts; i++) {
         server_rec *server = APR_ARRAY_IDX(child.databases, i, server_rec *);
+        note_file(&child.files[i], server, pchild);
         child.gates[i] = sr_gate_create(i, threads, servers_of(server, pchild), child.limit, pchild);
         sr_metrics_live_set(SR_METRIC_CONNECTIONS_LIMIT, i, sr_conf_connections(pchild, server, main_server));
     }
@@ -324,6 +350,8 @@ static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_poo
 {
     dbd_source_t *dbd = (dbd_source_t *)source;
     if (!APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open)) return away(pool, "mod_dbd is not loaded");
+    if (is_replaced(dbd->source.number))
+        return away(pool, "the file of the database was replaced while httpd runs: run: apachectl graceful");
     SR_TRY(take_connection(dbd, pool));
     if (needs_lock(dbd)) { /* the first connection of this child has told that it is SQLite */
         give_back(source, NULL);

@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 use Fcntl qw(F_SETLK F_UNLCK F_WRLCK SEEK_SET);
+use Sigreq::Apart;
 use Sigreq::Here qw(organisation suite database_stop database_start wait_for is_error temporary_files);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
@@ -120,6 +121,24 @@ if (suite->{db} eq 'sqlite3') {
     is($client->get('/signatures')->code, 200, '… reading goes on');
     $lock->(F_UNLCK);
     is($client->create()->code, 201, '… and afterwards all is well');
+
+    # its file is replaced by a copy: nothing is written to the former file
+    my $apart = Sigreq::Apart->new;
+    $httpd = $apart->httpd;
+    my $here = $apart->client($httpd);
+    is($here->create(name => 'before')->code, 201, 'another database');
+    my $file = $apart->{params};
+    system 'cp', "$file$_", "$file.copy$_" for grep { -e "$file$_" } '', '-wal';
+    rename "$file$_", "$file.former$_" for '', '-wal', '-shm';
+    $res = $here->create(name => 'between');
+    is($res->code, 503, 'its file is away: a creation gets 503');
+    rename "$file.copy$_", "$file$_" for '', '-wal';
+    is($here->create(name => 'between')->code, 503, 'another file is in its place: the same');
+    is($here->get('/signatures')->code,        503, '… and a list, too');
+    like($httpd->log, qr/SR0100: .*the file of the database was replaced/, '… the log says why');
+    $httpd->graceful;
+    ok(wait_for(sub { $here->get('/signatures')->code == 200 }), 'after a restart it is used');
+    is_deeply([map { $_->{name} } @{ $here->get('/signatures')->json->{data} }], ['before'], '… with what it has');
 }
 is($client->get("/signatures/$_->{uuid}")->code, 200, "$_->{name} is still there") for @kept;
 is($client->create()->code,                      201, 'creating goes on');
