@@ -19,18 +19,31 @@
 #define KEY_LIFETIME DAY
 #define HISTORY_DAYS "90"
 
+/* Deletes rows in small transactions, so that requests that write do not wait long. */
+static sr_error_t *expire(ctl_t *ctl, json_t *report, const char *name,
+                          sr_error_t *(*some)(sr_store_source_t *, sr_outcome_t *, const sr_count_row_t **, apr_time_t,
+                                              apr_pool_t *),
+                          apr_time_t before)
+{
+    const sr_count_row_t *row;
+    sr_outcome_t outcome;
+    json_int_t deleted = 0;
+
+    do {
+        SR_TRY(some(ctl->database, &outcome, &row, before, ctl->pool));
+        deleted += row->deleted;
+    } while (row->deleted);
+    json_object_set_new(report, name, json_integer(deleted));
+    return NULL;
+}
+
 static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
 {
     const char *days = ctl->given[OPTION_HISTORY_DAYS] ? ctl->values[OPTION_HISTORY_DAYS] : HISTORY_DAYS;
     const apr_time_t now = sr_time_now();
-    const sr_count_row_t *row;
-    sr_outcome_t outcome;
 
-    SR_TRY(sr_store_admin_expire(ctl->database, &outcome, &row, now - KEY_LIFETIME, ctl->pool));
-    json_object_set_new(report, "keys_deleted", json_integer(row->deleted));
-    SR_TRY(sr_store_admin_history_expire(ctl->database, &outcome, &row, now - strtol(days, NULL, 10) * DAY, ctl->pool));
-    json_object_set_new(report, "history_deleted", json_integer(row->deleted));
-    return NULL;
+    SR_TRY(expire(ctl, report, "keys_deleted", sr_store_admin_expire, now - KEY_LIFETIME));
+    return expire(ctl, report, "history_deleted", sr_store_admin_history_expire, now - strtol(days, NULL, 10) * DAY);
 }
 
 /* --- documents: what the database dooms, then what has become of that */

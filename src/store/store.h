@@ -396,7 +396,7 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_BLOB_TOMBSTONES,
     /* JSON array of keys → OK. Deletes these tombstones, whose files have been removed. */
     SR_OP_ADMIN_BLOB_BURY,
-    /* time → OK + count. They delete the idempotency rows, and the jobs that ended, before it. */
+    /* time → OK + count. They delete up to 1,000 idempotency rows, or jobs that ended, before it. */
     SR_OP_ADMIN_EXPIRE,
     SR_OP_ADMIN_HISTORY_EXPIRE,
     SR_OP_COUNT

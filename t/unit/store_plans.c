@@ -88,6 +88,11 @@ int main(void)
             ok(!scans_jobs(&l, operation->statements[i].text), "%s, statement %d", operation->name, i + 1);
         }
     }
+    const sr_op_t expiries[] = {SR_OP_ADMIN_EXPIRE, SR_OP_ADMIN_HISTORY_EXPIRE};
+    for (int i = 0; i < 2; i++) {
+        const char *text = sr_sql_sqlite3.operations[expiries[i]].statements[0].text;
+        ok(!costly_step(&l, text) && !scans_jobs(&l, text), "gc scans no table: %.40s", text);
+    }
     ok(scans_jobs(&l, "SELECT count(*) FROM job WHERE created_at > 5"), "a scan of all is noticed");
     ok(statements >= SR_OP_PING && steps > 3 * statements / 2, "%d statements of %d steps", statements, steps);
     is_str(costly_step(&l, "SELECT * FROM token t ORDER BY name"), "SCAN t", "a scan is noticed");

@@ -147,11 +147,12 @@ END $$
 
 -- @op admin_expire(before time) → ok count
 CREATE FUNCTION sigreq.admin_expire(p_before bigint) RETURNS text
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     v_deleted bigint;
 BEGIN
-    DELETE FROM sigreq.idempotency WHERE created_at < p_before;
+    DELETE FROM sigreq.idempotency WHERE (token_id, key) IN (SELECT i.token_id, i.key FROM sigreq.idempotency i
+                                                             WHERE i.created_at < p_before LIMIT 1000);
     GET DIAGNOSTICS v_deleted = ROW_COUNT;
     RETURN E'ok\n' || v_deleted;
 END $$

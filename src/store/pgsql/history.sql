@@ -147,11 +147,12 @@ END $$
 
 -- @op admin_history_expire(before time) → ok count
 CREATE FUNCTION sigreq.admin_history_expire(p_before bigint) RETURNS text
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     v_deleted bigint;
 BEGIN
-    DELETE FROM sigreq.job WHERE state = 'done' AND ended_at < p_before;
+    DELETE FROM sigreq.job WHERE id IN (SELECT j.id FROM sigreq.job j
+                                        WHERE j.state = 'done' AND j.ended_at < p_before LIMIT 1000);
     GET DIAGNOSTICS v_deleted = ROW_COUNT;
     RETURN E'ok\n' || v_deleted;
 END $$

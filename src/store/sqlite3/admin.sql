@@ -139,7 +139,8 @@ SELECT 'ok', @TOKEN(t) FROM a CROSS JOIN token t @PEOPLE(t) WHERE t.uuid = a.uui
 SELECT 'missing'
 
 -- @op admin_expire(before time) → ok count write
-DELETE FROM idempotency WHERE created_at < CAST(%s AS INTEGER)
+DELETE FROM idempotency
+WHERE (token_id, key) IN (SELECT i.token_id, i.key FROM idempotency i WHERE i.created_at < CAST(%s AS INTEGER) LIMIT 1000)
 
 -- @answer
 SELECT 'ok', changes()

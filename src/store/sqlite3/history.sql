@@ -116,7 +116,7 @@ SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN url IS NULL THEN 'missi
 FROM found
 
 -- @op admin_history_expire(before time) → ok count write
-DELETE FROM job WHERE state = 'done' AND ended_at < CAST(%s AS INTEGER)
+DELETE FROM job WHERE id IN (SELECT j.id FROM job j WHERE j.state = 'done' AND j.ended_at < CAST(%s AS INTEGER) LIMIT 1000)
 
 -- @answer
 SELECT 'ok', changes()
