@@ -96,6 +96,9 @@ const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_s
 
 /* Returns how many connections a child may have to the database of a server (DBDMax). */
 int sr_conf_connections(apr_pool_t *pool, const server_rec *server, const server_rec *main_server);
+/* Returns how many all children together may have. A child uses one for each thread, one for the job thread, and one for
+ * the watch. */
+int sr_conf_all_connections(apr_pool_t *pool, const server_rec *server, const server_rec *main_server);
 
 /* Returns the number of sections with "Sigreq On", and the configuration that one of them has in a server; NULL if that
  * section does not apply to the server. */
@@ -108,6 +111,7 @@ typedef struct sr_conf_use_t {
     const char *documents;
     const char *also;            /* SigreqDocumentsAlso, or "" */
     const char *driver, *params; /* of mod_dbd; "" if they are not given */
+    int connections;             /* how many all children together may open (DBDMax of each) */
     const char *database;        /* a text that is equal for equal databases */
     const char *shown;           /* the database for the log, without a password */
     const char *where;           /* "the main server" or "the virtual host at FILE:LINE" */

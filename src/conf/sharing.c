@@ -79,7 +79,8 @@ const apr_array_header_t *sr_conf_uses(apr_pool_t *pool, server_rec *main_server
 {
     apr_array_header_t *uses = apr_array_make(pool, 8, sizeof(sr_conf_use_t));
     for (server_rec *server = main_server; server; server = server->next) {
-        sr_conf_use_t use = {.where = name_of(pool, server, main_server)};
+        sr_conf_use_t use = {.where = name_of(pool, server, main_server),
+                             .connections = sr_conf_all_connections(pool, server, main_server)};
         set_database(pool, &use, server == main_server ? NULL : sr_conf_content(server));
         for (int i = 0; i < sr_conf_sections(); i++) {
             const sr_conf_t *conf = sr_conf_section(pool, i, server, main_server);

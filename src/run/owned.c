@@ -28,6 +28,10 @@ APLOG_USE_MODULE(sigreq);
 #define FOREIGN 'F'  /* the first byte of a line about a folder of another database */
 #define UNKNOWN 'U'  /* of a line about something that could not be found out */
 #define RISK 'R'     /* of a line about a database that can lose committed data */
+#define FEW 'C'      /* of a line about a database that accepts too few connections */
+#define CLOCK 'T'    /* of a line about a database whose clock differs */
+#define SPARE 10     /* connections for sigreqctl, backups and monitoring */
+#define CLOCKS_DIFFER apr_time_from_sec(5)
 #define COMPLETE "." /* the last line */
 
 /* A database, its folders, and the process that asks it. */
@@ -47,12 +51,10 @@ static const char *text_of(const sr_error_t *error, apr_pool_t *pool)
     return apr_pstrmemdup(pool, text, strcspn(text, "\r\n"));
 }
 
-/* Sets *uuid to the identity of the database, and *risk to why it can lose committed data, or NULL. Returns why
- * that is not possible, or NULL. */
-static const char *ask_database(const char **uuid, const char **risk, const sr_conf_use_t *use, apr_pool_t *pool)
+/* Sets *row to what the database says of itself. Returns why that is not possible, or NULL. */
+static const char *ask_database(const sr_installation_row_t **row, const sr_conf_use_t *use, apr_pool_t *pool)
 {
     ap_dbd_t *connection = apr_pcalloc(pool, sizeof *connection);
-    const sr_installation_row_t *row;
     sr_store_t *store;
     sr_outcome_t outcome;
     const char *why = sr_run_database_open(connection, use->driver, use->params, pool);
@@ -60,12 +62,31 @@ static const char *ask_database(const char **uuid, const char **risk, const sr_c
     sr_error_t *error =
         sr_store_open(&store, connection->driver, connection->handle, apr_hash_make(pool), pool, NULL, pool);
     if (!error)
-        error = sr_store_ping(sr_store_source(store, pool), &outcome, &row, sr_store_servers(use->driver, use->params),
+        error = sr_store_ping(sr_store_source(store, pool), &outcome, row, sr_store_servers(use->driver, use->params),
                               pool);
-    if (error) return text_of(error, pool);
-    *uuid = row->database;
-    *risk = row->risk;
-    return NULL;
+    return error ? text_of(error, pool) : NULL;
+}
+
+/* Returns the lines about the database itself. */
+static const char *judge(const sr_installation_row_t *row, const sr_conf_use_t *use, apr_pool_t *pool)
+{
+    const apr_interval_time_t behind = row->clock ? sr_time_now() - row->clock : 0;
+    const int needed = use->connections + SPARE;
+    const char *lines = "";
+    if (row->risk)
+        lines = apr_psprintf(pool, "%cthe database of %s (%s) can lose committed data: %s\n", RISK, use->where, use->shown,
+                             row->risk);
+    if (row->connections && row->connections < needed)
+        lines = apr_psprintf(pool,
+                             "%s%cthe database of %s (%s) accepts %d connections, and httpd's children may open %d: "
+                             "set max_connections of PostgreSQL to %d or more, or lower MaxRequestWorkers\n",
+                             lines, FEW, use->where, use->shown, (int)row->connections, use->connections, needed);
+    if (behind > CLOCKS_DIFFER || behind < -CLOCKS_DIFFER)
+        lines = apr_psprintf(pool,
+                             "%s%cthe clocks of this host and of the database of %s (%s) differ by %d s: "
+                             "events have the time of this host, and deadlines that of the database\n",
+                             lines, CLOCK, use->where, use->shown, (int)apr_time_sec(behind < 0 ? -behind : behind));
+    return lines;
 }
 
 /* Returns a line about a folder, or "" if it belongs to the database or to none, or is no folder (conf/usable.c). */
@@ -92,16 +113,15 @@ static const char *compare(const char *folder, const char *uuid, const ask_t *as
 /* Returns all lines about a database. */
 static const char *examine(const ask_t *ask, apr_pool_t *parent)
 {
-    const char *uuid = NULL, *risk = NULL, *lines = "", *why = "it is not possible to become httpd's user";
+    const sr_installation_row_t *row = NULL;
+    const char *lines = "", *why = "it is not possible to become httpd's user";
     apr_pool_t *pool;
     apr_pool_create(&pool, parent);
-    if (sr_conf_become_user()) why = ask_database(&uuid, &risk, ask->use, pool);
+    if (sr_conf_become_user()) why = ask_database(&row, ask->use, pool);
     for (int i = 0; !why && i < ask->folders->nelts; i++)
         lines =
-            apr_pstrcat(parent, lines, compare(APR_ARRAY_IDX(ask->folders, i, const char *), uuid, ask, pool), NULL);
-    if (risk)
-        lines = apr_psprintf(parent, "%s%cthe database of %s (%s) can lose committed data: %s\n", lines, RISK,
-                             ask->use->where, ask->use->shown, risk);
+            apr_pstrcat(parent, lines, compare(APR_ARRAY_IDX(ask->folders, i, const char *), row->database, ask, pool), NULL);
+    if (!why) lines = apr_pstrcat(parent, lines, judge(row, ask->use, pool), NULL);
     if (why)
         lines = apr_psprintf(parent, "%cthe database of %s (%s) cannot be used at present: %s\n", UNKNOWN,
                              ask->use->where, ask->use->shown, why);
@@ -181,11 +201,15 @@ static apr_array_header_t *asks_of(apr_pool_t *pool, server_rec *main_server)
 
 static void report(char *lines, server_rec *main_server)
 {
+    static const struct {
+        char kind, tag[9];
+    } tags[] = {{FOREIGN, "SR0702: "}, {UNKNOWN, "SR0703: "}, {RISK, "SR0704: "}, {FEW, "SR0705: "}, {CLOCK, "SR0706: "}};
     char *rest;
     for (char *line = apr_strtok(lines, "\n", &rest); line; line = apr_strtok(NULL, "\n", &rest)) {
-        const char *tag = *line == FOREIGN ? "SR0702: " : *line == RISK ? "SR0704: " : "SR0703: ";
+        size_t i = 0;
+        while (i + 1 < sizeof tags / sizeof *tags && tags[i].kind != *line) i++;
         ap_log_error(APLOG_MARK, sr_conf_level(*line == FOREIGN ? APLOG_CRIT : APLOG_WARNING), 0, main_server, "%s%s",
-                     tag, line + 1);
+                     tags[i].tag, line + 1);
     }
 }
 

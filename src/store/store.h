@@ -246,7 +246,8 @@ typedef enum sr_op_t {
      * UNAUTHORIZED. Reads to whom SR_OP_HISTORY_REDELIVER would send the invitation. */
     SR_OP_HISTORY_INVITATION,
 
-    /* servers (that the connection string names; sr_store_servers) → OK + installation */
+    /* servers (that the connection string names; sr_store_servers) → OK + installation. connections: how many the server
+     * accepts, clock: its time; both 0 for a file */
     SR_OP_PING,
     /* No argument → OK. Writes a value that is stored already, so it fails if nothing can be written. */
     SR_OP_REWRITE,

@@ -59,7 +59,7 @@
 -- @row due {due_in int?}
 -- @row file {submission uuid, document uuid?, name text}
 -- @row found {id int, submission uuid}
--- @row installation {schema int, database uuid, read_only bool, risk text?}
+-- @row installation {schema int, database uuid, read_only bool, risk text?, connections int, clock time}
 -- @row invitation {organization uuid, environment text, url text}
 -- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
 --     attempts int, body json, due_in int?}
@@ -107,7 +107,9 @@ SELECT 'ok', (SELECT max(version) FROM sigreq.schema_version), i.uuid, current_s
             THEN 'it has a standby, but synchronous_standby_names is empty: a failover loses the last transactions'
         WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
             THEN 'synchronous_commit is ' || current_setting('synchronous_commit')
-                || ': a failover can lose the last transactions' END
+                || ': a failover can lose the last transactions' END,
+    current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer,
+    sigreq.job_clock()
 FROM sigreq.installation i
 
 -- @op rewrite() → ok

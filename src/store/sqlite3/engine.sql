@@ -40,7 +40,7 @@
 -- @row due {due_in int?}
 -- @row file {submission uuid, document uuid?, name text}
 -- @row found {id int, submission uuid}
--- @row installation {schema int, database uuid, read_only bool, risk text?}
+-- @row installation {schema int, database uuid, read_only bool, risk text?, connections int, clock time}
 -- @row invitation {organization uuid, environment text, url text}
 -- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
 --     attempts int, body json, due_in int?}
@@ -72,7 +72,7 @@
 -- There is no risk, because each connection sets what makes a COMMIT durable (CONNECT).
 -- @op ping(servers int) → ok installation
 -- @answer
-SELECT 'ok', (SELECT max(version) FROM schema_version), i.uuid, 0, NULL
+SELECT 'ok', (SELECT max(version) FROM schema_version), i.uuid, 0, NULL, 0, 0
 FROM installation i WHERE %s IS NOT NULL -- a file has no servers
 
 -- @op rewrite() → ok write
