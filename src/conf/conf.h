@@ -96,8 +96,8 @@ const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_s
 
 /* Returns how many connections a child may have to the database of a server (DBDMax). */
 int sr_conf_connections(apr_pool_t *pool, const server_rec *server, const server_rec *main_server);
-/* Returns how many all children together may have. A child uses one for each thread, one for the job thread, and one for
- * the watch. */
+/* Returns how many all children together may have. A child uses one for each thread, one for the job thread, and one
+ * for the watch. */
 int sr_conf_all_connections(apr_pool_t *pool, const server_rec *server, const server_rec *main_server);
 
 /* Returns the number of sections with "Sigreq On", and the configuration that one of them has in a server; NULL if that

@@ -4,9 +4,6 @@
  * file searches the configuration. */
 #include "conf/conf.h"
 
-#include <ap_mpm.h>
-#include <stdlib.h>
-
 /* Returns true if a list of directives has one of mod_dbd's that select another database. */
 static bool has_database(const ap_directive_t *directive)
 {
@@ -23,21 +20,6 @@ static server_rec *server_of(const ap_directive_t *section, server_rec *main_ser
             && server->defn_line_number == (unsigned)section->line_num)
             return server;
     return NULL;
-}
-
-int sr_conf_connections(apr_pool_t *pool, const server_rec *server, const server_rec *main_server)
-{
-    const char *text = sr_conf_setting(pool, server, main_server, "DBDMax");
-    return *text ? (int)strtol(text, NULL, 10) : 10; /* the default of mod_dbd */
-}
-
-int sr_conf_all_connections(apr_pool_t *pool, const server_rec *server, const server_rec *main_server)
-{
-    int children = 1, threads = 1;
-    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &children);
-    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
-    const int most = sr_conf_connections(pool, server, main_server), used = (threads > 1 ? threads : 1) + 2;
-    return children * (most < used ? most : used);
 }
 
 const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_server)

@@ -51,11 +51,14 @@ static const char *database_of(apr_pool_t *pool, const server_rec *server, const
  * servers have in addition. */
 static void print_database(apr_pool_t *pool, server_rec *main_server, const char *database)
 {
+    int connections = 0;
     printf("<Database");
     for (const server_rec *server = main_server; server; server = server->next)
-        if (sr_conf_serves(server, main_server) && !strcmp(database, database_of(pool, server, main_server)))
+        if (sr_conf_serves(server, main_server) && !strcmp(database, database_of(pool, server, main_server))) {
             printf(" %s", name_of(server, main_server));
-    printf(">\n");
+            connections = sr_conf_all_connections(pool, server, main_server);
+        }
+    printf(">\nSigreqConnections %d\n", connections);
     print_list(ap_conftree);
     for (const server_rec *server = main_server->next; server; server = server->next)
         if (sr_conf_serves(server, main_server) && !strcmp(database, database_of(pool, server, main_server)))

@@ -4,7 +4,9 @@
  * databases must be asked (run/owned.c), or the folder is refused when something is stored. */
 #include "conf/conf.h"
 
+#include <ap_mpm.h>
 #include <http_log.h>
+#include <stdlib.h>
 
 #include "mod_sigreq.h"
 
@@ -67,6 +69,21 @@ const ap_directive_t *sr_conf_content(const server_rec *server)
 const char *sr_conf_setting(apr_pool_t *pool, const server_rec *server, const server_rec *main_server, const char *name)
 {
     return setting_of(pool, server == main_server ? NULL : sr_conf_content(server), name);
+}
+
+int sr_conf_connections(apr_pool_t *pool, const server_rec *server, const server_rec *main_server)
+{
+    const char *text = sr_conf_setting(pool, server, main_server, "DBDMax");
+    return *text ? (int)strtol(text, NULL, 10) : 10; /* the default of mod_dbd */
+}
+
+int sr_conf_all_connections(apr_pool_t *pool, const server_rec *server, const server_rec *main_server)
+{
+    int children = 1, threads = 1;
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &children);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    const int most = sr_conf_connections(pool, server, main_server), used = (threads > 1 ? threads : 1) + 2;
+    return children * (most < used ? most : used);
 }
 
 static const char *name_of(apr_pool_t *pool, const server_rec *server, const server_rec *main_server)

@@ -41,6 +41,7 @@ static const struct {
     {"SigreqSealNextKey", OPTION_NEXT_KEY},
     {"SigreqSealNextCertificate", OPTION_NEXT_CERTIFICATE},
     {"SigreqRenew", OPTION_RENEW},
+    {"SigreqConnections", OPTION_CONNECTIONS}, /* of httpd's print (conf/dump.c) */
     {"SigreqS3Endpoint", OPTION_S3_ENDPOINT},
     {"SigreqS3Region", OPTION_S3_REGION},
     {"SigreqS3Credentials", OPTION_S3_CREDENTIALS},
@@ -232,10 +233,10 @@ static sr_error_t *open_database(ctl_t *ctl, const char *params)
 
 sr_error_t *ctl_connect(ctl_t *ctl, bool create)
 {
-    static const ctl_option_id_t wanted[] = {
-        OPTION_DRIVER,          OPTION_PARAMS,         OPTION_DOCUMENTS, OPTION_CACHE,
-        OPTION_QUARANTINE_DAYS, OPTION_S3_ENDPOINT,    OPTION_S3_REGION, OPTION_S3_CREDENTIALS,
-        OPTION_DOCUMENTS_CACHE, OPTION_DOCUMENTS_ALSO, OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {OPTION_DRIVER,         OPTION_PARAMS,          OPTION_DOCUMENTS,
+                                             OPTION_CACHE,          OPTION_QUARANTINE_DAYS, OPTION_S3_ENDPOINT,
+                                             OPTION_S3_REGION,      OPTION_S3_CREDENTIALS,  OPTION_DOCUMENTS_CACHE,
+                                             OPTION_DOCUMENTS_ALSO, OPTION_CONNECTIONS,     OPTION_COUNT};
     const char *driver, *params;
 
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));

@@ -6,14 +6,19 @@
 
 static const char *const columns[] = {"driver", "version", "latest", "current", "problem", "risk", NULL};
 
-/* Adds why the database can lose committed data, if it can. */
+/* Adds why the database can lose committed data, if it can, or that it accepts too few connections for httpd. */
 static sr_error_t *add_risk(json_t *report, ctl_t *ctl)
 {
     const sr_installation_row_t *row;
     sr_outcome_t outcome;
     SR_TRY(ctl_use_store(ctl));
     SR_TRY(sr_store_ping(ctl->database, &outcome, &row, ctl->database->servers, ctl->pool));
+    const apr_int64_t needed = ctl->given[OPTION_CONNECTIONS] ? apr_atoi64(ctl->values[OPTION_CONNECTIONS]) : 0;
     if (row->risk) json_object_set_new(report, "risk", json_string(row->risk));
+    else if (row->connections && row->connections < needed + SR_SPARE_CONNECTIONS)
+        json_object_set_new(report, "risk",
+                            json_sprintf("it accepts %d connections, and httpd may open %d: set max_connections to %d",
+                                         (int)row->connections, (int)needed, (int)needed + SR_SPARE_CONNECTIONS));
     return NULL;
 }
 

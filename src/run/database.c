@@ -228,7 +228,9 @@ static void give_back(sr_store_source_t *source, sr_store_t *store)
 
 static sr_gate_t *gate_of(const dbd_source_t *dbd)
 {
-    return dbd->source.number >= 0 && child.watchdog && !child.are_files[dbd->source.number] ? child.gates[dbd->source.number] : NULL;
+    return dbd->source.number >= 0 && child.watchdog && !child.are_files[dbd->source.number]
+               ? child.gates[dbd->source.number]
+               : NULL;
 }
 
 /* A request that has waited for the time limit in vain must not wait once more, for example to give back a lock. */
@@ -239,7 +241,8 @@ static const char *begin(dbd_source_t *dbd)
     if (sr_time_steady() < dbd->refused_until) return "the database has not answered this request before";
     sr_gate_t *gate = gate_of(dbd);
     hold_signals(&dbd->signals);
-    sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL, dbd->source.number, gate ? sr_gate_connect_time(gate) : 0);
+    sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL, dbd->source.number,
+                   gate ? sr_gate_connect_time(gate) : 0);
     dbd->visit = (sr_visit_t){0};
     if (gate) why = sr_gate_enter(&dbd->visit, gate, use, dbd->watch.until);
     if (!why) return NULL;
@@ -310,8 +313,9 @@ static const char *open_connection(dbd_source_t *dbd)
     if (!dbd->connection && !why && !slow) why = refusal(dbd);
     if (!dbd->connection && !why) why = "mod_dbd has no connection: see DBDriver and DBDParams, and its own message";
     const sr_gate_change_t change = dbd->visit.gate ? sr_gate_opened(&dbd->visit, why != NULL) : SR_GATE_SAME;
-    log_change(dbd, change,
-               "SR0724: the database refuses connections, and requests are refused at once until it accepts one: ", why);
+    log_change(
+        dbd, change,
+        "SR0724: the database refuses connections, and requests are refused at once until it accepts one: ", why);
     if (why) leave(dbd, slow ? SR_VISIT_UNREACHABLE : SR_VISIT_UNKNOWN);
     else note_driver(dbd);
     return why;
@@ -367,10 +371,10 @@ static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_poo
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool)
 {
     dbd_source_t *dbd = apr_palloc(pool, sizeof *dbd);
-    *dbd = (dbd_source_t){
-        .source = {.number = sr_run_database_number(server), .borrow = borrow, .give_back = give_back},
-        .server = server,
-        .pool = pool};
+    *dbd =
+        (dbd_source_t){.source = {.number = sr_run_database_number(server), .borrow = borrow, .give_back = give_back},
+                       .server = server,
+                       .pool = pool};
     if (dbd->source.number >= 0) dbd->source.servers = sr_gate_servers(child.gates[dbd->source.number]);
     return &dbd->source;
 }

@@ -25,12 +25,11 @@ APLOG_USE_MODULE(sigreq);
 
 #define PATIENCE_SECONDS 5
 #define TEXT_MOST ((apr_size_t)64 << 10)
-#define FOREIGN 'F'  /* the first byte of a line about a folder of another database */
-#define UNKNOWN 'U'  /* of a line about something that could not be found out */
-#define RISK 'R'     /* of a line about a database that can lose committed data */
-#define FEW 'C'      /* of a line about a database that accepts too few connections */
-#define CLOCK 'T'    /* of a line about a database whose clock differs */
-#define SPARE 10     /* connections for sigreqctl, backups and monitoring */
+#define FOREIGN 'F' /* the first byte of a line about a folder of another database */
+#define UNKNOWN 'U' /* of a line about something that could not be found out */
+#define RISK 'R'    /* of a line about a database that can lose committed data */
+#define FEW 'C'     /* of a line about a database that accepts too few connections */
+#define CLOCK 'T'   /* of a line about a database whose clock differs */
 #define CLOCKS_DIFFER apr_time_from_sec(5)
 #define COMPLETE "." /* the last line */
 
@@ -71,11 +70,11 @@ static const char *ask_database(const sr_installation_row_t **row, const sr_conf
 static const char *judge(const sr_installation_row_t *row, const sr_conf_use_t *use, apr_pool_t *pool)
 {
     const apr_interval_time_t behind = row->clock ? sr_time_now() - row->clock : 0;
-    const int needed = use->connections + SPARE;
+    const int needed = use->connections + SR_SPARE_CONNECTIONS;
     const char *lines = "";
     if (row->risk)
-        lines = apr_psprintf(pool, "%cthe database of %s (%s) can lose committed data: %s\n", RISK, use->where, use->shown,
-                             row->risk);
+        lines = apr_psprintf(pool, "%cthe database of %s (%s) can lose committed data: %s\n", RISK, use->where,
+                             use->shown, row->risk);
     if (row->connections && row->connections < needed)
         lines = apr_psprintf(pool,
                              "%s%cthe database of %s (%s) accepts %d connections, and httpd's children may open %d: "
@@ -119,8 +118,8 @@ static const char *examine(const ask_t *ask, apr_pool_t *parent)
     apr_pool_create(&pool, parent);
     if (sr_conf_become_user()) why = ask_database(&row, ask->use, pool);
     for (int i = 0; !why && i < ask->folders->nelts; i++)
-        lines =
-            apr_pstrcat(parent, lines, compare(APR_ARRAY_IDX(ask->folders, i, const char *), row->database, ask, pool), NULL);
+        lines = apr_pstrcat(parent, lines,
+                            compare(APR_ARRAY_IDX(ask->folders, i, const char *), row->database, ask, pool), NULL);
     if (!why) lines = apr_pstrcat(parent, lines, judge(row, ask->use, pool), NULL);
     if (why)
         lines = apr_psprintf(parent, "%cthe database of %s (%s) cannot be used at present: %s\n", UNKNOWN,
@@ -203,7 +202,8 @@ static void report(char *lines, server_rec *main_server)
 {
     static const struct {
         char kind, tag[9];
-    } tags[] = {{FOREIGN, "SR0702: "}, {UNKNOWN, "SR0703: "}, {RISK, "SR0704: "}, {FEW, "SR0705: "}, {CLOCK, "SR0706: "}};
+    } tags[] = {
+        {FOREIGN, "SR0702: "}, {UNKNOWN, "SR0703: "}, {RISK, "SR0704: "}, {FEW, "SR0705: "}, {CLOCK, "SR0706: "}};
     char *rest;
     for (char *line = apr_strtok(lines, "\n", &rest); line; line = apr_strtok(NULL, "\n", &rest)) {
         size_t i = 0;

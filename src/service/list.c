@@ -24,7 +24,7 @@ static const char *cursor_make(char direction, const sr_list_item_t *item, apr_p
 
 sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t *query, apr_pool_t *pool)
 {
-    *place = (sr_list_place_t){query->limit + 1, "older", 0, 0};
+    *place = (sr_list_place_t){query->limit + 1, "older", 0, 0, NULL};
     if (!query->cursor) return NULL;
     const char *text = apr_pdecode_base64(pool, query->cursor, APR_ENCODE_STRING, APR_ENCODE_BASE64URL, NULL);
     const char *colon = text ? strchr(text, ':') : NULL;
@@ -54,9 +54,11 @@ void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *item
     for (int i = 0; i < count; i++) APR_ARRAY_PUSH(bodies, const char *) = item[newer ? count - 1 - i : i].body;
     page->bodies = bodies;
     page->next = page->prev = NULL;
-    if (!count) return;
-    const sr_list_item_t *newest = &item[newer ? count - 1 : 0], *oldest = &item[newer ? 0 : count - 1];
+    const sr_list_item_t *end = more ? NULL : place->end;
+    if (!count && !end) return;
+    const sr_list_item_t *newest = end && (newer || !count) ? end : &item[newer ? count - 1 : 0];
+    const sr_list_item_t *oldest = end && (!newer || !count) ? end : &item[newer ? 0 : count - 1];
     /* on the other side of a page that a cursor has led to are the rows from which it led */
-    if (newer || more) page->next = cursor_make('o', oldest, pool);
-    if (newer ? more : place->at != 0) page->prev = cursor_make('n', newest, pool);
+    if (newer || more || end) page->next = cursor_make('o', oldest, pool);
+    if (newer ? more || end : place->at != 0) page->prev = cursor_make('n', newest, pool);
 }

@@ -80,20 +80,21 @@ sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *ep
                                     apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- list.c */
-/* The beginning of a page of a list, as the arguments of a list operation of the store. */
-typedef struct sr_list_place_t {
-    int limit;             /* one row more than the page has, to detect whether there is another page */
-    const char *direction; /* "older" or "newer" */
-    apr_time_t at;         /* 0: begin with the newest */
-    apr_int64_t id;
-} sr_list_place_t;
-sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t *query, apr_pool_t *pool);
 /* A row of a list. */
 typedef struct sr_list_item_t {
     const char *body; /* JSON text; NULL if it does not fit into the page */
     apr_time_t at;    /* its place in the list */
     apr_int64_t id;
 } sr_list_item_t;
+/* The beginning of a page of a list, as the arguments of a list operation of the store. */
+typedef struct sr_list_place_t {
+    int limit;             /* one row more than the page has, to detect whether there is another page */
+    const char *direction; /* "older" or "newer" */
+    apr_time_t at;         /* 0: begin with the newest */
+    apr_int64_t id;
+    const sr_list_item_t *end; /* the page ends here, although it has fewer rows; or NULL */
+} sr_list_place_t;
+sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t *query, apr_pool_t *pool);
 /* Makes a page of the rows of an operation: sr_list_item_t, in the order of the operation. */
 void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *items, const sr_list_place_t *place,
                           apr_pool_t *pool);

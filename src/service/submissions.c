@@ -98,6 +98,16 @@ static sr_error_t *items_of(const sr_service_t *service, apr_array_header_t **it
     return NULL;
 }
 
+/* A row without a uuid is the place up to which the database has looked for rows that fit. */
+static void take_end(sr_list_place_t *place, apr_array_header_t *rows, apr_pool_t *pool)
+{
+    const sr_listed_row_t *last = rows->nelts ? &APR_ARRAY_IDX(rows, rows->nelts - 1, sr_listed_row_t) : NULL;
+    if (!last || last->uuid) return;
+    const sr_list_item_t end = {NULL, last->created_at, last->id};
+    place->end = apr_pmemdup(pool, &end, sizeof end);
+    rows->nelts--;
+}
+
 static sr_error_t *list(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                         const sr_list_query_t *query, const sr_submission_filter_t *filter, apr_pool_t *pool)
 {
@@ -114,6 +124,7 @@ static sr_error_t *list(const sr_service_t *service, sr_list_result_t *page, con
                                     filter->external_id, filter->updated_after, q, filter->created_after,
                                     filter->created_before, LIST_BYTES, SR_REPRESENTATION_VERSION, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
+    take_end(&place, rows, pool);
     SR_TRY(items_of(service, &items, rows, deleted, token_hash, &place, pool));
     sr_service_list_page(page, items, &place, pool);
     return NULL;

@@ -9,8 +9,9 @@
  * several writes were answered. One answered write is not enough, because a transaction that commits nothing does not
  * wait for the standby.
  *
- * A database that refuses connections does so at once, so threads do not wait for it. But each attempt costs lines in the
- * log, and httpd answers thousands of requests a second with 503. So few attempts are made, by all processes together.
+ * A database that refuses connections does so at once, so threads do not wait for it. But each attempt costs lines in
+ * the log, and httpd answers thousands of requests a second with 503. So few attempts are made, by all processes
+ * together.
  *
  * A read that was not answered in time says nothing about the database if another operation was answered meanwhile:
  * then one statement was slow, for example a list with many rows. */
@@ -21,7 +22,8 @@
 
 #include "metrics/metrics.h"
 
-/* After so many refused connections in a row, one thread of the machine tries in this time, and all others are refused. */
+/* After so many refused connections in a row, one thread of the machine tries in this time, and all others are refused.
+ */
 #define REFUSALS 10
 #define PAUSE apr_time_from_msec(500)
 

@@ -33,14 +33,14 @@ typedef struct sr_store_t sr_store_t;
  * after the other. SQLITE_BUSY is retried in any case. */
 typedef struct sr_store_source_t sr_store_source_t;
 struct sr_store_source_t {
-    bool reads;  /* set before `borrow`: true if the next operation only reads */
-    int servers; /* of sr_store_servers */
-    int number;  /* of the database, among those of the process, or -1 */
+    bool reads;          /* set before `borrow`: true if the next operation only reads */
+    int servers, number; /* of sr_store_servers; of the database, among those of the process, or -1 */
     /* Borrows a connection, which the caller returns by `give_back`. Errors: SR_EUNAVAILABLE. */
     sr_error_t *(*borrow)(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool);
     void (*give_back)(sr_store_source_t *source, sr_store_t *store);
 };
 
+#define SR_SPARE_CONNECTIONS 10 /* beside those of httpd: for sigreqctl, backups and monitoring */
 /* Returns how many servers a connection string names: 0 for SQLite. */
 int sr_store_servers(const char *driver, const char *params);
 typedef struct sr_watch_t sr_watch_t; /* see watch.c */
@@ -129,9 +129,9 @@ typedef enum sr_op_t {
      * signers), state|NULL (of the submission), external id|NULL, updated after|NULL, q (folded)|NULL, created
      * after|NULL, created before|NULL, bytes, version → OK + listed, a row for each submission, and no row for an empty
      * list | UNAUTHORIZED. "older" lists the submissions that are older than created_at and id (or all), newest first;
-     * "newer" those that are newer, oldest first. states: "sent,opened" means that at least one signer has one of these
-     * states. Both bounds of the creation time are exclusive. When the representations have that many bytes, the rows
-     * after that have none. Rows whose representation is of an older version have none either: they are `old`. */
+     * "newer" those that are newer, oldest first. states: those of a status of the API, which a signer has. Both bounds
+     * of the creation time are exclusive. After that many bytes, rows have no representation. Those of an older version
+     * have none either: they are `old`. A last row without a uuid is where the search for rows that fit has ended. */
     SR_OP_SUBMISSION_LIST,
     /* $T, submission uuid, document uuid → OK + document row | MISSING | UNAUTHORIZED. "document row" is
      * {"uuid","name","sha256","size" (of the upload),"pages","warnings":[name]|null,"rewritten_sha256"|null,
@@ -246,8 +246,8 @@ typedef enum sr_op_t {
      * UNAUTHORIZED. Reads to whom SR_OP_HISTORY_REDELIVER would send the invitation. */
     SR_OP_HISTORY_INVITATION,
 
-    /* servers (that the connection string names; sr_store_servers) → OK + installation. connections: how many the server
-     * accepts, clock: its time; both 0 for a file */
+    /* servers (that the connection string names; sr_store_servers) → OK + installation. connections: how many the
+     * server accepts, clock: its time; both 0 for a file */
     SR_OP_PING,
     /* No argument → OK. Writes a value that is stored already, so it fails if nothing can be written. */
     SR_OP_REWRITE,

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use Sigreq::Apart;
 use Sigreq::Here 'suite';
+use Sigreq::Httpd;
 use Test::More;
 
 my $apart  = Sigreq::Apart->new;
@@ -38,6 +39,12 @@ my $set    = "ALTER DATABASE $name SET synchronous_commit =";
 my $reset  = "ALTER DATABASE $name RESET synchronous_commit";
 sub reconnect { $httpd->graceful }    # settings of a database hold for new connections
 my @reload = ('SELECT pg_reload_conf()');
+
+my ($code, $said) = Sigreq::Httpd->new($apart->database, children => 300)->test;
+is($code, 0, 'too few connections for 300 children: httpd -t succeeds');
+like($said, qr/SR0705: .* accepts \d+ connections, and httpd's children may open \d+: set max_connections/,
+    '… and warns');
+like($apart->ctl('db', 'status', '--connections', 3000)->{risk}, qr/^it accepts \d+ connections/, '… db status, too');
 
 Sigreq::Apart::superuser("$set off");
 reconnect();

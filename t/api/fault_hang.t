@@ -122,7 +122,8 @@ sub stopped_postgres {
     $refused = refused($httpd) - $refused;
     cmp_ok($refused, '>=', 30, "… nearly all without asking it ($refused)");
     my $said = qr/SR0100: .*\(the database does not answer \(SigreqDatabaseTimeout\)\).*, and \d+ times before/;
-    ok(wait_for(sub { $here->get('/signatures'); $httpd->log =~ $said }), '… the log has lines for some, and the number');
+    ok(wait_for(sub { $here->get('/signatures'); $httpd->log =~ $said }),
+        '… the log has lines for some, and the number');
     is($here->get('/health')->code, 503, 'health');
 
     kill CONT => splice @stopped;

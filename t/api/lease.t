@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The database stops between the beginning of a signature, which takes the submission's lease, and its end. The process
-# cannot end the lease then. It does so as soon as the database answers, and nobody waits until the lease's time is over.
+# cannot end the lease then. It does so as soon as the database answers. Nobody waits until the lease's time is over.
 use strict;
 use warnings;
 use POSIX ();
@@ -16,7 +16,8 @@ my $apart = Sigreq::Apart->new;
 my $httpd = $apart->httpd(children => 1);
 my $one   = $apart->client($httpd);
 my @two   = ({ email => 'ann@example.org' }, { firstname => 'Bob', area => { y => 200 } });
-my $made  = $one->create(files => [['a.pdf', pdf(nonce => "lease $$")]], signers => Sigreq::Client::signers(@two))->json;
+my @files = (['a.pdf', pdf(nonce => "lease $$")]);
+my $made  = $one->create(files => \@files, signers => Sigreq::Client::signers(@two))->json;
 my ($ann, $bob) = signers_of($made);
 is($_->get('')->code, 200, 'a link is opened') for $ann, $bob;
 

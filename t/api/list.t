@@ -116,4 +116,34 @@ subtest 'bad queries' => sub {
     is_error($client->get('/signatures?q=%zz'),           400, qr/./,     'a wrong escape is refused');
     is_error($client->get('/signatures?q=%ff'),           400, qr/./,     'a text that is not UTF-8 is refused');
 };
+
+# A search through more submissions than one page looks at: pages without entries lead to the one that fits.
+subtest 'a search through many' => sub {
+    my $other = organisation()->{test};
+    my $made  = $other->create(name => 'a needle')->json;
+    my $link  = suite->{db} eq 'pgsql' ? 'gen_random_uuid()' : 'lower(hex(randomblob(4)) || substr(s.uuid, 9))';
+    my $rows =
+        suite->{db} eq 'pgsql'
+        ? 'SELECT generate_series(1, 5100)'
+        : 'SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5100';
+    my $same = 'token_id, user_id, organization_id, environment, template_uuid, skip_intro, send_email, events, '
+        . 'events_hash, representation_version, base_url, representation';
+    Sigreq::Here::sql("WITH RECURSIVE n(i) AS ($rows) "
+            . "INSERT INTO submission (uuid, created_at, updated_at, name, search, $same) "
+            . "SELECT $link, s.created_at + i, s.updated_at + i, 'hay', 'hay', $same FROM submission s, n "
+            . "WHERE s.uuid = '$made->{uuid}'");
+    my $look  = sub { $other->get('/signatures', query => { q => 'needle', @_ })->json };
+    my $empty = $look->();
+    is(scalar @{ $empty->{data} }, 0, 'the first page is empty');
+    ok($empty->{pagination}{next}, '… and there is a next one');
+    my $found = $look->(after => $empty->{pagination}{next});
+    is(names($found),              'a needle', 'the next page has it');
+    is($found->{pagination}{next}, undef,      '… and is the last one');
+    my $back = $look->(after => $found->{pagination}{prev});
+    is(scalar @{ $back->{data} }, 0, 'the page before is empty');
+    ok($back->{pagination}{prev}, '… and there is one before it');
+    is(names($look->(after => $back->{pagination}{next})), 'a needle', '… and one after it');
+    $back = $look->(after => $back->{pagination}{prev});
+    is_deeply([scalar @{ $back->{data} }, $back->{pagination}{prev}], [0, undef], 'the first one is the end');
+};
 done_testing;

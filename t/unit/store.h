@@ -129,11 +129,28 @@ static inline bool base_make(base_t *base, const char *driver, apr_pool_t *pool)
     return true;
 }
 
+/* PRAGMA integrity_check must find nothing in a database that a test has used. */
+static inline void base_check(const base_t *base)
+{
+    apr_dbd_results_t *results = NULL;
+    apr_dbd_row_t *row = NULL;
+    link_t link;
+
+    link_connect(&link, base, base->pool);
+    if (apr_dbd_select(base->driver, link.pool, link.handle, &results, "PRAGMA integrity_check", 1)
+        || apr_dbd_get_row(base->driver, link.pool, results, &row, -1))
+        die("integrity_check", "no answer");
+    const char *said = apr_dbd_get_entry(base->driver, row, 0);
+    if (strcmp(said, "ok") != 0) die("integrity_check", said);
+    link_close(&link);
+}
+
 static inline void base_remove(const base_t *base)
 {
     static const char *const endings[] = {"", "-wal", "-shm"};
 
     if (strcmp(base->driver_name, "sqlite3") != 0) return;
+    base_check(base);
     for (size_t i = 0; i < 3; i++) unlink(apr_pstrcat(base->pool, base->params, endings[i], NULL));
     rmdir(apr_pstrndup(base->pool, base->params, strlen(base->params) - strlen("/store.db")));
 }

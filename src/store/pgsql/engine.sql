@@ -27,13 +27,14 @@
 
 -- Conditions. CURRENT: the token t is neither revoked nor expired. VALID: and its user is not disabled. CALLER: t is the caller's valid token. SCOPE: s
 -- belongs to the same user, organisation and environment as t. LATE: the deadline of the
--- open submission s is over, by the clock of this database. TAG: changes whenever the representation of s changes. KEY: the key
+-- open submission s is over, by the clock of this database. STATUS: the status of a signer in the API. TAG: changes whenever the representation of s changes. KEY: the key
 -- of a content in a folder, or NULL if it is not stored.
 -- @macro CURRENT(t, hash, now) t.secret_hash = hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now)
 -- @macro VALID(t, hash, now) @CURRENT(t, hash, now)
 --     AND NOT EXISTS (SELECT 1 FROM sigreq.user_account x WHERE x.id = t.user_id AND x.disabled_at IS NOT NULL)
 -- @macro CALLER(t) @VALID(t, p_token_hash, p_now)
 -- @macro LATE(s) (s.state = 'open' AND s.expires_at IS NOT NULL AND s.expires_at <= sigreq.job_clock())
+-- @macro STATUS(g) CASE g.state WHEN 'refused' THEN 'opened' ELSE g.state END
 -- @macro TAG(s) (s.events_hash || '-' || s.representation_version)
 -- @macro KEY(place, content) (SELECT b.key FROM sigreq.blob b WHERE b.folder = place AND b.sha256 = content)
 -- @macro SCOPE(s, t) (s.user_id, s.organization_id, s.environment) = (t.user_id, t.organization_id, t.environment)
@@ -65,7 +66,7 @@
 --     attempts int, body json, due_in int?}
 -- @row key {key text}
 -- @row lease {body json?, holder text?}
--- @row listed {uuid uuid, representation text?, old bool, created_at time, id int, updated_at time, template uuid}
+-- @row listed {uuid uuid?, representation text?, old bool, created_at time, id int, updated_at time, template uuid?}
 -- @row organization {uuid uuid, name text, quota int?, used int, created_at time}
 -- @row overview {uuid uuid, environment text, organization text, email text, name text, state text, signers int,
 --     completed int, created_at time, updated_at time, closed_at time?, expires_at time?,

@@ -60,6 +60,7 @@ BEGIN
     DELETE FROM sigreq.idempotency WHERE submission_uuid = p.submission;
     DELETE FROM sigreq.document WHERE submission_id = v_id;
     DELETE FROM sigreq.signer WHERE submission_id = v_id;
+    DELETE FROM sigreq.signer_status WHERE submission_id = v_id;
     DELETE FROM sigreq.submission_lock WHERE submission_uuid = p.submission AND holder = p.holder;
     RETURN 'ok';
 END $$

@@ -195,6 +195,7 @@ BEGIN
         refusal_reason text, ip text, user_agent text, signature_type text, consent text, reminded_at bigint,
         reminders integer)
     WHERE g.uuid = r.uuid AND g.submission_id = v_id;
+    PERFORM sigreq.signer_statuses(v_id);
     INSERT INTO sigreq.event (submission_id, number, hash, body, personal)
     SELECT v_id, p.seen + row_number() OVER (), e.hash, e.body, e.personal
     FROM json_to_recordset(p.events) AS e(hash text, body text, personal text);
@@ -221,6 +222,20 @@ BEGIN
     END IF;
     DELETE FROM sigreq.submission_lock WHERE submission_uuid = p_submission AND holder = p.holder;
     RETURN 'ok';
+END $$
+
+-- Writes the statuses that the signers of a submission have now.
+CREATE FUNCTION sigreq.signer_statuses(p_submission bigint) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    DELETE FROM sigreq.signer_status x
+    WHERE x.submission_id = p_submission
+      AND NOT EXISTS (SELECT FROM sigreq.signer g WHERE g.submission_id = p_submission AND @STATUS(g) = x.status);
+    INSERT INTO sigreq.signer_status (submission_id, user_id, organization_id, created_at, environment, status)
+    SELECT s.id, s.user_id, s.organization_id, s.created_at, s.environment, @STATUS(g)
+    FROM sigreq.signer g JOIN sigreq.submission s ON s.id = g.submission_id
+    WHERE g.submission_id = p_submission AND g.state <> 'replaced'
+    ON CONFLICT DO NOTHING;
 END $$
 
 -- A signer takes the place of another one. The old row stays, so that its link can say so.

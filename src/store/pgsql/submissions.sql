@@ -235,6 +235,7 @@ BEGIN
     FROM ROWS FROM (json_to_recordset(p.signers) AS (uuid uuid, state text, firstname text, lastname text, email text,
                                                      locale text, signing_order integer, fields text))
          WITH ORDINALITY AS s(uuid, state, firstname, lastname, email, locale, signing_order, fields, number);
+    PERFORM sigreq.signer_statuses(v_id);
     IF p_webhooks IS NOT NULL THEN
         PERFORM sigreq.job_write(v_id, p_now, p_webhooks);
     END IF;
@@ -257,23 +258,42 @@ END $$
 --                 WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
 --                   AND s.environment = t.environment AND (s.state <> 'deleted' OR p_state = 'deleted')
 --                   AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
---                   AND (p_states IS NULL OR (SELECT true FROM sigreq.signer g
---                                             WHERE g.submission_id = s.id
---                                               AND g.state = ANY (string_to_array(p_states, ',')) LIMIT 1))
---                   AND (p_state IS NULL OR s.state = p_state)
---                   AND (p_updated IS NULL OR s.updated_at > p_updated)
---                   AND (p_external_id IS NULL OR s.external_id = p_external_id)
---                   AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
 --                 ORDER BY s.created_at way, s.id way
 --                 LIMIT p_limit) page) p
 --     ORDER BY p.created_at way, p.id way
 
+-- The rows that a list with filters looks at: the first 5,000 of the range that the most selective filter finds by its
+-- index, in the direction of the list, and whether the other filters fit. The arguments are those of the USING below.
+CREATE FUNCTION sigreq.list_looked(p_by text, p_way text) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT replace(replace(replace(replace(
+        'SELECT s.id, s.created_at, (s.state <> ''deleted'' OR $8 = ''deleted'') AND ($8 IS NULL OR s.state = $8)
+                AND ($9 IS NULL OR EXISTS (SELECT FROM sigreq.signer_status f WHERE f.submission_id = s.id AND f.status = $9))
+                AND ($10 IS NULL OR s.external_id = $10) AND ($11 IS NULL OR s.updated_at > $11)
+                AND ($12 IS NULL OR strpos(s.search, $12) > 0) AS fits
+         FROM #from
+         WHERE (#on.user_id, #on.organization_id, #on.environment) = ($1, $2, $3)
+           AND (#on.created_at, #key) > ($4, $5) AND (#on.created_at, #key) < ($6, $7)
+         ORDER BY #on.created_at #way, #key #way
+         LIMIT 5000',
+        '#from', CASE p_by
+            WHEN 'status' THEN '(SELECT * FROM sigreq.signer_status WHERE status = $9) x
+                                JOIN sigreq.submission s ON s.id = x.submission_id'
+            WHEN 'external' THEN '(SELECT * FROM sigreq.submission WHERE external_id = $10) s'
+            WHEN 'state' THEN '(SELECT * FROM sigreq.submission WHERE state = $8) s'
+            WHEN 'updated' THEN '(SELECT * FROM sigreq.submission WHERE id = ANY ($13) OFFSET 0) s'
+            ELSE 'sigreq.submission s' END),
+        '#on', CASE p_by WHEN 'status' THEN 'x' ELSE 's' END),
+        '#key', CASE p_by WHEN 'status' THEN 'x.submission_id' ELSE 's.id' END),
+        '#way', p_way)
+$$
+
 -- The cursor and the two dates become one lower and one upper bound of (created_at, id), without NULLs, so every query
--- reads one range of the index. The scalar subquery cannot become a hash join over all signers. One plan is good for
--- all arguments, so it is generic. Sorting and bitmaps are off, because a generic plan does not know how many rows a
--- user has. octet_length takes the size of a text that is stored out of line from its pointer. So only the texts of the
--- response are read.
--- If an external id or updated_at leaves at most 10,000 rows, these are sorted, and the others are not read.
+-- reads one range of an index. Without filters one plan is good for all arguments, so it is generic. Sorting and bitmaps
+-- are off, because a generic plan does not know how many rows a user has. octet_length takes the size of a text that is
+-- stored out of line from its pointer. So only the texts of the response are read.
+-- With filters, the ids of the rows are found first. If the 5,000 rows that one response may look at do not fill it, a
+-- row without a uuid follows: the place of the last one. updated_at is used to find rows if at most 5,000 are later.
 -- @op submission_list(token_hash hash, now time, limit int, direction text, at time?, id int, states text?,
 --     state text?, external_id text?, updated time?, q text?, after time?, before time?, bytes int, version int)
 --     → ok listed[] | unauthorized
@@ -282,7 +302,7 @@ CREATE FUNCTION sigreq.submission_list(p_token_hash text, p_now bigint, p_limit 
     p_before bigint, p_bytes bigint, p_version integer)
 RETURNS TABLE (outcome text, uuid uuid, representation text, old boolean, created_at bigint, id bigint,
                updated_at bigint, template uuid)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off
 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
@@ -291,7 +311,12 @@ DECLARE
     low_id bigint := 9223372036854775807;
     high_at bigint := coalesce(p_before, 9223372036854775807);
     high_id bigint := 0;
+    v_status text := split_part(p_states, ',', 1);
+    v_late bigint[];
+    v_looked text;
     v_few bigint[];
+    v_last_at bigint;
+    v_last_id bigint;
 BEGIN
     SELECT user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE @CALLER(token);
@@ -307,24 +332,39 @@ BEGIN
         high_at := p_at;
         high_id := p_id;
     END IF;
-    IF p_external_id IS NOT NULL THEN
-        v_few := ARRAY(SELECT s.id FROM sigreq.submission s
-                       WHERE @SCOPE(s, t) AND s.external_id = p_external_id LIMIT 10001);
-    ELSIF p_updated IS NOT NULL THEN
-        v_few := ARRAY(SELECT s.id FROM sigreq.submission s
-                       WHERE @SCOPE(s, t) AND s.updated_at > p_updated LIMIT 10001);
+    IF p_updated IS NOT NULL THEN
+        v_late := ARRAY(SELECT s.id FROM sigreq.submission s
+                        WHERE @SCOPE(s, t) AND s.updated_at > p_updated ORDER BY s.updated_at DESC LIMIT 5001);
     END IF;
-    IF cardinality(v_few) <= 10000 AND p_direction = 'newer' THEN
+    IF p_updated IS NOT NULL OR coalesce(p_states, p_state, p_external_id, p_q) IS NOT NULL THEN
+        v_looked := sigreq.list_looked(CASE WHEN p_external_id IS NOT NULL THEN 'external'
+                                            WHEN cardinality(v_late) <= 5000 THEN 'updated'
+                                            WHEN p_states IS NOT NULL THEN 'status'
+                                            WHEN p_state IS NOT NULL THEN 'state' ELSE '' END,
+                                       CASE p_direction WHEN 'newer' THEN 'ASC' ELSE 'DESC' END);
+        EXECUTE 'SELECT ARRAY(SELECT l.id FROM (' || v_looked || ') l WHERE l.fits LIMIT $14)' INTO v_few
+        USING t.user_id, t.organization_id, t.environment, low_at, low_id, high_at, high_id,
+              p_state, v_status, p_external_id, p_updated, p_q, v_late, p_limit;
+        IF cardinality(v_few) < p_limit THEN
+            EXECUTE 'SELECT l.created_at, l.id FROM (' || v_looked || ') l OFFSET 4999' INTO v_last_at, v_last_id
+            USING t.user_id, t.organization_id, t.environment, low_at, low_id, high_at, high_id,
+                  p_state, v_status, p_external_id, p_updated, p_q, v_late;
+        END IF;
+    END IF;
+    IF v_few IS NULL AND p_direction = 'newer' THEN
+        RETURN QUERY @PAGE(ASC, sigreq.submission);
+    ELSIF v_few IS NULL THEN
+        RETURN QUERY @PAGE(DESC, sigreq.submission);
+    ELSIF p_direction = 'newer' THEN
         RETURN QUERY
         WITH few AS MATERIALIZED (SELECT f.* FROM sigreq.submission f WHERE f.id = ANY (v_few))
         @PAGE(ASC, few);
-    ELSIF cardinality(v_few) <= 10000 THEN
+    ELSE
         RETURN QUERY
         WITH few AS MATERIALIZED (SELECT f.* FROM sigreq.submission f WHERE f.id = ANY (v_few))
         @PAGE(DESC, few);
-    ELSIF p_direction = 'newer' THEN
-        RETURN QUERY @PAGE(ASC, sigreq.submission);
-    ELSE
-        RETURN QUERY @PAGE(DESC, sigreq.submission);
+    END IF;
+    IF v_last_at IS NOT NULL THEN
+        RETURN QUERY SELECT 'ok', NULL::uuid, NULL::text, false, v_last_at, v_last_id, 0::bigint, NULL::uuid;
     END IF;
 END $$

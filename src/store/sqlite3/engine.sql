@@ -25,6 +25,13 @@
 -- @macro LATE(s) (s.state = 'open' AND s.expires_at IS NOT NULL AND s.expires_at <= @CLOCK())
 -- @macro FOUND() CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing'
 --     WHEN s.state = 'deleted' THEN 'deleted' ELSE 'ok' END
+-- @macro STATUS(g) iif(g.state = 'refused', 'opened', g.state)
+-- @macro STATUSES(SUBMISSION) WITH @ARGUMENTS
+--     INSERT INTO signer_status (submission_id, status, user_id, organization_id, environment, created_at)
+--     SELECT s.id, @STATUS(g), s.user_id, s.organization_id, s.environment, s.created_at
+--     FROM a CROSS JOIN submission s CROSS JOIN signer g
+--     WHERE s.uuid = a.SUBMISSION AND g.submission_id = s.id AND g.state <> 'replaced'
+--     ON CONFLICT DO NOTHING
 -- @macro TAG(s) (s.events_hash || '-' || s.representation_version)
 -- @macro SCOPE(s, t) s.user_id = t.user_id AND s.organization_id = t.organization_id
 --     AND s.environment = t.environment
@@ -46,7 +53,7 @@
 --     attempts int, body json, due_in int?}
 -- @row key {key text}
 -- @row lease {body json?, holder text?}
--- @row listed {uuid uuid, representation text?, old bool, created_at time, id int, updated_at time, template uuid}
+-- @row listed {uuid uuid?, representation text?, old bool, created_at time, id int, updated_at time, template uuid?}
 -- @row organization {uuid uuid, name text, quota int?, used int, created_at time}
 -- @row overview {uuid uuid, environment text, organization text, email text, name text, state text, signers int,
 --     completed int, created_at time, updated_at time, closed_at time?, expires_at time?,

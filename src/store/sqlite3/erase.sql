@@ -55,6 +55,9 @@ DELETE FROM document WHERE submission_id = @ERASED()
 WITH p(j) AS (SELECT %s)
 DELETE FROM signer WHERE submission_id = @ERASED()
 
+WITH p(j) AS (SELECT %s)
+DELETE FROM signer_status WHERE submission_id = @ERASED()
+
 -- @answer
 SELECT 'ok'
 

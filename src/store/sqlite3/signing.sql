@@ -195,6 +195,14 @@ WHERE uuid = lower(r.value->>'$.uuid')
   AND submission_id = (SELECT s.id FROM submission s WHERE s.uuid = a.submission)
 
 WITH @ARGUMENTS
+DELETE FROM signer_status
+WHERE submission_id = (SELECT s.id FROM a CROSS JOIN submission s WHERE s.uuid = a.submission)
+  AND NOT EXISTS (SELECT 1 FROM signer g
+                  WHERE g.submission_id = signer_status.submission_id AND @STATUS(g) = signer_status.status)
+
+@STATUSES(submission)
+
+WITH @ARGUMENTS
 INSERT INTO event (submission_id, number, hash, body, personal)
 SELECT s.id, a.change->>'$.seen' + e.key + 1, e.value->>'$.hash', e.value->>'$.body', e.value->>'$.personal'
 FROM a CROSS JOIN submission s CROSS JOIN json_each(a.change, '$.events') e

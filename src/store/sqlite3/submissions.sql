@@ -149,6 +149,8 @@ SELECT s.id, d.key, lower(d.value->>'$.uuid'), d.value->>'$.state', d.value->>'$
 FROM a CROSS JOIN submission s CROSS JOIN json_each(a.submission, '$.signers') d
 WHERE s.uuid = a.uuid
 
+@STATUSES(uuid)
+
 -- @if idempotency_key
 WITH @ARGUMENTS
 INSERT INTO idempotency (token_id, key, fingerprint, answer, submission_uuid, created_at)
@@ -186,61 +188,111 @@ FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 
--- The rows of one response to a list query, in one of the two directions of the index. There are none if the query has
--- the other direction.
--- @macro PAGE(is_newer, way) SELECT 'ok', page.uuid,
+-- The rows that a list may look at, in one direction: those of the range that one filter finds by its index, with that
+-- filter, or all.
+-- @macro RANGE(at_high, x, key) x.user_id = (SELECT user_id FROM me)
+--     AND x.organization_id = (SELECT organization_id FROM me) AND x.environment = (SELECT environment FROM me)
+--     AND (x.created_at, x.key) < (SELECT at_high, high_id FROM b) AND (x.created_at, x.key) > (SELECT low_at, low_id FROM b)
+-- @macro BYLIST(at_high, way) FROM submission s WHERE @RANGE(at_high, s, id) ORDER BY s.created_at way, s.id way
+-- @macro BYEXTERNAL(at_high, way) FROM submission s WHERE s.external_id = (SELECT external_id FROM b)
+--     AND @RANGE(at_high, s, id) ORDER BY s.created_at way, s.id way
+-- @macro BYSTATE(at_high, way) FROM submission s WHERE s.state = (SELECT state FROM b)
+--     AND @RANGE(at_high, s, id) ORDER BY s.created_at way, s.id way
+-- @macro BYSTATUS(at_high, way) FROM signer_status x CROSS JOIN submission s ON s.id = x.submission_id
+--     WHERE x.status = (SELECT status FROM b) AND @RANGE(at_high, x, submission_id)
+--     ORDER BY x.created_at way, x.submission_id way
+-- @macro BYUPDATE(at_high, way) FROM submission s INDEXED BY submission_updated
+--     WHERE s.updated_at > (SELECT CASE WHEN at_high < 0 THEN 9223372036854775807 ELSE updated END FROM b)
+--     AND @RANGE(at_high, s, id) ORDER BY s.created_at way, s.id way
+
+-- The rows of one response in one direction, and, if they do not fill it, the place of the last row that may be looked
+-- at for it, as on PostgreSQL. There are none if the query has the other direction or uses another filter to find its rows.
+-- @macro PAGE(high, way, source) SELECT 'ok', page.uuid,
 --        CASE WHEN total - size < (SELECT bytes FROM b)
 --             THEN (SELECT CASE WHEN r.representation_version >= (SELECT version FROM b) THEN r.representation END
 --                   FROM submission r WHERE r.id = page.id) END,
 --        total - size < (SELECT bytes FROM b) AND representation_version < (SELECT version FROM b), created_at, id,
 --        updated_at, template_uuid FROM (
 --     SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
+--     SELECT l.id, l.uuid, l.created_at, l.updated_at, l.template_uuid, l.representation_version,
+--            (SELECT length(CAST(r.representation AS BLOB)) FROM submission r WHERE r.id = l.id) AS size FROM (
 --     SELECT s.id, s.uuid, s.created_at, s.updated_at, s.template_uuid, s.representation_version,
---            length(CAST(s.representation AS BLOB)) AS size
---     FROM submission s
---     WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
---       AND s.environment = (SELECT environment FROM me)
---       AND (s.state <> 'deleted' OR (SELECT state FROM b) = 'deleted')
---       AND (s.created_at, s.id) < (SELECT CASE newer WHEN is_newer THEN high_at ELSE -2 END, high_id FROM b)
---       AND (s.created_at, s.id) > (SELECT low_at, low_id FROM b)
---       AND ((SELECT states FROM b) IS NULL
---            OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id
---                                                AND instr((SELECT states FROM b), ',' || g.state || ',') > 0))
+--            (s.state <> 'deleted' OR (SELECT state FROM b) = 'deleted')
 --       AND ((SELECT state FROM b) IS NULL OR s.state = (SELECT state FROM b))
---       AND ((SELECT external_id FROM b) IS NULL OR s.external_id = (SELECT external_id FROM b))
+--       AND ((SELECT status FROM b) IS NULL
+--            OR EXISTS (SELECT 1 FROM signer_status f WHERE f.submission_id = s.id AND f.status = (SELECT status FROM b)))
 --       AND ((SELECT updated FROM b) IS NULL OR s.updated_at > (SELECT updated FROM b))
 --       AND ((SELECT q FROM b) IS NULL OR instr(s.search, (SELECT q FROM b)) > 0)
---     ORDER BY s.created_at way, s.id way
+--       AND ((SELECT external_id FROM b) IS NULL OR s.external_id = (SELECT external_id FROM b)) AS fits @source(high, way)
+--     LIMIT 5000) l
+--     WHERE l.fits
 --     LIMIT (SELECT n FROM b))) page
+-- @macro LAST(high, way, source) SELECT 'ok', NULL, NULL, 0, m.created_at, m.id, 0, NULL FROM (
+--     SELECT s.created_at, s.id @source(high, way)
+--     LIMIT (SELECT b.kind <> 'all' AND (SELECT count(*) FROM p) < b.n FROM b) OFFSET 4999) m
 
 -- The cursor and the two dates become one lower and one upper bound of (created_at, id), so each direction is one range
 -- of the index. The range of the other direction is empty. The sizes are added up in the order of the range, and only
--- the representations of the response are read.
+-- the representations of the response are read. `kind` says which filter finds the rows. updated_at does if at most
+-- 5,000 rows are later, because these must be sorted.
+-- @macro LISTBY(source) WITH
+--     a(token_hash, now, n, direction, at, id, states, state, external_id, updated, q, after, before, bytes, version) AS (
+--     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, %s,
+--            %s, CAST(%s AS INTEGER), %s,
+--            coalesce(CAST(%s AS INTEGER), -1), coalesce(CAST(%s AS INTEGER), 9223372036854775807),
+--            CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
+--     me AS MATERIALIZED (
+--     SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
+--     WHERE @CALLER(t)),
+--     k AS MATERIALIZED (
+--     SELECT CASE WHEN external_id IS NOT NULL THEN 'BYEXTERNAL'
+--                 WHEN (SELECT count(*) FROM (SELECT 1 FROM submission c INDEXED BY submission_updated
+--                           WHERE a.updated IS NOT NULL AND c.user_id = (SELECT user_id FROM me)
+--                             AND c.organization_id = (SELECT organization_id FROM me)
+--                             AND c.environment = (SELECT environment FROM me) AND c.updated_at > a.updated LIMIT 5001))
+--                      <= 5000 AND updated IS NOT NULL THEN 'BYUPDATE'
+--                 WHEN states IS NOT NULL THEN 'BYSTATUS'
+--                 WHEN state IS NOT NULL THEN 'BYSTATE'
+--                 WHEN q IS NOT NULL OR updated IS NOT NULL THEN 'BYLIST' ELSE 'all' END AS kind FROM a),
+--     b AS MATERIALIZED (
+--     SELECT *, CASE WHEN newer OR kind NOT IN ('source', 'all') THEN -2 ELSE high_at END AS high_older,
+--            CASE WHEN newer AND kind IN ('source', 'all') THEN high_at ELSE -2 END AS high_newer FROM (
+--     SELECT n, substr(states, 1, instr(states || ',', ',') - 1) AS status, state, external_id, updated, q, bytes, version,
+--            direction = 'newer' AS newer, kind,
+--            CASE WHEN direction = 'newer' AND (at, id) > (after, 9223372036854775807) THEN at ELSE after END AS low_at,
+--            CASE WHEN direction = 'newer' AND (at, id) > (after, 9223372036854775807) THEN id
+--                 ELSE 9223372036854775807 END AS low_id,
+--            CASE WHEN direction <> 'newer' AND (at, id) < (before, 0) THEN at ELSE before END AS high_at,
+--            CASE WHEN direction <> 'newer' AND (at, id) < (before, 0) THEN id ELSE 0 END AS high_id
+--     FROM a CROSS JOIN k)),
+--     p AS MATERIALIZED (SELECT * FROM (@PAGE(high_older, DESC, source))
+--     UNION ALL SELECT * FROM (@PAGE(high_newer, ASC, source)))
+--     SELECT 'unauthorized', NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
+--     UNION ALL SELECT * FROM p
+--     UNION ALL @LAST(high_older, DESC, source)
+--     UNION ALL @LAST(high_newer, ASC, source)
+
 -- @op submission_list(token_hash hash, now time, limit int, direction text, at time?, id int, states text?,
 --     state text?, external_id text?, updated time?, q text?, after time?, before time?, bytes int, version int)
 --     → ok listed[] | unauthorized
 -- @answer
-WITH a(token_hash, now, n, direction, at, id, states, state, external_id, updated, q, after, before, bytes, version) AS (
-    SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, %s,
-           %s, CAST(%s AS INTEGER), %s,
-           coalesce(CAST(%s AS INTEGER), -1), coalesce(CAST(%s AS INTEGER), 9223372036854775807),
-           CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
-b AS MATERIALIZED (
-    SELECT n, ',' || states || ',' AS states, state, external_id, updated, q, bytes, version, direction = 'newer' AS newer,
-           CASE WHEN direction = 'newer' AND (at, id) > (after, 9223372036854775807) THEN at ELSE after END AS low_at,
-           CASE WHEN direction = 'newer' AND (at, id) > (after, 9223372036854775807) THEN id
-                ELSE 9223372036854775807 END AS low_id,
-           CASE WHEN direction <> 'newer' AND (at, id) < (before, 0) THEN at ELSE before END AS high_at,
-           CASE WHEN direction <> 'newer' AND (at, id) < (before, 0) THEN id ELSE 0 END AS high_id
-    FROM a),
-me AS MATERIALIZED (
-    SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
-    WHERE @CALLER(t))
-SELECT 'unauthorized', NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
-UNION ALL
-@PAGE(0, DESC)
-UNION ALL
-@PAGE(1, ASC)
+-- @if external_id
+@LISTBY(BYEXTERNAL)
+
+-- @answer
+-- @if updated
+@LISTBY(BYUPDATE)
+
+-- @answer
+-- @if states
+@LISTBY(BYSTATUS)
+
+-- @answer
+-- @if state
+@LISTBY(BYSTATE)
+
+-- @answer
+@LISTBY(BYLIST)
 
 -- @op submission_record(token_hash hash, now time, uuid uuid) → ok body | missing | deleted | unauthorized
 -- @answer
