@@ -208,9 +208,7 @@ LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 -- The rows of one response in one direction, and, if they do not fill it, the place of the last row that may be looked
 -- at for it, as on PostgreSQL. There are none if the query has the other direction or uses another filter to find its rows.
 -- @macro PAGE(high, way, source) SELECT 'ok', page.uuid,
---        CASE WHEN total - size < (SELECT bytes FROM b)
---             THEN (SELECT CASE WHEN r.representation_version >= (SELECT version FROM b) THEN r.representation END
---                   FROM submission r WHERE r.id = page.id) END,
+--        total - size < (SELECT bytes FROM b),
 --        total - size < (SELECT bytes FROM b) AND representation_version < (SELECT version FROM b), created_at, id,
 --        updated_at, template_uuid FROM (
 --     SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
@@ -265,10 +263,13 @@ LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 --            CASE WHEN direction <> 'newer' AND (at, id) < (before, 0) THEN at ELSE before END AS high_at,
 --            CASE WHEN direction <> 'newer' AND (at, id) < (before, 0) THEN id ELSE 0 END AS high_id
 --     FROM a CROSS JOIN k)),
---     p AS MATERIALIZED (SELECT * FROM (@PAGE(high_older, DESC, source))
+--     p(ok, uuid, shown, old, created_at, id, updated_at, template_uuid) AS MATERIALIZED (
+--     SELECT * FROM (@PAGE(high_older, DESC, source))
 --     UNION ALL SELECT * FROM (@PAGE(high_newer, ASC, source)))
 --     SELECT 'unauthorized', NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
---     UNION ALL SELECT * FROM p
+--     UNION ALL SELECT ok, uuid, CASE WHEN shown AND NOT old
+--                                 THEN (SELECT r.representation FROM submission r WHERE r.id = p.id) END,
+--                      old, created_at, id, updated_at, template_uuid FROM p
 --     UNION ALL @LAST(high_older, DESC, source)
 --     UNION ALL @LAST(high_newer, ASC, source)
 
