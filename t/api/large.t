@@ -106,7 +106,7 @@ takes_little(
         } 1 .. 8;
         is($client->crowd->get("/signatures/$made[0]")->code, 200, 'other requests are answered meanwhile');
     },
-    6 * Sigreq::Memory::MOST);
+    2 * Sigreq::Memory::MOST);
 
 # a long name of the host is in every link
 my $raw = Sigreq::Raw->new($httpd->{port});

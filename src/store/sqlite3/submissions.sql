@@ -207,24 +207,25 @@ LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 
 -- The rows of one response in one direction, and, if they do not fill it, the place of the last row that may be looked
 -- at for it, as on PostgreSQL. There are none if the query has the other direction or uses another filter to find its rows.
+-- SQLite copies a common table expression for each place that names it, so that too many places cost megabytes and
+-- milliseconds when the statement is prepared.
 -- @macro PAGE(high, way, source) SELECT 'ok', page.uuid,
---        total - size < (SELECT bytes FROM b),
---        total - size < (SELECT bytes FROM b) AND representation_version < (SELECT version FROM b), created_at, id,
+--        total - size < b.bytes, total - size < b.bytes AND representation_version < b.version, created_at, id,
 --        updated_at, template_uuid FROM (
 --     SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
 --     SELECT l.id, l.uuid, l.created_at, l.updated_at, l.template_uuid, l.representation_version,
 --            (SELECT length(CAST(r.representation AS BLOB)) FROM submission r WHERE r.id = l.id) AS size FROM (
 --     SELECT s.id, s.uuid, s.created_at, s.updated_at, s.template_uuid, s.representation_version,
---            (s.state <> 'deleted' OR (SELECT state FROM b) = 'deleted')
---       AND ((SELECT state FROM b) IS NULL OR s.state = (SELECT state FROM b))
---       AND ((SELECT status FROM b) IS NULL
---            OR EXISTS (SELECT 1 FROM signer_status f WHERE f.submission_id = s.id AND f.status = (SELECT status FROM b)))
---       AND ((SELECT updated FROM b) IS NULL OR s.updated_at > (SELECT updated FROM b))
---       AND ((SELECT q FROM b) IS NULL OR instr(s.search, (SELECT q FROM b)) > 0)
---       AND ((SELECT external_id FROM b) IS NULL OR s.external_id = (SELECT external_id FROM b)) AS fits @source(high, way)
+--            (SELECT (s.state <> 'deleted' OR b.state = 'deleted')
+--                    AND (b.state IS NULL OR s.state = b.state)
+--                    AND (b.status IS NULL
+--                         OR EXISTS (SELECT 1 FROM signer_status f WHERE f.submission_id = s.id AND f.status = b.status))
+--                    AND (b.updated IS NULL OR s.updated_at > b.updated)
+--                    AND (b.q IS NULL OR instr(s.search, b.q) > 0)
+--                    AND (b.external_id IS NULL OR s.external_id = b.external_id) FROM b) AS fits @source(high, way)
 --     LIMIT 5000) l
 --     WHERE l.fits
---     LIMIT (SELECT n FROM b))) page
+--     LIMIT (SELECT n FROM b))) page CROSS JOIN b
 -- @macro LAST(high, way, source) SELECT 'ok', NULL, NULL, 0, m.created_at, m.id, 0, NULL FROM (
 --     SELECT s.created_at, s.id @source(high, way)
 --     LIMIT (SELECT b.kind <> 'all' AND (SELECT count(*) FROM p) < b.n FROM b) OFFSET 4999) m
@@ -244,10 +245,11 @@ LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 --     WHERE @CALLER(t)),
 --     k AS MATERIALIZED (
 --     SELECT CASE WHEN external_id IS NOT NULL THEN 'BYEXTERNAL'
---                 WHEN (SELECT count(*) FROM (SELECT 1 FROM submission c INDEXED BY submission_updated
---                           WHERE a.updated IS NOT NULL AND c.user_id = (SELECT user_id FROM me)
---                             AND c.organization_id = (SELECT organization_id FROM me)
---                             AND c.environment = (SELECT environment FROM me) AND c.updated_at > a.updated LIMIT 5001))
+--                 WHEN (SELECT count(*) FROM (
+--                           SELECT 1 FROM me CROSS JOIN submission c INDEXED BY submission_updated
+--                           WHERE a.updated IS NOT NULL AND c.user_id = me.user_id
+--                             AND c.organization_id = me.organization_id
+--                             AND c.environment = me.environment AND c.updated_at > a.updated LIMIT 5001))
 --                      <= 5000 AND updated IS NOT NULL THEN 'BYUPDATE'
 --                 WHEN states IS NOT NULL THEN 'BYSTATUS'
 --                 WHEN state IS NOT NULL THEN 'BYSTATE'
