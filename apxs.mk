@@ -15,7 +15,8 @@ APR_LIBS         := $(shell apr-1-config --link-ld 2>/dev/null)
 APU_LIBS         := $(shell apu-1-config --link-ld 2>/dev/null)
 
 BASE_CPPFLAGS := $(APR_CPPFLAGS) $(shell $(PKG_CONFIG) --cflags jansson libcrypto libcurl 2>/dev/null)
-BASE_LIBS     := $(shell $(PKG_CONFIG) --libs jansson libcrypto libdeflate 2>/dev/null) -lunistring -lm
+BASE_LIBS     := $(shell $(PKG_CONFIG) --libs jansson libcrypto libdeflate 2>/dev/null) -lunistring \
+                 -Wl,--as-needed $(shell $(PKG_CONFIG) --libs libidn2 2>/dev/null) -Wl,--no-as-needed -lm
 PDFD_PACKAGES := libqpdf poppler-glib gio-unix-2.0 cairo pango fontconfig harfbuzz harfbuzz-subset fribidi libpng libjpeg libwebp zlib libdeflate libisal libseccomp libqrencode
 POPPLER_DATA  := $(shell $(PKG_CONFIG) --variable=poppler_datadir poppler-data 2>/dev/null)
 PDFD_CPPFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags $(PDFD_PACKAGES) 2>/dev/null)) \

@@ -38,6 +38,7 @@ int main(void)
         {"ann@x-.org", NULL},
         {"ann@-\xC3\xBC.org", NULL},
         {"ann@\xC3\xBC-.org", NULL},
+        {"ann@\xEF\xBC\x8D\xC3\xBC.org", NULL}, /* a wide hyphen */
         {"ann@[192.0.2.1]", NULL},
         {"ann@x_y.org", NULL},
         {"ann@x.org\xE2\x80\x8B", NULL},
