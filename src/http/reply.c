@@ -72,6 +72,12 @@ sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view)
     return sr_http_bytes(http, status, SR_HTTP_JSON, text, strlen(text));
 }
 
+/* Appends a byte, percent-encoded unless it is plain. */
+static char *put_encoded(char *out, unsigned char c, bool plain)
+{
+    return out + (plain ? sprintf(out, "%c", c) : sprintf(out, "%%%02X", c));
+}
+
 /* Returns the Content-Disposition of a download (RFC 6266): an ASCII fallback, and the name percent-encoded as
  * filename*. */
 static const char *disposition(const char *given, apr_pool_t *pool)
@@ -83,7 +89,7 @@ static const char *disposition(const char *given, apr_pool_t *pool)
         unsigned char c = (unsigned char)name[i];
         bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("-_.~", c));
         ascii[i] = (char)(plain || c == ' ' || c == '(' || c == ')' ? c : '_');
-        out += plain ? sprintf(out, "%c", c) : sprintf(out, "%%%02X", c);
+        out = put_encoded(out, c, plain);
     }
     ascii[length] = *out = '\0';
     return apr_psprintf(pool, "attachment; filename=\"%s\"; filename*=UTF-8''%s", ascii, encoded);
@@ -230,7 +236,7 @@ static void set_hint(sr_http_t *http, const char *hint)
     char *text = apr_palloc(http->pool, HINT_MAX + 1), *out = text;
     for (; *hint && out - text <= HINT_MAX - 3; hint++) {
         const unsigned char c = (unsigned char)*hint;
-        out += c >= 0x20 && c < 0x7f && c != '%' ? sprintf(out, "%c", c) : sprintf(out, "%%%02X", c);
+        out = put_encoded(out, c, c >= 0x20 && c < 0x7f && c != '%');
     }
     *out = '\0';
     apr_table_setn(http->r->err_headers_out, "X-Hint", text);
