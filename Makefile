@@ -193,8 +193,13 @@ $(O)/embed/operations.h: $(SQL_SOURCES)
 	$(call say,SQL)tools/sql2c header >$@
 $(call obj,$(LIB_SRC) $(MOD_SRC) $(CTL_SRC) $(UNIT_SRC) $(TOOL_SRC)): | $(O)/embed/operations.h
 
-# embedded files: build/embed/NAME.h holds the bytes of src/api/NAME as a C array
-$(O)/embed/%.h: src/api/%
+# embedded files: build/embed/NAME.h holds the bytes of a file as a C array
+
+# the description of the API: its servers get absolute URLs when it is sent (SR_BASE_URL_PLACEHOLDER, \x01)
+$(O)/api/openapi.json: src/api/openapi.json Makefile
+	@mkdir -p $(@D)
+	$(call say,URLS)sed 's|{"url": "\."|{"url": "\x01/api/v3"|; s|{"url": "\.\./\.\."|{"url": "\x01"|' $< >$@
+$(O)/embed/%.h: $(O)/api/%
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,$(wildcard src/api/*.c)): $(O)/embed/openapi.json.h
@@ -446,7 +451,7 @@ corpus-sign:
 # O may be a folder that has other files, too.
 #: make clean                          remove what was built
 clean:
-	rm -rf $(addprefix $(O)/,$(notdir $(PROGRAMS) $(SQL_TABLES)) flags symbols libsigreq.a libpdfd.a obj embed mail manual page npm t speed fuzz \
+	rm -rf $(addprefix $(O)/,$(notdir $(PROGRAMS) $(SQL_TABLES)) flags symbols libsigreq.a libpdfd.a obj api embed mail manual page npm t speed fuzz \
 	    coverage deb rpm image screenshots $(DIST).tar $(DIST).tar.gz)
 	[ ! -d $(O) ] || rmdir --ignore-fail-on-non-empty $(O)
 
