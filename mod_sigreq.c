@@ -110,7 +110,7 @@ static const char *own_path(const request_rec *r, const sr_conf_t *conf, const a
     return NULL;
 }
 
-/* Returns the part of the path below <location>, or NULL if the request is none of a client to this location. */
+/* Returns the part of the path below <location>, or NULL if it is not a client's request to this location. */
 static const char *below_location(const request_rec *r, const sr_conf_t *conf)
 {
     if (r->main || r->prev || !conf->enabled || !conf->location) return NULL;

@@ -39,7 +39,7 @@ static apr_uint64_t key_of_address(const sr_http_t *http, sr_rate_of_t of)
     return memcmp(bytes, mapped, sizeof mapped) ? key_of(http, of, bytes, 8) : key_of(http, of, bytes + 12, 4);
 }
 
-/* Finds the credential of the request: the token, or the whole Authorization header if it has none, or the uuid of the
+/* Finds the credential of the request: the token, or the whole Authorization header without one, or the uuid of the
  * signing link. Returns false if there is no credential. The case and the spaces of "Bearer " make no other credential.
  */
 static bool find_credential(sr_http_t *http)

@@ -302,7 +302,7 @@ static void lend(dbd_source_t *dbd)
     if (dbd->connection) count(dbd, SR_METRIC_CONNECTIONS, 1);
 }
 
-/* Opens a connection. Returns NULL, or why there is none. Then everything that `begin` did is undone. A database that
+/* Opens a connection. Returns NULL, or why it is refused. Then everything that `begin` did is undone. A database that
  * refuses connections is first asked without mod_dbd, which writes lines to the log for each attempt. */
 static const char *open_connection(dbd_source_t *dbd)
 {

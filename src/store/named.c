@@ -60,7 +60,7 @@ static bool is_direct(sr_named_t *named, const sr_connection_t *connection, apr_
     return named->direct;
 }
 
-/* Returns the server process, or 0 if the database has none. */
+/* Returns the server process, or 0 if the database has no server process. */
 static int session_of(sr_named_t *named, const sr_connection_t *connection)
 {
     const int session = connection->dialect->session ? connection->dialect->session(connection) : 0;

@@ -218,7 +218,7 @@ bool sr_leader_is_former(const sr_leader_t *leader, const sr_connection_t *conne
 /* Until sr_watch_disarm the watchdog may shut down this socket. Returns false if the time is up already. */
 bool sr_watch_arm(sr_watch_t *watch, int socket);
 void sr_watch_disarm(sr_watch_t *watch, bool answered);
-/* Returns the time limit of an operation, or 0 if there is none. */
+/* Returns the time limit of an operation, or 0 if it has no limit. */
 apr_interval_time_t sr_watch_limit(const sr_watch_t *watch);
 /* Returns true if at least this time is left, or if there is no watch. */
 bool sr_watch_allows(const sr_watch_t *watch, apr_interval_time_t time);

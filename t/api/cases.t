@@ -81,7 +81,7 @@ subtest 'a password that readers are to draw' => sub {
     like($text, qr{/DA [(]/F 0 Tf}, '… and stays in the document');
 };
 
-sub with_stream {    # a cross-reference stream in the place of the table
+sub with_stream {    # a cross-reference stream instead of the table
     my ($head, $table) = $_[0] =~ /^(.*\n)xref\n0 \d+\n(.*?)trailer/s;
     my @at   = (map({ substr $_, 0, 10 } split /\n/, $table), length $head);
     my $rows = join '', pack('CNC', 0, 0, 255), map { pack 'CNC', 1, $_, 0 } @at[1 .. $#at];

@@ -65,7 +65,7 @@ is($client->get("/signatures/$uuid")->body, $client->get("/%73ignatures/$uuid", 
 # a wrong base URL
 my $manual = 'there is no such path: see ' . place('/api/v3/');
 is($client->get('/signature')->headers->header('X-Hint'), $manual, 'an unknown path has a hint');
-is($client->get("/signatures/$uuid")->headers->header('X-Hint'), undef, '… an unknown object has none');
+is($client->get("/signatures/$uuid")->headers->header('X-Hint'), undef, '… an unknown object: no hint');
 for my $path ('/api/v2/signatures', '/api', '/v3/signatures', '/signatures', '/tokens/') {
     for my $method (qw(GET POST)) {
         my $res = $client->{ua}->start($client->{ua}->build_tx($method => place($path)))->res;

@@ -167,7 +167,7 @@ subtest 'the deadline' => sub {
     like($mail{'d2@x.org'}{plain}, qr/bis 1\d\. Mai 2030, \d\d:30 \(\w/, '… and in the language of the signer');
     invite([{ email => 'd3@x.org' }]);
     my ($mail) = grep { $_->{to}[0] eq 'd3@x.org' } $box->mails;
-    unlike($mail->{plain}, qr/decline by|\n\n\n/, 'without a deadline it has none');
+    unlike($mail->{plain}, qr/decline by|\n\n\n/, 'a mail without a deadline names no deadline');
 };
 
 subtest 'with the theme of the location' => sub {

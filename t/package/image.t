@@ -133,7 +133,7 @@ is(ended('TERM'), 0, 'it ends at once');
 make_path("$dir/linked/data");
 symlink '/etc/sigreq', "$dir/linked/data/documents" or die "symlink: $!\n";
 start("$dir/linked", 'SIGREQ_SEAL_NAME=Our company');
-ok(wait_for(sub { (ask('/api/v3/health'))[0] }), 'a link in the place of the folder of documents: it starts');
+ok(wait_for(sub { (ask('/api/v3/health'))[0] }), 'a link instead of the folder of documents: it starts');
 is((stat "$dir/linked/seal")[4], 0, '… and the target of the link still belongs to root');
 ended('TERM');
 

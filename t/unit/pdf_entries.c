@@ -340,7 +340,7 @@ static const attack_t ATTACKS[] = {
     {"another index in an object stream", false, false, true, make_index},
     {"a number that an object stream has not", false, false, true, make_absent},
     {"a number that an object stream has twice", false, false, true, make_twice},
-    {"an object stream that is none", false, false, true, make_no_stream},
+    {"an object stream that is a dictionary", false, false, true, make_no_stream},
 };
 
 static const char *told(const pdf_t *pdf, size_t end)
