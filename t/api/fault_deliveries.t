@@ -24,7 +24,8 @@ sub register { $client->post('/webhooks/sent-webhook-url', json => { url => $_[0
 sub create {    # COUNT submissions whose event goes to a path
     my ($count, $path) = @_;
     register($receiver->url($path));
-    my @made = $client->crowd->parallel($count, 8, sub { $client->create_p(name => "$path $_[0]") });
+    my $crowd = $client->crowd;
+    my @made = $crowd->parallel($count, 8, sub { $crowd->create_p(name => "$path $_[0]") });
     is(scalar(grep { $_->code == 201 } @made), $count, "$count submissions for $path") or diag $made[0]->body;
     return map { $_->json->{uuid} } @made;
 }

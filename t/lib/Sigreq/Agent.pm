@@ -13,15 +13,23 @@ use Mojo::UserAgent;
 
 my $json = JSON::PP->new->canonical->utf8;
 
-# new(connections => at most so many are kept alive)
+# new(connections => at most so many are kept alive). On prefork none is: an idle connection keeps a process, so httpd
+# closes it after 5 s there, perhaps just when the next request is sent on it, which is no fault of either.
 sub new {
     my ($class, %o) = @_;
-    my $ua = Mojo::UserAgent->new(max_redirects => 0, max_connections => $o{connections} // 4)
+    my $kept = is_prefork() ? 0 : $o{connections} // 4;
+    my $ua = Mojo::UserAgent->new(max_redirects => 0, max_connections => $kept)
         ->connect_timeout(10)->inactivity_timeout(60)->request_timeout(120)->max_response_size(0);
     $ua->proxy->http('')->https('');
     my $folder = $ENV{SIGREQ_RECORD} or return $ua;
     $ua->on(start => sub { $_[1]->on(finish => sub { note($folder, shift) }) });
     return $ua;
+}
+
+sub is_prefork {
+    return 0 if !$ENV{SIGREQ_SUITE};
+    require Sigreq::Here;
+    return Sigreq::Here::suite()->{mpm} eq 'prefork';
 }
 
 sub note {
