@@ -24,6 +24,7 @@ const sr_route_t sr_api_routes[] = {
     {M_DELETE, "/webhooks/signed-webhook-url", sr_api_webhook_remove, false},
     {M_POST, "/webhooks/completed-webhook-url", sr_api_webhook_set, false},
     {M_DELETE, "/webhooks/completed-webhook-url", sr_api_webhook_remove, false},
+    {M_POST, "/webhooks/test", sr_api_webhook_test, false},
     {M_GET, "/webhooks/history", sr_api_history_list, false},
     {M_POST, "/webhooks/history/{event_id}/redeliver", sr_api_history_redeliver, false},
     {M_POST, "/tokens", sr_api_tokens_create, false},

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* webhooks.c: /webhooks/{sent,signed,completed}-webhook-url: the three webhook URLs of the calling token; and the
- * same below /tokens/{uuid}, for any token of the same user and environment, also if it is revoked. */
+ * same below /tokens/{uuid}, for any token of the same user and environment, also if it is revoked. /webhooks/test: a
+ * call that tries one of them. */
 #include "api/api.h"
+#include "model/names.h"
 
 #include <string.h>
 
@@ -30,14 +32,20 @@ static sr_error_t *answer(sr_http_t *http, const char *url)
     return sr_http_json(http, HTTP_OK, body);
 }
 
-/* Reads the URL from the body; NULL removes it. The caller is authenticated before the body is read. */
+/* The caller is authenticated before the body is read. */
+static sr_error_t *read_body(json_t **body, sr_token_t **caller, const char **token_hash, sr_http_t *http)
+{
+    SR_TRY(sr_api_token(token_hash, http));
+    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, caller, *token_hash, http->pool));
+    return sr_http_read_json(body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES);
+}
+
+/* Reads the URL from the body; NULL removes it. */
 static sr_error_t *read_url(const char **url, const char **token_hash, sr_http_t *http)
 {
     sr_token_t *caller;
     json_t *body;
-    SR_TRY(sr_api_token(token_hash, http));
-    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &caller, *token_hash, http->pool));
-    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES));
+    SR_TRY(read_body(&body, &caller, token_hash, http));
     const json_t *sent = json_object_get(body, "url");
     *url = NULL;
     if (json_is_null(sent)) return NULL;
@@ -116,4 +124,17 @@ sr_error_t *sr_api_token_webhooks_clear(sr_http_t *http)
     if (!error) return sr_http_json(http, HTTP_OK, body);
     json_decref(body);
     return error;
+}
+
+sr_error_t *sr_api_webhook_test(sr_http_t *http)
+{
+    static const char *const events[] = {"sent", "signed", "refused", "completed", NULL};
+    const char *token_hash, *delivery;
+    sr_token_t *caller;
+    json_t *body;
+    SR_TRY(read_body(&body, &caller, &token_hash, http));
+    const char *event = json_string_value(json_object_get(body, "event"));
+    SR_TRY(sr_name_expect(events, event ? event : "", "event", http->pool));
+    SR_TRY(sr_service_webhook_test(sr_api_of(http)->service, &delivery, token_hash, caller, event, http->pool));
+    return sr_http_bytes(http, HTTP_ACCEPTED, SR_HTTP_JSON, delivery, strlen(delivery));
 }

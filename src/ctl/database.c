@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* database.c: sigreqctl db: creates and upgrades the tables, and shows their version. */
 #include "ctl/ctl.h"
+#include "store/schema.h"
 
 #include <string.h>
 

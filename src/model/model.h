@@ -438,6 +438,9 @@ typedef struct sr_webhook_t {
 /* Returns the event in the form of the store (store.h, "webhook"), with a new event id. `text` is the object after
  * the change, from sr_submission_render or sr_signer_render. Links begin with `base_url`. New reference. */
 json_t *sr_webhook_row(const sr_webhook_t *webhook, const char *text, const char *base_url, apr_pool_t *pool);
+/* Returns the body of a call that tries a URL: {"event":"test", "submissionId":null, "eventId", "environment",
+ * "createdAt"}. New reference. */
+json_t *sr_webhook_test(sr_environment_t environment, const char *event_id, apr_time_t now);
 #define SR_WEBHOOK_URL_MAX 255 /* docs/api.md, Limits */
 /* Returns the reason why a URL cannot be stored as a webhook URL, or NULL if it can. Whether its address may be
  * called is decided when the connection is made. */

@@ -13,7 +13,7 @@ static json_t *event_json(const sr_webhook_t *webhook, const char *event_id)
     json_t *object = json_object();
 
     json_object_set_new(object, "event", json_string(webhook->kind));
-    json_object_set_new(object, "submissionId", json_string(webhook->submission));
+    json_object_set_new(object, "submissionId", sr_json_string_or_null(webhook->submission));
     json_object_set_new(object, "eventId", json_string(event_id));
     json_object_set_new(object, "environment", json_string(sr_environment_name(webhook->environment)));
     return object;
@@ -33,6 +33,14 @@ json_t *sr_webhook_row(const sr_webhook_t *webhook, const char *text, const char
     json_object_set_new(row, "kind", json_string(webhook->kind));
     json_object_set_new(row, "body", json_string(sr_text_with_base(body, base_url, pool)));
     return row;
+}
+
+json_t *sr_webhook_test(sr_environment_t environment, const char *event_id, apr_time_t now)
+{
+    const sr_webhook_t webhook = {.kind = "test", .environment = environment};
+    json_t *object = event_json(&webhook, event_id);
+    json_object_set_new(object, "createdAt", sr_time_json(now));
+    return object;
 }
 
 /* Returns the body of a mail to a signer. It belongs to the pool. */
@@ -110,7 +118,7 @@ json_t *sr_delivery_representation(const sr_delivery_t *delivery)
     json_object_set_new(object, "uuid", json_string(delivery->uuid));
     json_object_set_new(object, "eventId", json_string(delivery->event_id));
     json_object_set_new(object, "event", json_string(delivery->event));
-    json_object_set_new(object, "submissionId", json_string(delivery->submission));
+    json_object_set_new(object, "submissionId", sr_json_string_or_null(delivery->submission));
     json_object_set_new(object, "userTokenId", json_string(delivery->token));
     json_object_set_new(object, "url", json_string(delivery->url));
     json_object_set_new(object, "success", delivery->success ? json_boolean(*delivery->success) : json_null());

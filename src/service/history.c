@@ -37,6 +37,32 @@ sr_error_t *sr_service_history(const sr_service_t *service, sr_list_result_t *pa
     return NULL;
 }
 
+static const char *url_for(const sr_token_t *token, const char *event)
+{
+    if (!strcmp(event, "sent")) return token->sent_webhook_url;
+    return strcmp(event, "completed") ? token->signed_webhook_url : token->completed_webhook_url;
+}
+
+sr_error_t *sr_service_webhook_test(const sr_service_t *service, const char **delivery, const char *token_hash,
+                                    const sr_token_t *caller, const char *event, apr_pool_t *pool)
+{
+    const char *const url = url_for(caller, event);
+    const char *const event_id = sr_uuid_make(pool);
+    const apr_time_t now = sr_time_now();
+    const sr_delivery_row_t *row;
+    sr_outcome_t outcome;
+    if (!url) return sr_error(pool, SR_ECONFLICT, "The token has no webhook URL for this event");
+    const json_t *const body = sr_json_own(sr_webhook_test(caller->environment, event_id, now), pool);
+    SR_TRY(sr_store_history_test(service->database, &outcome, &row, token_hash, now, url, event_id,
+                                 sr_json_text(body, pool), pool));
+    if (outcome == SR_QUOTA)
+        return sr_error_retry(sr_error(pool, SR_ETOOMANY, "This token made 5 test calls in the last minute"), LATER);
+    SR_TRY(sr_service_refusal(outcome, pool));
+    *delivery = delivery_text(row, pool);
+    sr_service_wake(service);
+    return NULL;
+}
+
 /* Counts an invitation if the event is one. */
 static sr_error_t *count_invitation(sr_inviting_t *inviting, const char *token_hash, const char *event_id,
                                     apr_pool_t *pool)

@@ -303,6 +303,11 @@ typedef struct sr_history_filter_t {
 /* The bodies are representations of deliveries (sr_delivery_representation), newest first. */
 sr_error_t *sr_service_history(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                                const sr_list_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool);
+/* Makes a call with the event "test" to the URL of the token `caller` (the result of sr_service_authenticate) for
+ * `event`: "sent", "signed", "refused" or "completed". *delivery is its representation. Errors: SR_ECONFLICT if there
+ * is no URL, SR_ETOOMANY. */
+sr_error_t *sr_service_webhook_test(const sr_service_t *service, const char **delivery, const char *token_hash,
+                                    const sr_token_t *caller, const char *event, apr_pool_t *pool);
 /* Repeats the delivery of an event. *delivery is the representation of the new one. Errors: SR_ECONFLICT if the
  * token has no URL for it now, SR_ETOOMANY. */
 sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **delivery, const char *token_hash,

@@ -5,7 +5,7 @@
 #ifndef SR_STORE_PRIVATE_H
 #define SR_STORE_PRIVATE_H
 
-#include "store/store.h"
+#include "store/schema.h"
 
 /* The SQL that the engine itself sends. A text that a driver does not need is NULL. */
 typedef enum sr_engine_sql_t {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.h: the database, and the contract of every operation on it.
  *
- * Sections: store.c (the engine) with pgsql.c and sqlite3.c (what differs); schema.c; watch.c; gate.c
+ * Sections: store.c (the engine) with pgsql.c and sqlite3.c (what differs); watch.c; gate.c. The tables are
+ * in schema.h.
  *
  * The SQL is in the folders pgsql and sqlite3, which have the same operations with the same signatures. One operation
  * is one transaction. It has an outcome (sr_outcome_t) and, with some outcomes, a row or a list of rows. tools/sql2c
@@ -242,6 +243,9 @@ typedef enum sr_op_t {
      * UNAUTHORIZED. Inserts a job that reports the event again, at the URL that its token has now; an invitation is
      * sent to its signer. A repetition with the same uuid changes nothing and is OK. */
     SR_OP_HISTORY_REDELIVER,
+    /* token hash, now, url, uuid, body (JSON text) → OK + delivery | QUOTA | UNAUTHORIZED. Makes a call with the event
+     * "test" and without a submission. */
+    SR_OP_HISTORY_TEST,
     /* $T, event uuid → OK + invitation (the whole URL) | MISSING (this event of the caller is no invitation) |
      * UNAUTHORIZED. Reads to whom SR_OP_HISTORY_REDELIVER would send the invitation. */
     SR_OP_HISTORY_INVITATION,
@@ -414,33 +418,6 @@ sr_store_source_t *sr_store_source(sr_store_t *store, apr_pool_t *pool);
 
 /* Returns a row of this operation as a JSON object, whose members are the columns. Times are numbers. New reference. */
 json_t *sr_store_row_json(sr_op_t op, const void *row);
-
-/* --- schema (sigreqctl db …): tables are made by numbered migrations, conf/schema/<driver>/NNNN_name.sql.
- * Definitions (functions and views) are in src/store/<driver>/ beside the operations. All are compiled in. The
- * database stores a checksum of each migration that was applied, and one of its definitions. */
-typedef struct sr_migration_t {
-    int version;
-    const char *name;
-    const char *checksum;          /* of the statements, without comments */
-    const char *const *statements; /* terminated by NULL */
-} sr_migration_t;
-
-typedef struct sr_schema_t {
-    int version;         /* 0 if there are no tables */
-    int latest;          /* the newest version that this build knows */
-    bool definitions;    /* true if they are those of this build */
-    const char *foreign; /* why these tables were not made by migrations of this build, or NULL */
-    const char *problem; /* why this build cannot use the database, and what to do; or NULL */
-} sr_schema_t;
-
-/* Reads the state of the schema. It needs no sr_store_open. */
-sr_error_t *sr_schema_read(sr_schema_t *schema, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool);
-/* Applies the migrations that are missing, and the definitions if they differ, all in one transaction. A process
- * that is killed has changed nothing, and if several run at the same time, one of them does the work. *applied holds
- * const sr_migration_t *, and *defined is true if definitions were made. Errors: SR_ECONFLICT if the tables were not
- * made by this build or are newer. */
-sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const apr_dbd_driver_t *driver,
-                              apr_dbd_t *handle, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ watch.c
  * A time limit for one operation on PostgreSQL. When the time is up, the socket of the connection is shut down, and

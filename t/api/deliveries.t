@@ -198,6 +198,30 @@ is_error($client->post("/webhooks/history/$event/redeliver"), 409, qr/no webhook
 is_error($client->post("/webhooks/history/$_/redeliver"), 404, 'Not found') for $submission->{uuid}, 'x';
 is(queued($submission->{uuid}), 2, 'no further call is made');
 
+# --- a call that tries a URL
+my $try = sub { $client->post('/webhooks/test', json => { event => $_[0] }) };
+is_error($try->('sent'), 409, 'The token has no webhook URL for this event', 'a test call needs a URL');
+is_error($try->($_), 400, 'event must be sent, signed, refused or completed', '… and an event') for undef, 'test', [1];
+is_error($client->with(token => 'x')->post('/webhooks/test', json => {}), 401, qr/./, 'nobody');
+register(signed => $receiver->url('/status/500?try'));
+my $tried = $try->('refused');
+is($tried->code, 202, 'a test call is accepted');
+my $made = $tried->json;
+is_deeply([@$made{qw(event submissionId eventId url success)}],
+    ['test', undef, $made->{uuid}, $receiver->url('/status/500?try'), undef], '… the row of the call is the answer');
+($call) = $receiver->wait_for(1, '/status/500?try');
+is(join("\n", $client->{judge}->errors_of_event($call->{body})), '', '… it arrives, and its body is as described');
+is($call->{body}{eventId}, $made->{eventId}, '… with the id of the event');
+my $rows;
+wait_for(sub { $rows = history(event => 'test'); @$rows });
+is_deeply([map { "$_->{uuid} $_->{error}" } @$rows], ["$made->{uuid} the answer was 500"], '… its result is kept');
+is_error($client->post("/webhooks/history/$made->{eventId}/redeliver"), 404, 'Not found', '… it is not made again');
+is(join(' ', map { $try->('signed')->code } 1 .. 5), '202 202 202 202 429', 'a token can make five in a minute');
+sql("UPDATE job SET created_at = created_at - 60000000 WHERE uuid = '$made->{uuid}'");
+is($try->('signed')->code, 202, '… then others');
+wait_for(sub { $rows = history(event => 'test'); @$rows == 6 });
+is(scalar $receiver->received('/status/500?try'), 6, '… all are made once');
+
 # --- retention
 my @gc = ('gc', '--documents', suite->{dir} . '/documents');
 is(Sigreq::Here::ctl(@gc)->{history_deleted}, 0, 'gc keeps what is younger than 90 days');

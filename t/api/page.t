@@ -32,7 +32,7 @@ my $spec = decode_json(path(suite->{source}, 'src/api/openapi.json')->slurp);
 my @ids  = map { $_->{operationId} // () } grep { ref eq 'HASH' } map { values %$_ } values %{ $spec->{paths} };
 my $operations = $dom->find('.operation:not(.webhook)');
 is(join(' ', sort @{ $operations->map(attr => 'id') }), join(' ', sort @ids), 'each operation is there');
-is(join(' ', map { $_->at('h3 code')->text } @{ $dom->find('.webhook') }), 'sent signed refused completed',
+is(join(' ', map { $_->at('h3 code')->text } @{ $dom->find('.webhook') }), 'sent signed refused completed test',
     'and each webhook');
 my %anchors = map { $_ => 1 } @{ $dom->find('[id]')->map(attr => 'id') };
 my @links   = grep {/^#/} @{ $dom->find('a[href]')->map(attr => 'href') };

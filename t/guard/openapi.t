@@ -76,7 +76,7 @@ is(join("\n", @silent), '', 'operations, parameters and members have description
 # --- webhooks: the objects of the API, and what a call is about
 
 my ($schemas, $webhooks) = ($spec->{components}{schemas}, $spec->{webhooks});
-is(join(' ', sort keys %$webhooks), 'completed refused sent signed', 'all webhooks are described');
+is(join(' ', sort keys %$webhooks), 'completed refused sent signed test', 'all webhooks are described');
 for my $pair ([SubmissionEvent => 'Submission'], [SignerEvent => 'Signer']) {
     my ($event, $object) = map { $schemas->{$_} } @$pair;
     my %of = map { $_ => $event->{properties}{$_} } keys %{ $object->{properties} };

@@ -28,7 +28,7 @@ for my $driver (qw(pgsql sqlite3)) {    # whose token it is, and whether it is v
     my @times = all($driver) =~ /\bexpires_at IS NULL OR\b/g;
     is(scalar @times, 1, "$driver: the condition on a token stands once");
     my @inserts = all($driver) =~ /\bINSERT INTO (?:sigreq\.)?job\s*\([^)]*\bevent,/g;
-    is(scalar @inserts, 2, "$driver: deliveries are inserted at two places: for new events, and for repetitions");
+    is(scalar @inserts, 3, "$driver: deliveries are inserted for new events, for repetitions and for test calls alone");
 }
 files("conf/schema/$_/0001_*.sql") for qw(pgsql sqlite3);
 for my $file (files('conf/schema/*/*.sql')) {
@@ -53,7 +53,7 @@ sub thawed {    # what is wrong, given the list and the hashes of the files
     }
     return join ', ', sort @wrong;
 }
-sub numbers { return $_[0] =~ m{(\w+)/(\d{4})_\w+\.sql$} or die "$_[0]: no migration\n" }
+sub numbers { return $_[0] =~ m{(\w+)/(\d{4})_\w+\.sql$} ? ($1, $2) : die "$_[0]: no migration\n" }
 
 my ($x, $y) = ('a' x 64, 'b' x 64);
 my $list = "$x  conf/schema/pgsql/0001_tables.sql\n";

@@ -55,7 +55,7 @@
 -- @row blob {sha256 hash, key text, size int}
 -- @row certificate {name text, sha256 hash, size int, key text}
 -- @row count {deleted int}
--- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid, token uuid, url text, success
+-- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid?, token uuid, url text, success
 --     bool?, status int?, error text?, created_at time, ended_at time?}
 -- @row due {due_in int?}
 -- @row file {submission uuid, document uuid?, name text}

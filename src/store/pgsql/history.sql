@@ -11,10 +11,9 @@
 CREATE VIEW sigreq.job_row AS
     SELECT d.id, d.submission_id, d.user_id, d.organization_id, d.environment, d.state, d.uuid, d.event_id,
            CASE d.kind WHEN 'reminder' THEN 'reminder' ELSE d.event END AS event,
-           s.uuid AS submission, t.uuid AS token, left(d.url, 255) AS url, d.success, d.status::bigint AS status, d.error,
-           d.created_at, d.ended_at
+           (SELECT s.uuid FROM sigreq.submission s WHERE s.id = d.submission_id) AS submission, t.uuid AS token,
+           left(d.url, 255) AS url, d.success, d.status::bigint AS status, d.error, d.created_at, d.ended_at
     FROM sigreq.job d
-    JOIN sigreq.submission s ON s.id = d.submission_id
     JOIN sigreq.token t ON t.id = d.token_id
     WHERE d.event IS NOT NULL
 
@@ -116,7 +115,7 @@ BEGIN
     FROM sigreq.token t
     JOIN sigreq.job e ON @SCOPE(e, t)
     WHERE @CALLER(t)
-      AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done'
+      AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done' AND e.event <> 'test'
     FOR NO KEY UPDATE OF e;
     outcome := CASE WHEN FOUND THEN sigreq.job_repeat(d, p_now, p_uuid)
                     ELSE sigreq.why_nothing(p_token_hash, p_now) END;
@@ -125,6 +124,33 @@ BEGIN
     ELSE
         RETURN NEXT;
     END IF;
+END $$
+
+-- A call to a URL of the caller, which tries it: at most five of a token in a minute. Its body is JSON text.
+-- @op history_test(token_hash hash, now time, url text, uuid uuid, body text) → ok delivery | quota | unauthorized
+CREATE FUNCTION sigreq.history_test(p_token_hash text, p_now bigint, p_url text, p_uuid uuid, p_body text)
+RETURNS @DELIVERIES()
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    t sigreq.token;
+BEGIN
+    SELECT c.* INTO t FROM sigreq.token c WHERE @CALLER(c) FOR NO KEY UPDATE;
+    outcome := CASE WHEN NOT FOUND THEN 'unauthorized'
+                    WHEN EXISTS (SELECT 1 FROM sigreq.job d WHERE d.uuid = p_uuid) THEN 'ok'
+                    WHEN (SELECT count(*) FROM sigreq.job d WHERE d.token_id = t.id AND d.event = 'test'
+                          AND d.created_at > p_now - 60000000) >= 5 THEN 'quota' END;
+    IF outcome <> 'ok' THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    IF outcome IS NULL THEN
+        INSERT INTO sigreq.job (uuid, event_id, token_id, user_id, organization_id, environment, state, kind, event,
+                                created_at, due_at, url, body)
+        VALUES (p_uuid, p_uuid, t.id, t.user_id, t.organization_id, t.environment, 'pending', 'webhook', 'test', p_now,
+                p_now, p_url, p_body::json);
+    END IF;
+    RETURN QUERY SELECT 'ok', @DELIVERY(r) FROM sigreq.job_row r WHERE r.uuid = p_uuid;
 END $$
 
 -- The recipient of an invitation or a reminder, read before it is sent again.

@@ -96,6 +96,7 @@ DECLARE
     d sigreq.job;
 BEGIN
     SELECT e.* INTO d FROM sigreq.job e WHERE e.uuid = p_event AND e.event_id = p_event AND e.state = 'done'
+      AND e.event <> 'test'
     FOR NO KEY UPDATE;
     outcome := CASE WHEN FOUND THEN sigreq.job_repeat(d, p_now, p_uuid) ELSE 'missing' END;
     IF outcome = 'ok' THEN

@@ -9,10 +9,10 @@
 
 -- URLs are truncated to 255 characters, as the contract says.
 CREATE VIEW job_row AS
-    SELECT d.id, d.uuid, d.event_id, @EVENT(d) AS event, s.uuid AS submission, t.uuid AS token, substr(d.url, 1, 255) AS url, d.success,
-           d.status, d.error, d.created_at, d.ended_at
+    SELECT d.id, d.uuid, d.event_id, @EVENT(d) AS event,
+           (SELECT s.uuid FROM submission s WHERE s.id = d.submission_id) AS submission, t.uuid AS token,
+           substr(d.url, 1, 255) AS url, d.success, d.status, d.error, d.created_at, d.ended_at
     FROM job d
-    JOIN submission s ON s.id = d.submission_id
     JOIN token t ON t.id = d.token_id
     WHERE d.event IS NOT NULL
 
@@ -100,6 +100,31 @@ WITH @ARGUMENTS
 
 -- @answer
 WITH a(token_hash, now, event, uuid) AS (SELECT %s, %s, %s, lower(%s))
+SELECT 'ok', @DELIVERY(r) FROM a CROSS JOIN job_row r WHERE r.uuid = a.uuid
+
+-- @op history_test(token_hash hash, now time, url text, uuid uuid, body text)
+--     → ok delivery | quota | unauthorized write
+-- @answer
+WITH @ARGUMENTS,
+found AS MATERIALIZED (SELECT t.id, a.now, a.uuid FROM a LEFT JOIN token t ON @CALLER(t)),
+judged AS MATERIALIZED (
+    SELECT CASE WHEN id IS NULL THEN 'unauthorized'
+                WHEN EXISTS (SELECT 1 FROM job d WHERE d.uuid = found.uuid) THEN NULL
+                WHEN (SELECT count(*) FROM job d WHERE d.token_id = found.id AND d.event = 'test'
+                      AND d.created_at > found.now - 60000000) >= 5 THEN 'quota' END AS outcome
+    FROM found)
+SELECT outcome FROM judged WHERE outcome IS NOT NULL
+
+WITH @ARGUMENTS
+INSERT INTO job (uuid, event_id, token_id, user_id, organization_id, environment, state, kind, event, created_at, due_at,
+                 url, body)
+SELECT a.uuid, a.uuid, t.id, t.user_id, t.organization_id, t.environment, 'pending', 'webhook', 'test', a.now, a.now,
+       a.url, a.body
+FROM a CROSS JOIN token t ON @CALLER(t)
+ON CONFLICT (uuid) DO NOTHING
+
+-- @answer
+WITH @ARGUMENTS
 SELECT 'ok', @DELIVERY(r) FROM a CROSS JOIN job_row r WHERE r.uuid = a.uuid
 
 -- @op history_invitation(token_hash hash, now time, event uuid) → ok invitation | missing | unauthorized

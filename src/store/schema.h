@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schema.h: the tables of the database (sigreqctl db …). Numbered migrations make them: conf/schema/<driver>/
+ * NNNN_name.sql. Definitions (functions and views) are in src/store/<driver>/ beside the operations. All are compiled
+ * in. The database stores a checksum of each migration that was applied, and one of its definitions. */
+#ifndef SR_SCHEMA_H
+#define SR_SCHEMA_H
+
+#include "store/store.h"
+
+typedef struct sr_migration_t {
+    int version;
+    const char *name;
+    const char *checksum;          /* of the statements, without comments */
+    const char *const *statements; /* terminated by NULL */
+} sr_migration_t;
+
+typedef struct sr_schema_t {
+    int version;         /* 0 if there are no tables */
+    int latest;          /* the newest version that this build knows */
+    bool definitions;    /* true if they are those of this build */
+    const char *foreign; /* why these tables were not made by migrations of this build, or NULL */
+    const char *problem; /* why this build cannot use the database, and what to do; or NULL */
+} sr_schema_t;
+
+/* Reads the state of the schema. It needs no sr_store_open. */
+sr_error_t *sr_schema_read(sr_schema_t *schema, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool);
+/* Applies the migrations that are missing, and the definitions if they differ, all in one transaction. A process
+ * that is killed has changed nothing, and if several run at the same time, one of them does the work. *applied holds
+ * const sr_migration_t *, and *defined is true if definitions were made. Errors: SR_ECONFLICT if the tables were not
+ * made by this build or are newer. */
+sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const apr_dbd_driver_t *driver,
+                              apr_dbd_t *handle, apr_pool_t *pool);
+
+#endif
