@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 use Sigreq::Apart;
+use Sigreq::Clock qw(clock_missing clocked);
 use Sigreq::Here 'suite';
 use Sigreq::Httpd;
 use Test::More;
@@ -45,6 +46,13 @@ is($code, 0, 'too few connections for 300 children: httpd -t succeeds');
 like($said, qr/SR0705: .* accepts \d+ connections, and httpd's children may open \d+: set max_connections/,
     '… and warns');
 like($apart->ctl('db', 'status', '--connections', 3000)->{risk}, qr/^it accepts \d+ connections/, '… db status, too');
+
+SKIP: {
+    skip(clock_missing(), 2) if clock_missing();
+    ($code, $said) = clocked(sub { $httpd->test }, 3600);
+    is($code, 0, 'a clock that is an hour ahead: httpd -t succeeds');
+    like($said, qr/SR0706: .*\b3[56]\d\d s\b/, '… and warns');
+}
 
 Sigreq::Apart::superuser("$set off");
 reconnect();
