@@ -15,13 +15,11 @@ static const char *say(const json_t *texts, const char *first, const char *secon
     return sr_web_word(texts, apr_pstrcat(pool, "verify.", first, second, NULL));
 }
 
-/* Returns a size such as "100 MB" for a number that an administrator writes as 100M. */
-static const char *size_text(apr_off_t size, apr_pool_t *pool)
+/* Returns a size such as "100 MB" for a number that an administrator writes as 100M. `units`: "bytes kB MB GB". */
+static const char *size_text(apr_off_t size, const char *units, apr_pool_t *pool)
 {
-    static const char *const units[] = {"bytes", "kB", "MB", "GB"};
-    int unit = 0;
-    for (; unit < 3 && size >= (apr_off_t)10 * 1024; unit++) size /= 1024;
-    return apr_psprintf(pool, "%" APR_OFF_T_FMT " %s", size, units[unit]);
+    for (const char *next; size >= (apr_off_t)10 * 1024 && (next = strchr(units, ' ')); units = next + 1) size /= 1024;
+    return apr_psprintf(pool, "%" APR_OFF_T_FMT " %.*s", size, (int)strcspn(units, " "), units);
 }
 
 /* Sends the page. `result` is NULL if nothing has been checked. `error` is the key of the text that explains an
@@ -37,7 +35,8 @@ static sr_error_t *show(sr_http_t *http, int status, json_t *result, const char 
     const char *finding = result ? sr_json_string(result, "finding") : NULL;
     const char *title = finding ? say(texts, finding, ".title", http->pool) : say(texts, "title", NULL, http->pool);
     json_object_set_new(values, "title", json_string(title));
-    json_object_set_new(values, "most", json_string(size_text(most, http->pool)));
+    const char *units = say(texts, "units", NULL, http->pool);
+    json_object_set_new(values, "most", json_string(size_text(most, units, http->pool)));
     json_object_set_new(verify, "state", json_string(finding ? finding : "form"));
     json_object_set_new(verify, "error", json_string(error ? say(texts, error, NULL, http->pool) : ""));
     if (result) {

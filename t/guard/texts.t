@@ -78,7 +78,7 @@ isnt($texts{de}{page}{'draw.undo'}, $texts{de}{page}{back}, 'de: to undo is not 
 # Words that are the same in both languages, or that nothing need be said of.
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
 de test zoom browser
-es zoom
+es zoom verify.units
 fr brand test plain.place verify.change.page zoom place documents identification pages signature from
 it privacy test zoom browser email
 nl privacy test verify.intact zoom browser from
@@ -90,8 +90,8 @@ pl test
 ro test zoom browser
 sv test from
 tr test
-pt zoom
-pt-BR zoom from
+pt zoom verify.units
+pt-BR zoom from verify.units
 END
 
 for my $part ('page', 'script', 'mail', 'certificate') {
@@ -141,7 +141,7 @@ $asked{"warning.$_"} = 1 for @warnings;
 $asked{$_} = 1 for 'front.title', 'brand', map { ("$_.title", "$_.text") } qw(404 409 410 503 other);    # by C
 my @findings = map {"verify.$_"} qw(signed extended validation changed broken unchecked incomparable unsigned),
     qw(encrypted refused unreadable);
-$asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(none large many busy failed)),    # by verify.c
+$asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(units none large many busy failed)),    # by verify.c
     map { ("$_.title", "$_.text") } @findings;
 is_deeply([sort keys %asked], [sort keys %{ $texts{en}{page} }], 'the HTML and html.c ask for all of them, no others');
 my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };
