@@ -107,6 +107,7 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_FROM] = {"from", "PLACE", "the folder or s3://bucket/prefix that has the documents", ctl_check_text},
     [OPTION_TO] = {"to", "PLACE", "the folder or s3://bucket/prefix to which they are copied", ctl_check_text},
     [OPTION_VERIFY] = {"verify", NULL, "read documents that exist at the new place, and compare their SHA-256", NULL},
+    [OPTION_EVIDENCE] = {"evidence", NULL, "also compare each submission with its audit trail", NULL},
     [OPTION_QUICK] = {"quick", NULL, "compare only sizes, without reading the documents", NULL},
 };
 
@@ -191,10 +192,11 @@ const ctl_command_t ctl_commands[] = {
      "Moves documents that no submission has to the folder quarantine. Deletes documents that have been there for "
      "30 days, images of pages that have not been requested for 30 days, Idempotency-Keys older than 24 hours, and "
      "the history of webhook calls older than 90 days. httpd may run."},
-    {"check", "", ctl_check, 0, {OPTION_QUICK, OPTION_REMOTE, OPTION_COUNT},
+    {"check", "", ctl_check, 0, {OPTION_QUICK, OPTION_REMOTE, OPTION_EVIDENCE, OPTION_COUNT},
      "Compares the documents that the database names with the stored ones, and names those that are missing, "
-     "damaged (the content has changed) or foreign (the database does not know them). Changes nothing. httpd may "
-     "run. Exits with 1 if it names a document."},
+     "damaged (the content has changed) or foreign (the database does not know them). With --evidence also names "
+     "submissions whose rows differ from their audit trail. Changes nothing. httpd may run. Exits with 1 if it names "
+     "something."},
     {"documents", "adopt", ctl_documents_adopt, 0, {OPTION_COUNT},
      "Records that the folder of documents belongs to this database, after one of them was moved or restored. "
      "Before this, httpd stores nothing in the folder, and gc deletes nothing."},

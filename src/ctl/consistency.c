@@ -102,7 +102,9 @@ static sr_error_t *check_all(checking_t *check)
 
 sr_error_t *ctl_check(ctl_t *ctl)
 {
-    static const char *const columns[] = {"documents", "bytes", "missing", "damaged", "foreign", NULL};
+    const bool evidence = ctl->given[OPTION_EVIDENCE];
+    const char *const columns[] = {
+        "documents", "bytes", "missing", "damaged", "foreign", evidence ? "submissions" : NULL, "evidence", NULL};
     static const char *const rows[] = {"problem", "key", "detail", NULL};
     checking_t check = {
         .ctl = ctl, .problems = sr_json_own(json_array(), ctl->pool), .listed = sr_json_own(json_array(), ctl->pool)};
@@ -110,10 +112,16 @@ sr_error_t *ctl_check(ctl_t *ctl)
     SR_TRY(ctl_open_documents(ctl, &check.documents));
     SR_TRY(ctl_same_database(ctl, &check.folder, check.documents, ctl->values[OPTION_DOCUMENTS]));
     SR_TRY(check_all(&check));
+    apr_int64_t submissions = 0, wrong = 0;
+    if (evidence) SR_TRY(ctl_check_evidence(ctl, check.problems, &submissions, &wrong));
     json_t *report =
         json_pack("{s:I,s:I,s:I,s:I,s:I,s:O}", "documents", (json_int_t)check.documents_checked, "bytes",
                   (json_int_t)check.bytes, "missing", (json_int_t)check.missing, "damaged", (json_int_t)check.damaged,
                   "foreign", (json_int_t)check.foreign, "problems", check.problems);
+    if (evidence) {
+        json_object_set_new(report, "submissions", json_integer(submissions));
+        json_object_set_new(report, "evidence", json_integer(wrong));
+    }
     ctl_print(ctl, report, columns);
     if (!json_array_size(check.problems)) return NULL;
     ctl->status = CTL_FAILED;

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #define ROWS 1000
+#define LISTED 10000 /* problems of a kind that are listed. All are counted. */
 #define PIECE ((apr_size_t)64 << 10)
 
 void ctl_note_problem(json_t *problems, apr_int64_t *count, const char *problem, const char *key, const char *detail)
 {
-    (*count)++;
+    if ((*count)++ >= LISTED) return;
     json_array_append_new(problems, json_pack("{s:s,s:s,s:s}", "problem", problem, "key", key, "detail", detail));
 }
 

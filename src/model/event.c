@@ -48,6 +48,13 @@ typedef struct hiding_t {
     apr_pool_t *pool;
 } hiding_t;
 
+static const char *commitment_of(const char *salt, const json_t *value, apr_pool_t *pool)
+{
+    const char *text = json_string_value(value);
+    const char *salted = apr_pstrcat(pool, salt, text ? text : canonical(value, pool), NULL);
+    return sr_sha256_hex(salted, strlen(salted), pool);
+}
+
 static void commit(const hiding_t *hiding, const char *path, json_t *value)
 {
     unsigned char random[SALT_BYTES];
@@ -56,9 +63,8 @@ static void commit(const hiding_t *hiding, const char *path, json_t *value)
         return;
     }
     sr_random_fill(random, sizeof random);
-    const char *salt = sr_text_hex(random, sizeof random, hiding->pool), *text = json_string_value(value);
-    const char *salted = apr_pstrcat(hiding->pool, salt, text ? text : canonical(value, hiding->pool), NULL);
-    json_object_set_new(hiding->commitments, path, json_string(sr_sha256_hex(salted, strlen(salted), hiding->pool)));
+    const char *salt = sr_text_hex(random, sizeof random, hiding->pool);
+    json_object_set_new(hiding->commitments, path, json_string(commitment_of(salt, value, hiding->pool)));
     json_object_set_new(hiding->personal, path, json_pack("[s,O]", salt, value));
 }
 
@@ -147,6 +153,38 @@ void sr_event_reveal(json_t *event, const json_t *personal, apr_pool_t *pool)
     if (!json_is_object(personal)) return;
     json_object_set_new(event, "salts", salts = json_object());
     json_object_foreach ((json_t *)personal, path, pair) reveal(event, salts, path, pair, pool);
+}
+
+/* --- verification */
+
+/* `erased`: personal values may be missing. */
+static const char *commitments_fault(const json_t *event, const json_t *personal, bool erased, apr_pool_t *pool)
+{
+    json_t *commitments = json_object_get(event, "commitments"), *value;
+    const char *path;
+    json_object_foreach (commitments, path, value) {
+        const json_t *pair = json_object_get(personal, path);
+        const char *salt = json_string_value(json_array_get(pair, 0)), *commitment = json_string_value(value);
+        if (!pair && erased) continue;
+        if (!pair) return apr_psprintf(pool, "the value of %s is missing", path);
+        if (!salt || !commitment || strcmp(commitment, commitment_of(salt, json_array_get(pair, 1), pool)) != 0)
+            return apr_psprintf(pool, "the value of %s does not match its commitment", path);
+    }
+    json_object_foreach ((json_t *)personal, path, value)
+        if (!json_object_get(commitments, path)) return apr_psprintf(pool, "%s has no commitment", path);
+    return NULL;
+}
+
+const char *sr_event_fault(const json_t *event, const json_t *personal, bool erased, apr_pool_t *pool)
+{
+    const char *hash = sr_json_string(event, "hash");
+    const bool is_remainder = erased && !json_object_get(event, "event"); /* it had no commitments */
+    json_t *hashed = sr_json_own(json_copy((json_t *)event), pool);
+    json_object_del(hashed, "hash");
+    const char *text = canonical(hashed, pool);
+    if (!hash || (!is_remainder && strcmp(hash, sr_sha256_hex(text, strlen(text), pool)) != 0))
+        return "its hash does not match its text";
+    return commitments_fault(event, personal, erased, pool);
 }
 
 /* --- for one person */

@@ -301,6 +301,9 @@ void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int numbe
                     apr_pool_t *pool);
 /* Puts personal values (sr_event_text_t, or null) back into an event, and adds their "salts": {"<path>": salt}. */
 void sr_event_reveal(json_t *event, const json_t *personal, apr_pool_t *pool);
+/* Returns what is wrong with the hash or the commitments of a stored event, or NULL. `personal` may be NULL. `erased`:
+ * its submission was deleted, so personal values may be missing. */
+const char *sr_event_fault(const json_t *event, const json_t *personal, bool erased, apr_pool_t *pool);
 #define SR_LINK_SHOWN 8 /* characters of a signer's uuid that an export has, as logs do */
 
 /* A person who gets a copy of the events of one submission. */
@@ -314,6 +317,11 @@ typedef struct sr_event_reader_t {
 void sr_event_disclose(json_t *event, const json_t *personal, const sr_event_reader_t *reader, apr_pool_t *pool);
 /* Reads [[event, personal values or null], …] (SR_OP_AUDIT_GET). *events is an array of events as they are shown. */
 sr_error_t *sr_events_read(json_t **events, const char *rows, apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------- review.c
+ * Compares all that is stored of a submission with its events. `stored` is a body of SR_OP_ADMIN_EVIDENCE_GET, `calls`
+ * of SR_OP_ADMIN_EVIDENCE_CALLS. Returns an array of texts, empty if everything agrees. New reference. */
+json_t *sr_evidence_faults(const json_t *stored, const json_t *calls, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- language.c
  * The languages of the signing page and of mail to signers (languages.def).

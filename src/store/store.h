@@ -378,6 +378,21 @@ typedef enum sr_op_t {
      *  "status"|null,"error"|null,"attempts","created_at","ended_at"|null}] (those whose body has this email)}
      * | MISSING (also if it was deleted) */
     SR_OP_ADMIN_EXPORT_GET,
+    /* For sigreqctl check --evidence. → OK + {token uuid: {event: [first, last]}}: when the first and the last call of
+     * each webhook of each token were queued, of those that the history has. Reads all jobs. */
+    SR_OP_ADMIN_EVIDENCE_CALLS,
+    /* → OK + {table: number of its rows that belong to no submission}. Reads these tables. */
+    SR_OP_ADMIN_EVIDENCE_LOST,
+    /* id (0 before the first), n → OK + found, a row for each of the first n submissions after this id, also deleted
+     * ones */
+    SR_OP_ADMIN_EVIDENCE_FIND,
+    /* submission uuid → OK + {"uuid","state","outcome"|null,"events_count","events_hash","certificate" (SHA-256)|null,
+     *  "held","send_email","expires_at"|null,"clock","history" (when the oldest job of the history ended)|null,
+     *  "token" (uuid),"urls":{"sent","signed","completed"},"expiry" (whether something ends it at its deadline),
+     *  "calls":{event: number}|null,"signers":[{"uuid","state","firstname","lastname","email"}]|null (also those who
+     *  were replaced),"documents":[document row]|null,"events":[[number, hash, body, personal values|null]]|null}
+     * (body and values are texts) | MISSING */
+    SR_OP_ADMIN_EVIDENCE_GET,
     /* time, stamped_until and id of a submission (or 0), n → OK + archivable: the first n completed submissions after
      * this one, by stamped_until (0: it was never archived) and id, whose stamped_until is not later than the time */
     SR_OP_ADMIN_ARCHIVE_DUE,

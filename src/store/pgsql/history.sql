@@ -178,7 +178,8 @@ DECLARE
     v_deleted bigint;
 BEGIN
     DELETE FROM sigreq.job WHERE id IN (SELECT j.id FROM sigreq.job j
-                                        WHERE j.state = 'done' AND j.ended_at < p_before LIMIT 1000);
+                                        WHERE j.state = 'done' AND j.ended_at < p_before
+                                        ORDER BY j.ended_at LIMIT 1000);
     GET DIAGNOSTICS v_deleted = ROW_COUNT;
     RETURN E'ok\n' || v_deleted;
 END $$

@@ -141,7 +141,8 @@ SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN url IS NULL THEN 'missi
 FROM found
 
 -- @op admin_history_expire(before time) → ok count write
-DELETE FROM job WHERE id IN (SELECT j.id FROM job j WHERE j.state = 'done' AND j.ended_at < CAST(%s AS INTEGER) LIMIT 1000)
+DELETE FROM job WHERE id IN (SELECT j.id FROM job j WHERE j.state = 'done' AND j.ended_at < CAST(%s AS INTEGER)
+                                        ORDER BY j.ended_at LIMIT 1000)
 
 -- @answer
 SELECT 'ok', changes()
