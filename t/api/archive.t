@@ -99,7 +99,7 @@ sub is_archived {    # a document, with so many signatures and document timestam
 
 sub is_consistent {
     my @check = command();
-    my $said  = qx(@{[map {"'$_'"} @check[0 .. 7]]} check 2>&1);
+    my $said  = qx(@{[map {"'$_'"} @check[0 .. 7]]} check --evidence 2>&1);
     is($? >> 8, 0, 'sigreqctl check finds no fault') or diag $said;
     return;
 }

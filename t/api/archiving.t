@@ -224,7 +224,7 @@ subtest 'killed again and again' => sub {
     is_sound($_, $before{ $_->{uuid} }) for @made;
     my %database = $apart->database;
     my $ctl = suite->{source} . "/build/sigreqctl --driver $database{driver} --params '$database{params}'";
-    my $said = qx($ctl --documents '$folder/documents' check 2>&1);
+    my $said = qx($ctl --documents '$folder/documents' check --evidence 2>&1);
     is($? >> 8, 0, 'sigreqctl check finds no fault') or diag $said;
 };
 
