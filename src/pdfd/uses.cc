@@ -4,6 +4,7 @@
 #include "pdfd/revision.h"
 
 #include <algorithm>
+#include <cstring>
 #include <qpdf/Buffer.hh>
 
 #include "pdfd/scan.h"
@@ -55,6 +56,22 @@ bool read_length(int64_t &length, cursor_t c, Revision &revision)
         return length >= 0;
     } while (depth > 0);
     return false;
+}
+
+// Returns true if an object that qpdf cannot read ends inside of the revision, whichever way a reader finds its end: by
+// its syntax, the length of its stream or the word "endstream". Otherwise what is appended would become a part of it.
+bool is_inside(Revision &revision, const Entry &entry)
+{
+    if (entry.type != 1 || entry.where <= 0) return true;
+    cursor_t c = {revision.bytes + revision.base + entry.where, revision.bytes + revision.size};
+    int64_t number, generation, length;
+    if (!read_number(&c, &number) || !read_number(&c, &generation) || !read_word(&c, "obj")) return false;
+    const cursor_t value = c;
+    if (!skip_value(&c) || c.at == c.end) return false;
+    if (!read_word(&c, "stream")) return true;
+    if (read_length(length, value, revision) && length > c.end - c.at) return false;
+    static const char word[] = "endstream";
+    return std::search(c.at, c.end, word, word + strlen(word)) != c.end;
 }
 
 } // namespace
@@ -209,7 +226,9 @@ void Uses::add(Revision &revision, const Revision *previous, clock_t limit)
         uses.resize(sofar);
         bool readable = true;
         visit(revision.object(item.first, &readable), start, 0);
-        if (!readable) unreadable.insert(item.first);
+        if (readable) continue;
+        unreadable.insert(item.first);
+        if (!is_inside(revision, entry)) throw Uncertain();
     }
     auto middle = uses.begin() + static_cast<std::ptrdiff_t>(sorted);
     std::stable_sort(middle, uses.end(), by_target);

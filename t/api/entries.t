@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use File::Temp 'tempdir';
 use Mojo::File 'path';
+use Sigreq::Drawn 'same_pictures';
 use Sigreq::Here qw(organisation suite);
 use Test::More;
 
@@ -39,6 +40,7 @@ for my $file (sort glob "$folder/*.pdf") {
     is($found->{conclusion}, 'extended', "$name: something was added");
     if ($kind eq 'sound') {
         is($changes, '', "$name: no change");
+        same_pictures($file, $found);
         is($res->code, 201, "$name: it is accepted") or diag $res->body;
         is($warned, '', "$name: no warning");
     } else {

@@ -8,7 +8,11 @@
  *
  * It prints one line of JSON for each file. A signature is judged at the time that its timestamp proves, or else the
  * next document timestamp, and a document timestamp at the time that the next one proves. "proofs" tells whether OCSP
- * responses or CRLs of the file prove, for that time, that no certificate of the chain was revoked. */
+ * responses or CRLs of the file prove, for that time, that no certificate of the chain was revoked.
+ *
+ * A line "draw", a tab and the name of a file asks for its pages instead: their width, height and gray pixels. */
+import java.awt.image.BufferedImage;
+import java.awt.image.DataBufferByte;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.File;
@@ -26,6 +30,8 @@ import org.apache.pdfbox.cos.*;
 import org.apache.pdfbox.pdmodel.PDDocument;
 import org.apache.pdfbox.pdmodel.interactive.digitalsignature.PDSignature;
 import org.apache.pdfbox.pdmodel.interactive.form.PDSignatureField;
+import org.apache.pdfbox.rendering.ImageType;
+import org.apache.pdfbox.rendering.PDFRenderer;
 import org.bouncycastle.asn1.cms.Attribute;
 import org.bouncycastle.asn1.cms.ContentInfo;
 import org.bouncycastle.asn1.pkcs.PKCSObjectIdentifiers;
@@ -246,6 +252,22 @@ public class Judge {
         return rows;
     }
 
+    private static Map<String, Object> draw(File file) {
+        List<Map<String, Object>> pages = new ArrayList<>();
+        try (PDDocument document = PDDocument.load(file)) {
+            PDFRenderer renderer = new PDFRenderer(document);
+            for (int i = 0; i < document.getNumberOfPages(); i++) {
+                BufferedImage image = renderer.renderImage(i, 0.5f, ImageType.GRAY);
+                byte[] pixels = ((DataBufferByte) image.getRaster().getDataBuffer()).getData();
+                pages.add(Map.of("width", image.getWidth(), "height", image.getHeight(), "pixels",
+                                 Base64.getEncoder().encodeToString(pixels)));
+            }
+        } catch (Exception problem) {
+            return Map.of("error", String.valueOf(problem));
+        }
+        return Map.of("pages", pages);
+    }
+
     /* --------------------------------------------------------------------------------------------- output */
 
     private static String json(Object value) {
@@ -292,7 +314,8 @@ public class Judge {
         BufferedReader requests = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = requests.readLine()) != null;) {
             List<String> parts = Arrays.asList(line.split("\t"));
-            answer(parts.get(0), Date.from(Instant.parse(parts.get(1))), parts.subList(2, parts.size()));
+            if (parts.get(0).equals("draw")) System.out.println(json(draw(new File(parts.get(1)))));
+            else answer(parts.get(0), Date.from(Instant.parse(parts.get(1))), parts.subList(2, parts.size()));
         }
     }
 }

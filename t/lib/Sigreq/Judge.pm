@@ -12,7 +12,7 @@ use IPC::Open2 'open2';
 use JSON::PP 'decode_json';
 use Sigreq::Once 'made_once';
 
-our @EXPORT_OK = qw(java_judge pyhanko_judge pyhanko_lta);
+our @EXPORT_OK = qw(java_judge java_pages pyhanko_judge pyhanko_lta);
 
 my @jars = map {"/usr/share/java/$_.jar"} qw(pdfbox2 fontbox2 commons-logging bcprov bcutil bcpkix);
 my %java;      # the program that runs: the process that has started it, pid, to, from, errors
@@ -76,23 +76,28 @@ END { stop_java() }
 # chain, proofs}}, …]} or {error => TEXT}}. The oldest signature is first. t/tool/Judge.java says what each means.
 sub java_judge {
     my ($how, @files) = @_;
-    start_java() if ($java{by} // 0) != $$;
     my @time = gmtime;
     my $at = $how->{at} // sprintf '%04d-%02d-%02dT%02d:%02d:%02dZ', $time[5] + 1900, $time[4] + 1, @time[3, 2, 1, 0];
-    local $SIG{PIPE} = 'IGNORE';
-    print { $java{to} } join("\t", $how->{roots}, $at, @files), "\n";
-    my %said;
-    for my $file (@files) {
-        my $line = readline $java{from};
-        if (!defined $line) {
-            my @errors = readline $java{errors};
-            stop_java();
-            die "Judge.java has ended: @errors\n";
-        }
-        $said{$file} = decode_json($line);
-    }
-    return \%said;
+    my @said = asked_java(scalar @files, $how->{roots}, $at, @files);
+    return { map { $files[$_] => $said[$_] } 0 .. $#files };
 }
+
+sub asked_java {    # so many lines of the answer to a request
+    my ($lines, @request) = @_;
+    start_java() if ($java{by} // 0) != $$;
+    local $SIG{PIPE} = 'IGNORE';
+    print { $java{to} } join("\t", @request), "\n";
+    return map { decode_json(readline($java{from}) // java_has_ended()) } 1 .. $lines;
+}
+
+sub java_has_ended {
+    my @errors = readline $java{errors};
+    stop_java();
+    die "Judge.java has ended: @errors\n";
+}
+
+# The pages of a file as PDFBox draws them, at half a pixel for each point: ({width, height, pixels => in base64}, …)
+sub java_pages { my ($file) = @_; my ($said) = asked_java(1, draw => $file); return @{ $said->{pages} // [] } }
 
 # pyhanko_judge(ROOTS, FILE, …): {FILE => {signatures => [{field, intact, valid, trusted, coverage, modification,
 # bottom_line}, …]}}, or undef where pyHanko is missing.
