@@ -137,7 +137,8 @@ sub body_of {    # (type, body)
 
 sub escaped { my ($text) = @_; return $text =~ s/([^A-Za-z0-9._~-])/sprintf '%%%02X', ord $1/ger }
 
-my @queries = ((map { $_->{name} // () } values %{ $spec->{components}{parameters} }),
+my $described = $spec->{components}{parameters};
+my @queries = ((map { $described->{$_}{name} // () } sort keys %$described),
     qw(lang status q externalId updatedAfter version width event success verbose));
 my @headers = qw(Accept Accept-Language Accept-Encoding Range If-None-Match If-Modified-Since Origin Referer
     Idempotency-Key Content-Encoding Transfer-Encoding Expect X-Request-Id User-Agent Cookie Host);
@@ -174,7 +175,7 @@ my ($sent, %count, %routes, @faults) = (0);
 my $end = time + ($seconds // 0);
 while ($seconds ? time < $end : $sent < 400) {
     begin() if $sent % 80 == 79;    # links are closed and tokens revoked
-    my $route  = one(@often);
+    my $route  = $routes[$sent] // one(@often);    # each once, then at random
     my $bytes  = request($route);
     my $socket = Sigreq::Raw->new(suite->{port});
     $socket->send($bytes);
