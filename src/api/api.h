@@ -65,6 +65,8 @@ sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page);
 /* Reads a JSON body (sr_http_read_json) whose members are all in `members`, which ends with NULL. Errors: also
  * SR_EBADREQUEST for an unknown member, because a misspelt one must not be ignored. */
 sr_error_t *sr_api_body(json_t **body, sr_http_t *http, const char *const *members);
+/* Authenticates the caller, and only then reads a JSON body (sr_http_read_json), whose members may be any. */
+sr_error_t *sr_api_caller_body(json_t **body, sr_token_t **caller, const char **token_hash, sr_http_t *http);
 /* Parses a date or date-time of the query or body. `name` is the parameter, which the error mentions. Errors:
  * SR_EBADREQUEST. */
 sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text);

@@ -53,6 +53,13 @@ sr_error_t *sr_api_body(json_t **body, sr_http_t *http, const char *const *membe
     return NULL;
 }
 
+sr_error_t *sr_api_caller_body(json_t **body, sr_token_t **caller, const char **token_hash, sr_http_t *http)
+{
+    SR_TRY(sr_api_token(token_hash, http));
+    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, caller, *token_hash, http->pool));
+    return sr_http_read_json(body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES);
+}
+
 sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text)
 {
     const char *example = "2026-11-20T18:09:23Z or 2026-11-20T18:09:23+01:00";

@@ -37,9 +37,7 @@ sr_error_t *sr_api_tokens_create(sr_http_t *http)
     apr_time_t expires_at;
     sr_token_t *token;
     json_t *body;
-    SR_TRY(sr_api_token(&token_hash, http));
-    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &token, token_hash, http->pool));
-    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES));
+    SR_TRY(sr_api_caller_body(&body, &token, &token_hash, http));
     SR_TRY(read_name(&name, http, body));
     SR_TRY(read_expiry(&expires_at, http, body));
     SR_TRY(

@@ -32,20 +32,12 @@ static sr_error_t *answer(sr_http_t *http, const char *url)
     return sr_http_json(http, HTTP_OK, body);
 }
 
-/* The caller is authenticated before the body is read. */
-static sr_error_t *read_body(json_t **body, sr_token_t **caller, const char **token_hash, sr_http_t *http)
-{
-    SR_TRY(sr_api_token(token_hash, http));
-    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, caller, *token_hash, http->pool));
-    return sr_http_read_json(body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES);
-}
-
 /* Reads the URL from the body; NULL removes it. */
 static sr_error_t *read_url(const char **url, const char **token_hash, sr_http_t *http)
 {
     sr_token_t *caller;
     json_t *body;
-    SR_TRY(read_body(&body, &caller, token_hash, http));
+    SR_TRY(sr_api_caller_body(&body, &caller, token_hash, http));
     const json_t *sent = json_object_get(body, "url");
     *url = NULL;
     if (json_is_null(sent)) return NULL;
@@ -132,7 +124,7 @@ sr_error_t *sr_api_webhook_test(sr_http_t *http)
     const char *token_hash, *delivery;
     sr_token_t *caller;
     json_t *body;
-    SR_TRY(read_body(&body, &caller, &token_hash, http));
+    SR_TRY(sr_api_caller_body(&body, &caller, &token_hash, http));
     const char *event = json_string_value(json_object_get(body, "event"));
     SR_TRY(sr_name_expect(events, event ? event : "", "event", http->pool));
     SR_TRY(sr_service_webhook_test(sr_api_of(http)->service, &delivery, token_hash, caller, event, http->pool));
