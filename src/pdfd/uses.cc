@@ -58,14 +58,22 @@ bool read_length(int64_t &length, cursor_t c, Revision &revision)
     return false;
 }
 
+// Sets c to what follows "number generation obj" of an object in use. Returns false if that is not there.
+bool begin_object(cursor_t &c, int64_t &number, int64_t &generation, const Revision &revision, const Entry &entry)
+{
+    if (entry.where <= 0 || entry.where >= static_cast<long long>(revision.size) - revision.base) return false;
+    c = {revision.bytes + revision.base + entry.where, revision.bytes + revision.size};
+    return read_number(&c, &number) && read_number(&c, &generation) && read_word(&c, "obj");
+}
+
 // Returns true if an object that qpdf cannot read ends inside of the revision, whichever way a reader finds its end: by
 // its syntax, the length of its stream or the word "endstream". Otherwise what is appended would become a part of it.
 bool is_inside(Revision &revision, const Entry &entry)
 {
     if (entry.type != 1 || entry.where <= 0) return true;
-    cursor_t c = {revision.bytes + revision.base + entry.where, revision.bytes + revision.size};
+    cursor_t c;
     int64_t number, generation, length;
-    if (!read_number(&c, &number) || !read_number(&c, &generation) || !read_word(&c, "obj")) return false;
+    if (!begin_object(c, number, generation, revision, entry)) return false;
     const cursor_t value = c;
     if (!skip_value(&c) || c.at == c.end) return false;
     if (!read_word(&c, "stream")) return true;
@@ -152,12 +160,10 @@ void Uses::begin(int number, const Entry &entry)
 // Scans an object. All of it must be inside of the revision, so that it is the same in every longer revision.
 bool Uses::scan_object(Revision &revision, int number, const Entry &entry)
 {
-    const long long size = static_cast<long long>(revision.size);
-    if (entry.type != 1 || entry.where <= 0 || entry.where >= size - revision.base) return false;
-    cursor_t c = {revision.bytes + revision.base + entry.where, revision.bytes + revision.size};
+    cursor_t c;
     int64_t own, generation, length;
-    if (!read_number(&c, &own) || own != number || !read_number(&c, &generation) || generation != entry.generation
-        || !read_word(&c, "obj"))
+    if (entry.type != 1 || !begin_object(c, own, generation, revision, entry) || own != number
+        || generation != entry.generation)
         return false;
     cursor_t value = c;
     if (!scan_value(c, start, 0)) return false;
