@@ -3,11 +3,10 @@
  *
  * Sections: main.c (parses the command line, returns the exit code) · commands.c (the tables of commands and options)
  * · check.c (checks values of options) · config.c (finds the database) · httpd.c (asks httpd for its configuration) ·
- * documents.c (opens the documents folder) · each_blob.c (the blobs that the database names) · evidence.c (compares
- * submissions with their events) · owner.c (changes the
- * user) · new_folder.c (writes a folder that appears only when it is complete) · database.c, people.c, accounts.c,
- * requests.c, gc.c, copy.c, erase.c, archive.c, export.c, exported.c, seal.c, rotation.c, own.c, verify.c (the
- * commands) · print.c (prints results as text and as JSON) */
+ * documents.c (opens the documents folder) · each.c (walks over blobs and submissions) · evidence.c (compares
+ * submissions with their events) · owner.c (changes the user) · new_folder.c (writes a folder that appears only when it
+ * is complete) · database.c, people.c, accounts.c, requests.c, gc.c, copy.c, erase.c, archive.c, export.c, exported.c,
+ * seal.c, rotation.c, own.c, verify.c (the commands) · print.c (prints results as text and as JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -195,7 +194,7 @@ sr_error_t *ctl_find_cache(ctl_t *ctl, const char **folder);
 #define CTL_NOBODY "00000000-0000-0000-0000-000000000000"
 sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents, const char *root);
 
-/* -------------------------------------------------------------------------------------------- each_blob.c */
+/* ------------------------------------------------------------------------------------------------- each.c */
 /* Adds a problem to a list, and one to a counter. The list has the first 10,000 of each counter. */
 void ctl_note_problem(json_t *problems, apr_int64_t *count, const char *problem, const char *key, const char *detail);
 /* Sets *named to true if the database still has a blob with this key. A collection may have removed it meanwhile.
@@ -209,6 +208,11 @@ sr_error_t *ctl_blob_read(const char **fault, const sr_blob_t *blob, const sr_bl
 /* Calls a function for each blob that the database names. The pool is cleared after each call. */
 typedef sr_error_t *(*ctl_blob_each_t)(void *baton, const sr_blob_row_t *row, apr_pool_t *pool);
 sr_error_t *ctl_each_blob(ctl_t *ctl, const char *folder, ctl_blob_each_t each, void *baton);
+/* Calls `each` for each submission of these sr_found_row_t, with a pool that is cleared after it. Sets *after to the id
+ * of the last one. */
+typedef sr_error_t *(*ctl_found_each_t)(void *baton, const char *uuid, apr_pool_t *pool);
+sr_error_t *ctl_each_found(ctl_t *ctl, const apr_array_header_t *rows, apr_int64_t *after, ctl_found_each_t each,
+                           void *baton, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- evidence.c */
 /* Compares all submissions with their events. Sets their number and the number of problems. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* each_blob.c: the blobs that the database names, and what is wrong with them; for sigreqctl check and documents copy.
- */
+/* each.c: walks over the blobs and the submissions that the database names, and notes what is wrong with them; for
+ * sigreqctl check, documents copy and export. */
 #include "ctl/ctl.h"
 
 #include <string.h>
@@ -80,4 +80,20 @@ sr_error_t *ctl_each_blob(ctl_t *ctl, const char *folder, ctl_blob_each_t each, 
     }
     apr_pool_destroy(page);
     return NULL;
+}
+
+sr_error_t *ctl_each_found(ctl_t *ctl, const apr_array_header_t *rows, apr_int64_t *after, ctl_found_each_t each,
+                           void *baton, apr_pool_t *pool)
+{
+    apr_pool_t *one;
+    sr_error_t *error = NULL;
+
+    apr_pool_create(&one, pool);
+    for (int i = 0; !error && i < rows->nelts; i++) {
+        const sr_found_row_t *row = &APR_ARRAY_IDX(rows, i, sr_found_row_t);
+        error = sr_error_copy(each(baton, row->submission, one), ctl->pool);
+        *after = row->id;
+        apr_pool_clear(one);
+    }
+    return error;
 }

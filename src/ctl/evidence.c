@@ -14,8 +14,9 @@ typedef struct evidence_t {
 } evidence_t;
 
 /* A submission that was deleted with its user meanwhile is left out. */
-static sr_error_t *check_submission(evidence_t *evidence, const char *uuid, apr_pool_t *pool)
+static sr_error_t *check_submission(void *baton, const char *uuid, apr_pool_t *pool)
 {
+    evidence_t *evidence = baton;
     const sr_body_row_t *row;
     sr_outcome_t outcome;
     json_t *stored, *text;
@@ -31,24 +32,15 @@ static sr_error_t *check_submission(evidence_t *evidence, const char *uuid, apr_
     return NULL;
 }
 
-/* Checks the submissions after *after, and sets it to the last one, or to -1 if there is none. */
+/* Checks the submissions after the id *after. Sets *after to the id of the last one, or to -1 if there is none. */
 static sr_error_t *check_page(evidence_t *evidence, apr_int64_t *after, apr_pool_t *pool)
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-    apr_pool_t *each;
-    sr_error_t *error = NULL;
 
     SR_TRY(sr_store_admin_evidence_find(evidence->ctl->database, &outcome, &rows, *after, ROWS, pool));
-    apr_pool_create(&each, pool);
     *after = -1;
-    for (int i = 0; !error && i < rows->nelts; i++) {
-        const sr_found_row_t *row = &APR_ARRAY_IDX(rows, i, sr_found_row_t);
-        error = sr_error_copy(check_submission(evidence, row->submission, each), evidence->ctl->pool);
-        *after = row->id;
-        apr_pool_clear(each);
-    }
-    return error;
+    return ctl_each_found(evidence->ctl, rows, after, check_submission, evidence, pool);
 }
 
 /* Rows of submissions that do not exist show that one was removed without this program. */

@@ -164,8 +164,9 @@ static sr_error_t *read_accounts(export_t *export)
 }
 
 /* A submission that was deleted meanwhile is left out. */
-static sr_error_t *write_submission(export_t *export, const char *uuid, apr_pool_t *pool)
+static sr_error_t *write_submission(void *baton, const char *uuid, apr_pool_t *pool)
 {
+    export_t *export = baton;
     const sr_body_row_t *row;
     sr_outcome_t outcome;
     apr_array_header_t *files;
@@ -189,21 +190,6 @@ static sr_error_t *find(const export_t *export, apr_array_header_t **rows, apr_i
     return ctl_refusal(export->ctl, outcome, CTL_NO_ORGANIZATION, NULL);
 }
 
-/* Writes the submissions of these rows, and sets *after to the last one. */
-static sr_error_t *write_page(export_t *export, const apr_array_header_t *rows, apr_int64_t *after, apr_pool_t *pool)
-{
-    apr_pool_t *each;
-    sr_error_t *error = NULL;
-    apr_pool_create(&each, pool);
-    for (int i = 0; !error && i < rows->nelts; i++) {
-        const sr_found_row_t *row = &APR_ARRAY_IDX(rows, i, sr_found_row_t);
-        error = sr_error_copy(write_submission(export, row->submission, each), export->ctl->pool);
-        *after = row->id;
-        apr_pool_clear(each);
-    }
-    return error;
-}
-
 static sr_error_t *write_all_pages(export_t *export, const apr_array_header_t *first)
 {
     apr_array_header_t *rows = (apr_array_header_t *)first;
@@ -211,7 +197,7 @@ static sr_error_t *write_all_pages(export_t *export, const apr_array_header_t *f
     apr_pool_t *page;
     apr_pool_create(&page, export->ctl->pool);
     while (rows->nelts) {
-        SR_TRY(write_page(export, rows, &after, page));
+        SR_TRY(ctl_each_found(export->ctl, rows, &after, write_submission, export, page));
         apr_pool_clear(page);
         SR_TRY(find(export, &rows, after, page));
     }
