@@ -130,8 +130,8 @@ sub body_of {    # (type, body)
         perhaps(multipart(part('file', flipped(one(@pdfs)), filename => text())))) if $path eq '/verify';
     return ('application/x-www-form-urlencoded', perhaps(join '&', map { "$_=" . perhaps(one('sign', 'yes', 'Ann')) }
         qw(action consent typed reason timeZone utcOffset consentVersion))) if $path =~ /#form/;
-    my ($make) = (map { $_->[1] } grep { $path =~ $_->[0] } [qr{/sign/}, 'sign'], [qr/webhook-url/, 'webhook'],
-        [qr/tokens$/, 'tokens'], [qr/./, 'other']);
+    my $make = $path =~ m{/sign/} ? 'sign' : $path =~ /webhook-url/ ? 'webhook'
+        : $path =~ /tokens$/ ? 'tokens' : 'other';
     return ('application/json', perhaps(encode_json(mutated($json{$make}->(), one(0, 0.05, 0.2)))));
 }
 
