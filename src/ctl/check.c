@@ -16,6 +16,11 @@ const char *ctl_check_text(const char **value, apr_pool_t *pool)
     return sr_text_is_blank(*value) ? "must not be blank" : sr_text_fault(*value, NAME_MAX_CHARACTERS, pool);
 }
 
+const char *ctl_check_pgsql(const char **value, apr_pool_t *pool)
+{
+    return strcmp(*value, "pgsql") == 0 ? NULL : "must be pgsql";
+}
+
 /* Others can read the command line. The user and password of a URL are before an "@". */
 const char *ctl_check_params(const char **value, apr_pool_t *pool)
 {

@@ -108,6 +108,10 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_TO] = {"to", "PLACE", "the folder or s3://bucket/prefix to which they are copied", ctl_check_text},
     [OPTION_VERIFY] = {"verify", NULL, "read documents that exist at the new place, and compare their SHA-256", NULL},
     [OPTION_EVIDENCE] = {"evidence", NULL, "also compare each submission with its audit trail", NULL},
+    [OPTION_TO_DRIVER] = {"to-driver", "pgsql", "the driver of the new database", ctl_check_pgsql},
+    [OPTION_TO_PARAMS] = {"to-params", "TEXT",
+                          "its parameters, as in DBDParams; the password is in PGPASSWORD or PGPASSFILE",
+                          ctl_check_params},
     [OPTION_QUICK] = {"quick", NULL, "compare only sizes, without reading the documents", NULL},
 };
 
@@ -124,6 +128,10 @@ const ctl_command_t ctl_commands[] = {
     {"db", "status", ctl_db_status, 0, {OPTION_CONNECTIONS, OPTION_COUNT},
      "Prints the version of the tables, and what is wrong with the database. "
      "Exits with 1 if it is not the version of this build."},
+    {"db", "copy", ctl_db_copy, 2, {OPTION_TO_DRIVER, OPTION_TO_PARAMS, OPTION_COUNT},
+     "Copies all rows of an SQLite database into a PostgreSQL database that has tables ('db init') but no rows. Stop "
+     "httpd first. Copies everything or nothing, and does not change the SQLite database. Then configure the new "
+     "database, run 'documents adopt', and start httpd."},
     {"org", "create", ctl_org_create, 1, {OPTION_NAME, OPTION_QUOTA, OPTION_COUNT},
      "Makes an organization. Without --quota its submissions are unlimited."},
     {"org", "list", ctl_org_list, 0, {OPTION_COUNT}, "Lists all organizations."},

@@ -97,6 +97,8 @@ typedef enum ctl_option_id_t {
     OPTION_TO,
     OPTION_VERIFY,
     OPTION_EVIDENCE,
+    OPTION_TO_DRIVER,
+    OPTION_TO_PARAMS,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -143,6 +145,7 @@ struct ctl_t {
 
 /* ------------------------------------------------------------------------------------------------ check.c */
 const char *ctl_check_text(const char **value, apr_pool_t *pool);
+const char *ctl_check_pgsql(const char **value, apr_pool_t *pool);
 const char *ctl_check_params(const char **value, apr_pool_t *pool);
 const char *ctl_check_email(const char **value, apr_pool_t *pool);
 const char *ctl_check_environment(const char **value, apr_pool_t *pool);
@@ -293,6 +296,7 @@ sr_error_t *ctl_signer_request(ctl_t *ctl, const char **request);
 sr_error_t *ctl_config(ctl_t *ctl);
 sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);
+sr_error_t *ctl_db_copy(ctl_t *ctl);
 sr_error_t *ctl_org_create(ctl_t *ctl);
 sr_error_t *ctl_org_list(ctl_t *ctl);
 sr_error_t *ctl_org_quota(ctl_t *ctl);

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* database.c: sigreqctl db: creates and upgrades the tables, and shows their version. */
+/* database.c: sigreqctl db: creates and upgrades the tables, shows their version, and copies them. */
 #include "ctl/ctl.h"
 #include "store/schema.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
+
+/* The bytes of an SQLite file that its processes lock. */
+#define LOCKS 0x40000000
+#define LOCK_COUNT 512
 
 static const char *const columns[] = {"driver", "version", "latest", "current", "problem", "risk", NULL};
 
@@ -67,6 +74,56 @@ sr_error_t *ctl_db_status(ctl_t *ctl)
 {
     SR_TRY(ctl_connect(ctl, false));
     return answer(ctl, NULL);
+}
+
+/* Refuses an SQLite file that another process uses. httpd keeps a lock for reading on it. To be called before this
+ * process uses the file, because closing a descriptor releases all of its locks. */
+static sr_error_t *check_unused(ctl_t *ctl, const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCKS, .l_len = LOCK_COUNT};
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+    const bool known = file >= 0 && fcntl(file, F_GETLK, &lock) == 0;
+    const int why = errno;
+
+    if (file >= 0) close(file);
+    if (!known) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s", path, strerror(why));
+    if (lock.l_type == F_UNLCK) return NULL;
+    return sr_error(ctl->pool, SR_ECONFLICT, "the process %d uses %s: stop httpd, and repeat this command",
+                    (int)lock.l_pid, path);
+}
+
+/* Connects to the new database with the rights of the caller, who may read a file with its password. */
+static sr_error_t *connect_target(ctl_t **target, ctl_t *ctl)
+{
+    ctl_t *to = apr_pmemdup(ctl->pool, ctl, sizeof *ctl);
+    ctl_rights_t owner;
+
+    to->given[OPTION_CONFIG] = false;
+    to->given[OPTION_DRIVER] = to->given[OPTION_PARAMS] = true;
+    to->values[OPTION_DRIVER] = ctl->values[OPTION_TO_DRIVER];
+    to->values[OPTION_PARAMS] = ctl->values[OPTION_TO_PARAMS];
+    SR_TRY(ctl_be_caller(ctl, &owner));
+    sr_error_t *error = ctl_connect(to, false);
+    SR_TRY(ctl_be_owner_again(ctl, &owner));
+    *target = to;
+    return error;
+}
+
+sr_error_t *ctl_db_copy(ctl_t *ctl)
+{
+    static const char *const copied[] = {"table", "rows", NULL};
+    json_t *report = sr_json_own(json_array(), ctl->pool);
+    ctl_t *to;
+
+    SR_TRY(ctl_connect(ctl, false));
+    if (strcmp(ctl->values[OPTION_DRIVER], "sqlite3") != 0)
+        return sr_error(ctl->pool, SR_EBADREQUEST, "only an SQLite database can be copied, and this one is %s",
+                        ctl->values[OPTION_DRIVER]);
+    SR_TRY(check_unused(ctl, ctl->values[OPTION_PARAMS]));
+    SR_TRY(connect_target(&to, ctl));
+    SR_TRY(sr_schema_import(report, ctl->driver, ctl->handle, to->driver, to->handle, ctl->pool));
+    ctl_print(ctl, json_incref(report), copied);
+    return NULL;
 }
 
 sr_error_t *ctl_config(ctl_t *ctl)

@@ -30,5 +30,10 @@ sr_error_t *sr_schema_read(sr_schema_t *schema, const apr_dbd_driver_t *driver, 
  * made by this build or are newer. */
 sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const apr_dbd_driver_t *driver,
                               apr_dbd_t *handle, apr_pool_t *pool);
+/* Copies all rows of an SQLite database into a PostgreSQL database without rows, in one transaction (import.c). Both
+ * must have the tables of this build. Adds {"table", "rows"} to the report for each table. The uuid of the target
+ * stays. Errors: SR_ECONFLICT if the tables are another build's, or the target has rows. */
+sr_error_t *sr_schema_import(json_t *report, const apr_dbd_driver_t *from_driver, apr_dbd_t *from,
+                             const apr_dbd_driver_t *to_driver, apr_dbd_t *to, apr_pool_t *pool);
 
 #endif

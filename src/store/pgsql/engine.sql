@@ -201,3 +201,48 @@ SELECT concat_ws('; ',
     (SELECT 'DROP FUNCTION ' || string_agg(p.oid::regprocedure::text, ', ') FROM pg_catalog.pg_proc p
      WHERE p.pronamespace = 'sigreq'::regnamespace AND p.proname IN (SELECT name FROM defined)
        AND p.xmin <> pg_current_xact_id()::xid))
+
+-- Gives a JSON object with the statements that copy the rows of an SQLite database (import.c): how to lock the tables,
+-- and in the order of foreign keys, for each table, how to read and write its rows, how to count them before and after,
+-- and how to continue its numbers. A table that is not logged has nothing to keep. A parent of a token has a smaller
+-- number than the token. All values are sent as texts, and cast here.
+-- @engine IMPORT 0
+WITH RECURSIVE tables AS (
+    SELECT c.oid AS relation, quote_ident(c.relname) AS name FROM pg_catalog.pg_class c
+    WHERE c.relnamespace = 'sigreq'::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'p'
+      AND c.relname NOT IN ('schema_version', 'installation')
+), depths AS (
+    SELECT t.relation, 0 AS depth FROM tables t
+    UNION ALL
+    SELECT k.conrelid, d.depth + 1 FROM depths d JOIN pg_catalog.pg_constraint k ON k.confrelid = d.relation
+    WHERE k.contype = 'f' AND k.conrelid <> k.confrelid
+), columns AS (
+    SELECT a.attrelid AS relation,
+        string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS names,
+        string_agg(quote_literal(a.attname) || ', ' || quote_ident(a.attname), ', ' ORDER BY a.attnum) AS members,
+        string_agg(quote_ident(a.attname) || ' text', ', ' ORDER BY a.attnum) AS texts,
+        string_agg('r.' || quote_ident(a.attname) || '::' || format_type(a.atttypid, a.atttypmod), ', '
+                   ORDER BY a.attnum) AS casts,
+        max(quote_ident(a.attname)) FILTER (WHERE a.attidentity <> '') AS number
+    FROM pg_catalog.pg_attribute a
+    WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+    GROUP BY a.attrelid
+), statements AS (
+    SELECT (SELECT max(d.depth) FROM depths d WHERE d.relation = t.relation) AS depth, t.name, json_build_object(
+        'name', t.name,
+        'read', 'SELECT json_object(' || c.members || ') FROM ' || t.name || coalesce(' ORDER BY ' || c.number, ''),
+        'write', 'INSERT INTO sigreq.' || t.name || ' (' || c.names || ') OVERRIDING SYSTEM VALUE SELECT ' || c.casts
+            || ' FROM json_to_recordset(' || chr(37) || 's::json) AS r (' || c.texts || ')',
+        'before', 'SELECT count(*) FROM ' || t.name,
+        'after', 'SELECT count(*) FROM sigreq.' || t.name,
+        'sequence', 'SELECT setval(pg_get_serial_sequence(' || quote_literal('sigreq.' || t.name) || ', '
+            || quote_literal(c.number) || '), coalesce(max(' || c.number || '), 0) + 1, false) FROM sigreq.' || t.name
+        ) AS of_table
+    FROM tables t JOIN columns c ON c.relation = t.relation
+)
+SELECT json_build_object(
+    'lock', 'SET LOCAL statement_timeout = 0; LOCK TABLE sigreq.' || string_agg(s.name, ', sigreq.') || ' IN EXCLUSIVE MODE',
+    'occupied', 'SELECT coalesce('
+        || string_agg('(SELECT ' || quote_literal(s.name) || ' FROM sigreq.' || s.name || ' LIMIT 1)', ', ') || ')',
+    'tables', json_agg(s.of_table ORDER BY s.depth, s.name))
+FROM statements s

@@ -16,12 +16,13 @@ use Sigreq::Suite;
 
 my $count = 0;
 
-# new(organization => name, lastname => of its user Ann, params => a database that is there, instead of a new one)
+# new(organization => name, lastname => of its user Ann, params => a database that is there, instead of a new one,
+# driver => of that)
 sub new {
     my ($class, %given) = @_;
     my %o = (organization => 'Apart', lastname => 'Roe', %given);
     my $self = bless { dir => tempdir('apart.XXXXXX', DIR => suite->{dir}, CLEANUP => 1) }, $class;
-    $self->{params} = $o{params};
+    @{$self}{qw(driver params)} = ($o{driver} // suite->{db}, $o{params});
     return $self->fill(%o) if $o{params};
     my $template = template(%o);
     $self->{token} = $template->{token};
@@ -70,7 +71,7 @@ sub superuser {    # runs statements of the superuser of the suite's PostgreSQL,
     system('sh', '-c', 'exec "$@" >/dev/null', 'sh', @psql, map { ('-c', $_) } @_) == 0 or die "psql failed: @_\n";
 }
 
-sub database { return (driver => suite->{db}, params => $_[0]{params}) }
+sub database { return (driver => $_[0]{driver} // suite->{db}, params => $_[0]{params}) }
 
 sub ctl {
     my ($self, @words) = @_;
