@@ -224,8 +224,7 @@ static const char *base_url(request_rec *r, const sr_conf_t *conf)
     return base;
 }
 
-/* Returns the URL of the public verification page. Certificates show it, so it is never derived from the Host header
- * of a request. */
+/* Returns the URL of the verification page. Certificates show it, so it is never derived from a Host header. */
 static const char *verify_url(const request_rec *r, const sr_conf_t *conf)
 {
     return *conf->base_url && conf->verify_page ? apr_pstrcat(r->pool, conf->base_url, "/verify", NULL) : NULL;
@@ -280,6 +279,7 @@ static int serve(request_rec *r, const sr_conf_t *conf, const area_t *area, cons
     sr_run_request_begin(r);
     if (sr_run_disabled()) sr_api_refuse(&http, sr_run_disabled());
     else sr_http_dispatch(&http, area->routes);
+    if (area == &areas[AREA_API]) sr_api_ended(&http);
     sr_run_request_end();
     sr_run_metrics_answered(r, number_of(area, http.route));
     return OK;
@@ -434,7 +434,7 @@ static sr_error_t *queue(sr_store_source_t *database, const void *server, apr_in
 
 static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
-    static sr_run_tasks_t tasks = {.timer = timer, .retain = retain, .answered = sr_submission_lock_repeat};
+    static sr_run_tasks_t tasks = {.timer = timer, .retain = retain, .answered = sr_service_answered};
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     sr_metrics_join();
     sr_json_watch_memory();

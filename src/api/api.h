@@ -73,6 +73,8 @@ sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, con
 /* Sets *token_hash to the SHA-256 of the caller's token. The layers below do not know the token itself. Errors:
  * SR_EUNAUTHORIZED. */
 sr_error_t *sr_api_token(const char **token_hash, sr_http_t *http);
+/* After the response: notes that the token of the request was used, if it was accepted. */
+void sr_api_ended(const sr_http_t *http);
 /* Sets *uuid to a path parameter. Errors: SR_ENOTFOUND if it is not a UUID. */
 sr_error_t *sr_api_uuid(const char **uuid, sr_http_t *http, int param);
 

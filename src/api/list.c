@@ -37,7 +37,17 @@ sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page)
 
 sr_error_t *sr_api_token(const char **token_hash, sr_http_t *http)
 {
-    return sr_service_token_hash(token_hash, sr_http_bearer(http), http->pool);
+    SR_TRY(sr_service_token_hash(token_hash, sr_http_bearer(http), http->pool));
+    http->state = (void *)*token_hash; /* for sr_api_ended */
+    return NULL;
+}
+
+/* After other errors than these, the token was accepted. */
+void sr_api_ended(const sr_http_t *http)
+{
+    const int status = http->r->status;
+    const bool refused = status == HTTP_BAD_REQUEST || status == HTTP_UNAUTHORIZED || status >= 500;
+    if (http->state && !refused) sr_service_token_used(sr_api_of(http)->service, http->state);
 }
 
 sr_error_t *sr_api_body(json_t **body, sr_http_t *http, const char *const *members)

@@ -4,24 +4,6 @@
 
 #include <string.h>
 
-sr_error_t *ctl_find_user(ctl_t *ctl, const sr_user_row_t **user)
-{
-    const char *which = ctl->values[OPTION_USER];
-    apr_array_header_t *rows;
-    sr_outcome_t outcome;
-
-    SR_TRY(
-        sr_store_admin_user_find(ctl->database, &outcome, &rows, which, ctl->values[OPTION_ORGANIZATION], ctl->pool));
-    SR_TRY(ctl_refusal(ctl, outcome, CTL_NO_ORGANIZATION, NULL));
-    if (!rows->nelts) return sr_error(ctl->pool, SR_ENOTFOUND, CTL_NO_USER);
-    if (rows->nelts > 1)
-        return sr_error(ctl->pool, SR_ECONFLICT,
-                        "%d organizations have a user with this email: give --organization, or the user's uuid",
-                        rows->nelts);
-    *user = &APR_ARRAY_IDX(rows, 0, sr_user_row_t);
-    return NULL;
-}
-
 static sr_error_t *set_disabled(ctl_t *ctl, bool disabled)
 {
     const sr_user_row_t *user;

@@ -86,6 +86,20 @@ const char *ctl_check_expires(const char **value, apr_pool_t *pool)
     return NULL;
 }
 
+const char *ctl_check_period(const char **value, apr_pool_t *pool)
+{
+    const apr_size_t digits = strspn(*value, "0123456789");
+    const char *unit = *value + digits;
+    apr_interval_time_t period = 0;
+
+    if (!strcmp(unit, "d")) sr_duration_parse(&period, apr_psprintf(pool, "P%.*sD", (int)digits, *value));
+    else if (!strcmp(unit, "h")) sr_duration_parse(&period, apr_psprintf(pool, "PT%.*sH", (int)digits, *value));
+    if (period <= 0 || period > MAX_DAYS * apr_time_from_sec(86400))
+        return "must be a number of days or hours: 30d, 12h";
+    *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, period);
+    return NULL;
+}
+
 /* Returns a number of days, or a number that is too large for any option if the text is not a number. */
 static int days_of(const char *value)
 {

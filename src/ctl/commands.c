@@ -56,6 +56,9 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_UNUSED] = {"unused", "DAYS", "how long images of pages are kept after the last request; default: 30",
                        ctl_check_unused},
     [OPTION_CHILDREN] = {"children", NULL, "also all tokens that it made, directly or through others", NULL},
+    [OPTION_EXPIRING] = {"expiring", "PERIOD", "only valid tokens that expire within this time, such as 30d",
+                         ctl_check_period},
+    [OPTION_KEEP] = {"keep", "PERIOD", "how long the old token stays valid, such as 1d or 12h", ctl_check_period},
     [OPTION_CLEAR] = {"clear", NULL, "remove all three URLs", NULL},
     [OPTION_SENT] = {"sent", "URL|none", "called when a submission was sent", ctl_check_url},
     [OPTION_SIGNED] = {"signed", "URL|none", "called when a signer signs or refuses", ctl_check_url},
@@ -164,8 +167,13 @@ const ctl_command_t ctl_commands[] = {
     {"token", "create", ctl_token_create, 4,
      {OPTION_ORGANIZATION, OPTION_USER, OPTION_ENVIRONMENT, OPTION_NAME, OPTION_EXPIRES, OPTION_COUNT},
      "Makes an API token for a user and prints it. It is stored only as a hash and cannot be shown again."},
-    {"token", "list", ctl_token_list, 0, {OPTION_ORGANIZATION, OPTION_COUNT},
-     "Lists the tokens of all organizations, or of one."},
+    {"token", "list", ctl_token_list, 0, {OPTION_ORGANIZATION, OPTION_USER, OPTION_EXPIRING, OPTION_COUNT},
+     "Lists the tokens of all organizations, of one, or of a user. used_on is the day (UTC) of the last request "
+     "with the token."},
+    {"token", "rotate", ctl_token_rotate, 1, {OPTION_UUID, OPTION_KEEP, OPTION_COUNT},
+     "Replaces a token by a new one with the same name, user, environment and webhooks, and prints it. If the old one "
+     "expires, the new one is valid for the same time. The old one ends at once, or after --keep. Its submissions "
+     "stay, with their webhooks. Tokens that it made stay valid."},
     {"token", "revoke", ctl_token_revoke, -1,
      {OPTION_UUID, OPTION_CHILDREN, OPTION_USER, OPTION_ORGANIZATION, OPTION_COUNT},
      "Ends a token at once, or all tokens of a user or an organization. Without --children, tokens that it made "

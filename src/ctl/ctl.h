@@ -60,6 +60,8 @@ typedef enum ctl_option_id_t {
     OPTION_CACHE,
     OPTION_UNUSED,
     OPTION_CHILDREN,
+    OPTION_EXPIRING,
+    OPTION_KEEP,
     OPTION_CLEAR,
     OPTION_SENT,
     OPTION_SIGNED,
@@ -152,6 +154,7 @@ const char *ctl_check_environment(const char **value, apr_pool_t *pool);
 const char *ctl_check_uuid(const char **value, apr_pool_t *pool);
 const char *ctl_check_quota(const char **value, apr_pool_t *pool);   /* "unlimited" becomes NULL */
 const char *ctl_check_expires(const char **value, apr_pool_t *pool); /* becomes microseconds, as text */
+const char *ctl_check_period(const char **value, apr_pool_t *pool);  /* "30d" becomes microseconds, as text */
 
 const char *ctl_check_status(const char **value, apr_pool_t *pool);
 const char *ctl_check_limit(const char **value, apr_pool_t *pool);
@@ -304,6 +307,7 @@ sr_error_t *ctl_user_create(ctl_t *ctl);
 sr_error_t *ctl_user_list(ctl_t *ctl);
 sr_error_t *ctl_token_create(ctl_t *ctl);
 sr_error_t *ctl_token_list(ctl_t *ctl);
+sr_error_t *ctl_token_rotate(ctl_t *ctl);
 sr_error_t *ctl_token_webhooks(ctl_t *ctl);
 sr_error_t *ctl_user_disable(ctl_t *ctl);
 sr_error_t *ctl_user_enable(ctl_t *ctl);
@@ -335,7 +339,7 @@ sr_error_t *ctl_verify(ctl_t *ctl);
 
 /* ------------------------------------------------------------------------------------------------ print.c */
 /* Prints one object, or an array of objects with these members as columns. Takes over the reference. Members whose
- * names end in "_at" are times and are printed as ISO 8601. */
+ * names end in "_at" are times and are printed as ISO 8601, those in "_on" are days. */
 void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns);
 /* Returns a row of an operation as it is printed, without its number in the database. New reference. */
 json_t *ctl_row_json(sr_op_t op, const void *row);
@@ -350,7 +354,7 @@ extern const char *const ctl_organization_columns[], *const ctl_user_columns[], 
 #define CTL_NO_TOKEN "There is no such token"
 /* Prints an array of objects with these columns, as a part of an object. Prints nothing if it is empty. */
 void ctl_print_part(ctl_t *ctl, const char *title, json_t *rows, const char *const *columns);
-/* Finds the user that --user names, in the organisation of --organization if that is given (accounts.c). */
+/* Finds the user that --user names, in the organisation of --organization if that is given (people.c). */
 sr_error_t *ctl_find_user(ctl_t *ctl, const sr_user_row_t **user);
 /* Erases all closed submissions of an organisation or of a user (uuid; the other one is NULL), and sets their number
  * (erase.c). Disables the users first. If *outcome is not SR_OK, it is that of SR_OP_ADMIN_PEOPLE_FREEZE, and nothing

@@ -8,14 +8,22 @@
 
 #define OPTION_COLUMN 32 /* of the descriptions of options */
 
-static bool is_time(const char *name)
+static bool ends(const char *name, const char *end)
 {
     const size_t length = strlen(name);
 
-    return length > 3 && strcmp(name + length - 3, "_at") == 0;
+    return length > 3 && strcmp(name + length - 3, end) == 0;
 }
 
-/* Replaces times in microseconds by ISO 8601, in an object or an array of objects, and in those in them. */
+static json_t *day_json(apr_time_t when)
+{
+    char text[SR_TIME_PRINTED];
+
+    sr_time_print(text, "%Y-%m-%d", when);
+    return json_string(text);
+}
+
+/* Replaces times and days in microseconds by ISO 8601, in an object or an array of objects, and in those in them. */
 // NOLINTNEXTLINE(misc-no-recursion): the rows of the store nest 2 deep
 static void show_times(json_t *shown)
 {
@@ -27,8 +35,10 @@ static void show_times(json_t *shown)
     json_array_foreach (shown, index, value) show_times(value);
     json_object_foreach_safe (shown, next, name, value) {
         if (json_is_array(value) || json_is_object(value)) show_times(value);
-        else if (is_time(name) && json_is_integer(value))
+        else if (ends(name, "_at") && json_is_integer(value))
             json_object_set_new(shown, name, sr_time_json((apr_time_t)json_integer_value(value)));
+        else if (ends(name, "_on") && json_is_integer(value))
+            json_object_set_new(shown, name, day_json((apr_time_t)json_integer_value(value)));
     }
 }
 

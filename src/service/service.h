@@ -3,7 +3,7 @@
  *
  * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c · access_cache.c ·
  * standing.c · folder.c · show.c · sign.c · preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c ·
- * tokens.c · webhooks.c · history.c · list.c · archive.c · health.c · sealing.c
+ * tokens.c · token_use.c · webhooks.c · history.c · list.c · archive.c · health.c · sealing.c
  *
  * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
@@ -21,6 +21,8 @@
 typedef struct sr_service_t sr_service_t;
 
 /* ------------------------------------------------------------------------------------------------- call.c */
+/* Notes that a request was made with this token, for `sigreqctl token list` (token_use.c). It need not be valid. */
+void sr_service_token_used(const sr_service_t *service, const char *token_hash);
 /* Sets *token_hash to the SHA-256 of a bearer token, which may be NULL. Errors: SR_EUNAUTHORIZED if the text has not
  * the form of a token. */
 sr_error_t *sr_service_token_hash(const char **token_hash, const char *token, apr_pool_t *pool);

@@ -83,8 +83,9 @@ sr_folders_t *sr_folders_create(apr_pool_t *pool);
 apr_size_t sr_standing_size(void);
 void sr_standing_use(void *block);
 
-/* For the job thread, when the database answers (submission_lock.c): ends leases that could not be ended before. */
-void sr_submission_lock_repeat(sr_store_source_t *database, apr_pool_t *pool);
+/* For the job thread, when the database answers (token_use.c): ends leases that could not be ended before, and writes
+ * which tokens were used today. */
+void sr_service_answered(sr_store_source_t *database, apr_pool_t *pool);
 
 /* For the job thread (timer.c): the work of a job of the kind "expiry" or "remind" for a submission. *again is the time
  * after which it must be done again, or 0. The service needs a database alone. */

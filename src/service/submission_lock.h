@@ -22,5 +22,7 @@ typedef struct sr_submission_lock_t {
 sr_error_t *sr_submission_lock_take(sr_submission_lock_t *lock, const sr_service_t *service, sr_signing_t **signing,
                                     const sr_subject_t *subject, apr_pool_t *pool);
 void sr_submission_lock_release(sr_submission_lock_t *lock);
+/* Ends leases that could not be ended before. */
+void sr_submission_lock_repeat(sr_store_source_t *database, apr_pool_t *pool);
 
 #endif

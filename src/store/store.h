@@ -91,6 +91,9 @@ typedef enum sr_outcome_t {
 typedef enum sr_op_t {
     /* $T → OK + token | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
+    /* JSON array of token hashes, now, the beginning of a day → OK. Records it as the last day on which the valid ones
+     * of these tokens were used. */
+    SR_OP_TOKEN_USED,
     /* $T, uuid, submission, representation, metadata (JSON text)|NULL, idempotency key|NULL, folder, blobs:[blob],
      * new_blobs (those of them that have a key)|NULL, webhooks:[webhook]|NULL, timers:[timer]|NULL. submission:
      * {"name","template_uuid","skip_intro","send_email","search","base_url","warnings":[text]|null,
@@ -313,10 +316,15 @@ typedef enum sr_op_t {
     /* uuid, organization uuid or name, user uuid or email, environment, name, secret hash, expires_at|NULL, now →
      * OK + token | MISSING */
     SR_OP_ADMIN_TOKEN_CREATE,
-    /* organization uuid or name|NULL → OK + token, a row for each */
+    /* organization uuid or name|NULL, user uuid|NULL, now, time|NULL → OK + token, a row for each. With the time only
+     * valid ones that expire until then. */
     SR_OP_ADMIN_TOKEN_LIST,
     /* token uuid, now, children ("true"|"false") → OK + token, a row for each that this has revoked | MISSING */
     SR_OP_ADMIN_TOKEN_REVOKE,
+    /* token uuid, uuid and secret hash of the new one, now, time|NULL → OK + the new token, which has name, user,
+     * environment, parent and URLs of the old one, and the time until it expires | MISSING | CONFLICT (it is revoked).
+     * The old one expires at the time, or is revoked now. */
+    SR_OP_ADMIN_TOKEN_ROTATE,
     /* token uuid, urls → OK + token | MISSING */
     SR_OP_ADMIN_TOKEN_WEBHOOKS,
     /* user uuid or email, organization uuid or name|NULL → OK + user, a row for each, and no row if there is no such

@@ -2,7 +2,7 @@
 # Tokens by the API: made, shown, listed and revoked in the scope of the token of the request. The secret is shown once.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation place is_error);
+use Sigreq::Here qw(organisation place is_error ctl wait_for);
 use Mojo::Date;
 use Test::More;
 
@@ -134,5 +134,23 @@ is_error($bound->post('/tokens', json => { name => 'x', expiresAt => $late }),
     400, qr/^expiresAt must not be later than 2\d\d\d-\S+Z on this server$/, 'a later expiresAt is refused');
 is($bound->post('/tokens', json => { name => 'x', expiresAt => undef })->json('/expiresAt') && 1, 1,
     'null means no expiresAt');
+
+# --- sigreqctl token list shows the day of the last request
+
+my $idle = organisation();
+sub used_on {
+    return join ' ', map { "$_->{name} " . ($_->{used_on} // '-') }
+        @{ ctl('token', 'list', '--organization', $idle->{uuid}) };
+}
+my $other = $idle->{live_token}{uuid};
+is(used_on(), 'live -', 'a token that was not used');
+my $used = $idle->{test};
+is_error($used->with(token => "sigreq_test_" . 'x' x 36)->get('/tokens/current'), 401, qr/./, 'an unknown token');
+is_error($used->get("/signatures/$other"), 404, qr/./, 'a request that is refused, but not because of its token');
+my $today = qr/^live -|^test \Q@{[substr Mojo::Date->new(time)->to_datetime, 0, 10]}\E/;
+wait_for(sub { used_on() =~ /test \d/ }, 'the day is recorded');
+like($_, $today, '… and only of the token that was used') for split / (?=live|test)/, used_on();
+is($used->post('/tokens', json => { name => 'child' })->json('/parent'), $idle->{test_token}{uuid}, 'still accepted');
+unlike($used->get('/tokens')->body, qr/used/i, 'the API does not show it');
 
 done_testing;

@@ -58,7 +58,8 @@ is((exits(0, 'help as a word', 'help'))[0], $out, 'the same as a word');
 }
 my @commands = ('config', 'db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'org rename',
     'org delete', 'user create', 'user list', 'user disable', 'user enable', 'user delete', 'token create',
-    'token list', 'token revoke', 'token webhooks', 'submission list', 'submission show', 'submission cancel',
+    'token list', 'token rotate', 'token revoke', 'token webhooks', 'submission list', 'submission show',
+    'submission cancel',
     'submission hold', 'submission release', 'submission delete', 'export', 'delivery list', 'delivery redeliver',
     'gc', 'check', 'documents adopt', 'org seal', 'seal create', 'seal show', 'verify');
 for my $command (@commands) {
@@ -85,7 +86,7 @@ like($text, qr/^Usage:/m, 'without a command help is printed');
 # --- wrong command lines
 my @db = ('--driver', 'sqlite3', '--params', "$folder/a.db");
 my @wrong = (
-    [['token'], 'token needs one of: create, list, revoke, webhooks'],
+    [['token'], 'token needs one of: create, list, rotate, revoke, webhooks'],
     [['frobnicate'], 'there is no command frobnicate'], [['org', 'nosuch'], 'there is no command org nosuch'],
     [['org', 'list', '--nosuch'], 'there is no option --nosuch'], [['org', 'list', '-x'], 'no option -x'],
     [['org', 'create'], '--name is required'], [['org', 'create', '--name'], '--name needs a value'],
@@ -102,6 +103,8 @@ my @wrong = (
     [['token', 'create', 'a', 'u', 'test', 'n', '--expires', 'tomorrow'], 'must be a date'],
     [['token', 'create', 'a', 'u', 'test', 'n', '--expires', '2001-01-01'], 'in the past'],
     [['token', 'revoke', 'first'], 'must be a uuid'],
+    (map { [['token', 'list', '--expiring', $_], 'a number of days or hours'] } '30', 'd', '0d', '-1d', '1.5d', '1w',
+        '9' x 30 . 'd', '36501d'),
     [['token', 'revoke'], '--uuid, --user or --organization'],
     [['token', 'revoke', '--children', '--user', 'a'], 'name one token'],
     [['org', 'rename', 'a'], '--name is required'], [['user', 'delete'], '--user is required'],
@@ -341,6 +344,19 @@ sub tokens {
     is(scalar(grep { defined } @$set{qw(sent_webhook_url signed_webhook_url completed_webhook_url)}), 0, 'cleared');
     exits(2, 'there is no URL', @hooks, '--sent', 'ftp://x.org/');
     exits(3, 'webhooks of nothing', @to, 'token', 'webhooks', '00000000-0000-4000-8000-000000000000', '--clear');
+    my @second = ('--user', 'ann@x.org', '--organization', 'Org B');
+    is_deeply(json('tokens of a user', @to, 'token', 'list', @second), json('all', @to, 'token', 'list'), 'the same');
+    is_deeply(json('tokens that end', @to, 'token', 'list', @second, '--expiring', '30d'), [], 'none ends soon');
+    exits(3, 'tokens of nobody', @to, 'token', 'list', '--user', 'no@x.org');
+    my $next = json('token rotate', @to, 'token', 'rotate', $other->{uuid}, '--keep', '12h');
+    like($next->{token}, qr/^sigreq_test_/, 'another secret');
+    is_deeply([@$next{qw(name email environment expires_at)}], ['second', 'Ann@x.org', 'test', undef],
+        'the rest stays');
+    is_deeply([map { $_->{uuid} } @{ json('tokens that end', @to, 'token', 'list', '--expiring', '1d') }],
+        [$other->{uuid}], 'the old one ends soon');
+    json('token rotate', @to, 'token', 'rotate', $next->{uuid});
+    exits(4, 'a token that has ended', @to, 'token', 'rotate', $next->{uuid});
+    exits(3, 'rotating nothing', @to, 'token', 'rotate', '00000000-0000-4000-8000-000000000000');
     exits(3, 'revoking nothing', @to, 'token', 'revoke', '00000000-0000-4000-8000-000000000000');
     return $token;
 }
@@ -403,7 +419,7 @@ sub work {
     leaving(@to);
     my ($table) = exits(0, 'as text', @to, 'token', 'list', '--organization', 'Org B');
     like($table, qr/^uuid +organization_name .*\n\Q$token->{uuid}\E  Org B /, 'the list is a table');
-    is(($table =~ tr/\n//), 3, 'the table has three lines');
+    is(($table =~ tr/\n//), 5, 'the table has five lines');
     ($table) = exits(0, 'one as text', @to, 'org', 'quota', 'Org B', 'unlimited');
     like($table, qr/^quota +unlimited$/m, 'there is a line for each');
     return $token;

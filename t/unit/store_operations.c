@@ -97,11 +97,15 @@ static void tokens_by_administration(link_t *l)
     IS(l, "missing", "no such organization");
     RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, 99, p), "Org A", uuid(6, 3, p), "test", "n", "h", NULL, now_text);
     IS(l, "missing", "a user of another organization");
-    RUN(l, SR_OP_ADMIN_TOKEN_LIST, NULL);
+    RUN(l, SR_OP_ADMIN_TOKEN_LIST, NULL, NULL, now_text, NULL);
     is_int(l->rows->nelts, CALLERS, "all tokens");
-    RUN(l, SR_OP_ADMIN_TOKEN_LIST, "Org A");
+    RUN(l, SR_OP_ADMIN_TOKEN_LIST, "Org A", NULL, now_text, NULL);
     is_int(l->rows->nelts, 3, "tokens of an organization");
-    RUN(l, SR_OP_ADMIN_TOKEN_LIST, "nobody");
+    RUN(l, SR_OP_ADMIN_TOKEN_LIST, NULL, uuid(6, 2, p), now_text, NULL);
+    is_int(l->rows->nelts, 1, "tokens of a user");
+    RUN(l, SR_OP_ADMIN_TOKEN_LIST, NULL, NULL, now_text, number(NOW + 9, p));
+    is_int(l->rows->nelts, 0, "none of them expires");
+    RUN(l, SR_OP_ADMIN_TOKEN_LIST, "nobody", NULL, now_text, NULL);
     IS(l, "missing", "tokens of nobody");
 }
 

@@ -99,6 +99,67 @@ static void urls(link_t *l)
     IS(l, "missing", "no such token for the administrator");
 }
 
+static const char *used_on(link_t *l, unsigned n)
+{
+    return member(RUN(l, SR_OP_ADMIN_TOKEN_WEBHOOKS, uuid(7, n, l->pool), "{}"), "used_on", l->pool);
+}
+
+/* Records that the root token, a revoked one and an unknown one were used on a day. */
+static void use(link_t *l, apr_int64_t day)
+{
+    apr_pool_t *p = l->pool;
+    RUN(l, SR_OP_TOKEN_USED, apr_psprintf(p, "[\"%s\",\"%s\",\"nohash\"]", root, hash_of(3, p)), now_text,
+        number(day, p));
+    IS(l, "ok", "a use of three tokens");
+}
+
+static void uses(link_t *l)
+{
+    is_str(used_on(l, 0), "null", "a new token was not used");
+    use(l, 2000);
+    is_str(used_on(l, 0), "2000", "a day");
+    is_str(used_on(l, 3), "null", "a revoked token is not used");
+    use(l, 1000);
+    is_str(used_on(l, 0), "2000", "an earlier day changes nothing");
+    use(l, 3000);
+    is_str(used_on(l, 0), "3000", "a later one does");
+}
+
+static const char *rotate(link_t *l, unsigned n, unsigned made, const char *until)
+{
+    apr_pool_t *p = l->pool;
+    return RUN(l, SR_OP_ADMIN_TOKEN_ROTATE, uuid(7, n, p), uuid(7, made, p), hash_of(made, p), number(NOW + 50, p),
+               until);
+}
+
+static void rotation(link_t *l)
+{
+    apr_pool_t *p = l->pool;
+    const char *same[] = {"name", "user_uuid", "environment", "parent", "completed_webhook_url"};
+    RUN(l, SR_OP_TOKEN_CREATE, root, now_text, uuid(7, 20, p), "n", hash_of(20, p), number(NOW + 100, p));
+    const char *old = RUN(l, SR_OP_ADMIN_TOKEN_WEBHOOKS, uuid(7, 20, p), "{\"completed\":\"https://x.org/3\"}");
+    const char *body = rotate(l, 20, 21, number(NOW + 60, p));
+    IS(l, "ok", "a token is rotated");
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        is_str(member(body, same[i], p), member(old, same[i], p), "the same %s", same[i]);
+    is_str(member(body, "expires_at", p), number(NOW + 150, p), "it is valid as long as the old one");
+    is_str(rotate(l, 20, 21, number(NOW + 60, p)), body, "the operation may be repeated");
+    ok(lives(l, 20) && lives(l, 21), "both live");
+    body = RUN(l, SR_OP_ADMIN_TOKEN_WEBHOOKS, uuid(7, 20, p), "{}");
+    is_str(member(body, "expires_at", p), number(NOW + 60, p), "until the old one expires");
+    RUN(l, SR_OP_ADMIN_TOKEN_LIST, "Org", uuid(6, 1, p), number(NOW + 60, p), number(NOW + 150, p));
+    is_int(l->rows->nelts, 1, "one is valid and expires then");
+    rotate(l, 20, 22, number(NOW + 500, p));
+    body = RUN(l, SR_OP_ADMIN_TOKEN_WEBHOOKS, uuid(7, 20, p), "{}");
+    is_str(member(body, "expires_at", p), number(NOW + 60, p), "it is not prolonged");
+    rotate(l, 1, 23, NULL);
+    IS(l, "conflict", "a revoked token");
+    rotate(l, 21, 23, NULL);
+    ok(lives(l, 23) && !lives(l, 21), "at once");
+    rotate(l, 99, 24, NULL);
+    IS(l, "missing", "no such token");
+}
+
 /* Many make tokens in a chain, each with the newest it knows, while another ends the whole family. */
 typedef struct runner_t {
     base_t *base;
@@ -172,6 +233,8 @@ static void checks(base_t *base)
     family(&l);
     urls(&l);
     race(&l, base);
+    uses(&l);
+    rotation(&l);
     link_close(&l);
 }
 

@@ -77,18 +77,15 @@ BEGIN
     @ONE(USER, user_row, uuid, p_uuid, conflict)
 END $$
 
--- The body of a function that gives the rows of an organisation, or all rows if p_organization is NULL. `columns` is the
--- macro of their columns, and `rows` the view.
--- @macro LISTED(columns, rows) @ONEORALL()
---     RETURN QUERY SELECT 'ok', @columns(r) FROM sigreq.rows r
---     WHERE p_organization IS NULL OR r.organization_id = v_organization ORDER BY r.id; END
-
 -- @op admin_user_list(organization text?) → ok user[] | missing
 CREATE FUNCTION sigreq.admin_user_list(p_organization text)
 RETURNS @USERS()
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
-@LISTED(USER, user_row) $$
+@ONEORALL()
+    RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r
+    WHERE p_organization IS NULL OR r.organization_id = v_organization ORDER BY r.id;
+END $$
 
 -- @op admin_token_create(uuid uuid, organization text, user text, environment text, name text,
 --     secret_hash hash, expires_at time?, now time)
@@ -109,12 +106,17 @@ BEGIN
     @ONE(TOKEN, token_row, uuid, p_uuid, missing)
 END $$
 
--- @op admin_token_list(organization text?) → ok token[] | missing
-CREATE FUNCTION sigreq.admin_token_list(p_organization text)
+-- @op admin_token_list(organization text?, user uuid?, now time, until time?) → ok token[] | missing
+CREATE FUNCTION sigreq.admin_token_list(p_organization text, p_user uuid, p_now bigint, p_until bigint)
 RETURNS @TOKENS()
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
-@LISTED(TOKEN, token_row) $$
+@ONEORALL()
+    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r
+    WHERE (p_organization IS NULL OR r.organization_id = v_organization) AND (p_user IS NULL OR r.user_uuid = p_user)
+      AND (p_until IS NULL OR (r.revoked_at IS NULL AND r.expires_at > p_now AND r.expires_at <= p_until))
+    ORDER BY r.id;
+END $$
 
 -- @op admin_token_revoke(uuid uuid, now time, children bool) → ok token[] | missing
 CREATE FUNCTION sigreq.admin_token_revoke(p_uuid uuid, p_now bigint, p_children boolean)
@@ -132,6 +134,32 @@ BEGIN
     PERFORM sigreq.token_revoke_tree(v_id, p_now, p_children);
     RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r
     WHERE r.id IN (SELECT sigreq.token_tree(v_id, p_children)) ORDER BY r.id;
+END $$
+
+-- The new token expires after the time that the old one had. Without p_until, the old one ends at once.
+-- @op admin_token_rotate(token uuid, uuid uuid, secret_hash hash, now time, until time?) → ok token | missing | conflict
+CREATE FUNCTION sigreq.admin_token_rotate(p_token uuid, p_uuid uuid, p_secret_hash text, p_now bigint, p_until bigint)
+RETURNS @TOKENS()
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    t sigreq.token;
+BEGIN
+    SELECT * INTO t FROM sigreq.token WHERE uuid = p_token FOR NO KEY UPDATE;
+    IF t.id IS NULL OR (t.revoked_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM sigreq.token WHERE uuid = p_uuid)) THEN
+        outcome := CASE WHEN t.id IS NULL THEN 'missing' ELSE 'conflict' END;
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    INSERT INTO sigreq.token (uuid, user_id, organization_id, environment, name, secret_hash, sent_webhook_url,
+                              signed_webhook_url, completed_webhook_url, created_at, expires_at, parent_id)
+    VALUES (p_uuid, t.user_id, t.organization_id, t.environment, t.name, p_secret_hash, t.sent_webhook_url,
+            t.signed_webhook_url, t.completed_webhook_url, p_now, p_now + (t.expires_at - t.created_at), t.parent_id)
+    ON CONFLICT (uuid) DO NOTHING;
+    UPDATE sigreq.token SET revoked_at = CASE WHEN p_until IS NULL THEN coalesce(revoked_at, p_now) ELSE revoked_at END,
+                            expires_at = least(expires_at, p_until)
+    WHERE id = t.id;
+    @ONE(TOKEN, token_row, uuid, p_uuid, missing)
 END $$
 
 -- @op admin_token_webhooks(uuid uuid, urls json) → ok token | missing

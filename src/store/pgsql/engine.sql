@@ -84,7 +84,8 @@
 -- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
 -- @row token {id int, uuid uuid, name text, environment text, user_uuid uuid, firstname text, lastname text,
 --     email text, organization_uuid uuid, organization_name text, sent_webhook_url text?, signed_webhook_url
---     text?, completed_webhook_url text?, created_at time, expires_at time?, revoked_at time?, parent uuid?}
+--     text?, completed_webhook_url text?, created_at time, expires_at time?, revoked_at time?, parent uuid?,
+--     used_on time?}
 -- @row tombstone {key text, forget bool}
 -- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time,
 --     disabled_at time?}

@@ -6,17 +6,17 @@
 -- @macro TOKENS() TABLE (outcome text, id bigint, uuid uuid, name text, environment text, user_uuid uuid,
 --     firstname text, lastname text, email text, organization_uuid uuid, organization_name text,
 --     sent_webhook_url text, signed_webhook_url text, completed_webhook_url text, created_at bigint, expires_at
---     bigint, revoked_at bigint, parent uuid)
+--     bigint, revoked_at bigint, parent uuid, used_on bigint)
 -- @macro TOKEN(r) r.id, r.uuid, r.name, r.environment, r.user_uuid, r.firstname, r.lastname, r.email,
 --     r.organization_uuid, r.organization_name, r.sent_webhook_url, r.signed_webhook_url,
---     r.completed_webhook_url, r.created_at, r.expires_at, r.revoked_at, r.parent
+--     r.completed_webhook_url, r.created_at, r.expires_at, r.revoked_at, r.parent, r.used_on
 
 CREATE VIEW sigreq.token_row AS
     SELECT t.id, t.uuid, t.user_id, t.organization_id, t.environment, t.secret_hash, t.name, t.created_at, t.expires_at,
            t.revoked_at, u.uuid AS user_uuid, u.firstname, u.lastname, u.email, o.uuid AS organization_uuid,
            o.name AS organization_name, t.sent_webhook_url::text AS sent_webhook_url,
            t.signed_webhook_url::text AS signed_webhook_url, t.completed_webhook_url::text AS completed_webhook_url,
-           (SELECT p.uuid FROM sigreq.token p WHERE p.id = t.parent_id) AS parent
+           (SELECT p.uuid FROM sigreq.token p WHERE p.id = t.parent_id) AS parent, t.used_on
     FROM sigreq.token t
     JOIN sigreq.user_account u ON u.id = t.user_id
     JOIN sigreq.organization o ON o.id = t.organization_id
@@ -38,6 +38,19 @@ BEGIN
     PERFORM 1 FROM sigreq.token
     WHERE @CALLER(token);
     RETURN CASE WHEN FOUND THEN 'missing' ELSE 'unauthorized' END;
+END $$
+
+-- Tokens that are locked are left out, so it never waits. Who has locked one changes or ends it, or records the same.
+-- @op token_used(token_hashes json, now time, day time) → ok
+CREATE FUNCTION sigreq.token_used(p_token_hashes jsonb, p_now bigint, p_day bigint) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    UPDATE sigreq.token SET used_on = p_day
+    WHERE id IN (SELECT t.id FROM jsonb_array_elements_text(p_token_hashes) AS h (token_hash)
+                 JOIN sigreq.token t ON @VALID(t, h.token_hash, p_now)
+                 WHERE t.used_on IS NULL OR t.used_on < p_day
+                 FOR NO KEY UPDATE OF t SKIP LOCKED);
+    RETURN 'ok';
 END $$
 
 -- @op webhook_set(token_hash hash, now time, kind text, url text?) → ok | unauthorized

@@ -103,14 +103,16 @@ SELECT 'ok', @TOKEN(t) FROM a CROSS JOIN token t @PEOPLE(t) WHERE t.uuid = a.uui
 -- @answer
 SELECT 'missing'
 
--- @op admin_token_list(organization text?) → ok token[] | missing
+-- @op admin_token_list(organization text?, user uuid?, now time, until time?) → ok token[] | missing
 -- @answer
-WITH a(which) AS (SELECT %s),
+WITH a(which, user, now, until) AS (SELECT %s, lower(%s), CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
 o AS MATERIALIZED (@WHICH())
 SELECT 'missing', @NOBODY() FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
 UNION ALL
 SELECT * FROM (SELECT 'ok', @TOKEN(r) FROM a CROSS JOIN token r @PEOPLE(r)
-               WHERE a.which IS NULL OR r.organization_id = (SELECT id FROM o) ORDER BY r.id)
+               WHERE (a.which IS NULL OR r.organization_id = (SELECT id FROM o)) AND (a.user IS NULL OR u.uuid = a.user)
+                 AND (a.until IS NULL
+                      OR (r.revoked_at IS NULL AND r.expires_at > a.now AND r.expires_at <= a.until)) ORDER BY r.id)
 
 -- @op admin_token_revoke(uuid uuid, now time, children bool) → ok token[] | missing write
 WITH RECURSIVE a(uuid, now, children) AS (SELECT lower(%s), CAST(%s AS INTEGER), %s),
@@ -121,6 +123,33 @@ UPDATE token SET revoked_at = coalesce(revoked_at, (SELECT now FROM a)) WHERE id
 WITH RECURSIVE a(uuid, now, children) AS (SELECT lower(%s), %s, %s),
 @TREE()
 SELECT 'ok', @TOKEN(r) FROM tree CROSS JOIN token r ON r.id = tree.id @PEOPLE(r) ORDER BY r.id
+
+-- @answer
+SELECT 'missing'
+
+-- @op admin_token_rotate(token uuid, uuid uuid, secret_hash hash, now time, until time?)
+--     → ok token | missing | conflict write
+-- @answer
+WITH a(token) AS (SELECT lower(%s))
+SELECT 'conflict', @NOBODY() FROM a CROSS JOIN token t WHERE t.uuid = a.token AND t.revoked_at IS NOT NULL
+
+WITH @ARGUMENTS
+INSERT INTO token (uuid, user_id, organization_id, environment, name, secret_hash, sent_webhook_url, signed_webhook_url,
+                   completed_webhook_url, created_at, expires_at, parent_id)
+SELECT a.uuid, t.user_id, t.organization_id, t.environment, t.name, a.secret_hash, t.sent_webhook_url,
+       t.signed_webhook_url, t.completed_webhook_url, a.now, a.now + (t.expires_at - t.created_at), t.parent_id
+FROM a CROSS JOIN token t
+WHERE t.uuid = a.token
+ON CONFLICT (uuid) DO NOTHING
+
+WITH @ARGUMENTS
+UPDATE token SET revoked_at = iif(a.until IS NULL, a.now, NULL),
+                 expires_at = min(coalesce(expires_at, a.until), coalesce(a.until, expires_at))
+FROM a WHERE token.uuid = a.token
+
+-- @answer
+WITH a(token, uuid) AS (SELECT %s, lower(%s))
+SELECT 'ok', @TOKEN(t) FROM a CROSS JOIN token t @PEOPLE(t) WHERE t.uuid = a.uuid
 
 -- @answer
 SELECT 'missing'

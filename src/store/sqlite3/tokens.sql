@@ -12,10 +12,10 @@
 -- TOKEN: the columns of a row `token`, of a token t with its user and organisation. NOBODY: the same number of NULLs.
 -- @macro TOKEN(t) t.id, t.uuid, t.name, t.environment, u.uuid, u.firstname, u.lastname, u.email, o.uuid,
 --     o.name, t.sent_webhook_url, t.signed_webhook_url, t.completed_webhook_url, t.created_at, t.expires_at,
---     t.revoked_at, (SELECT p.uuid FROM token p WHERE p.id = t.parent_id)
+--     t.revoked_at, (SELECT p.uuid FROM token p WHERE p.id = t.parent_id), t.used_on
 -- @macro PEOPLE(t) LEFT JOIN user_account u ON u.id = t.user_id LEFT JOIN organization o ON o.id = t.organization_id
 -- @macro NOBODY() NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
---     NULL, NULL
+--     NULL, NULL, NULL
 
 -- @op token_current(token_hash hash, now time) → ok token | unauthorized
 -- @answer
@@ -24,6 +24,16 @@ SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'ok' END, @TOKEN(t)
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 @PEOPLE(t)
+
+-- @op token_used(token_hashes json, now time, day time) → ok write unsynced
+WITH given(token_hashes, now, day) AS (SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
+a(token_hash, now, day) AS (SELECT j.value, g.now, g.day FROM given g CROSS JOIN json_each(g.token_hashes) j)
+UPDATE token SET used_on = a.day
+FROM a
+WHERE @CALLER(token) AND (token.used_on IS NULL OR token.used_on < a.day)
+
+-- @answer
+SELECT 'ok'
 
 -- @op webhook_set(token_hash hash, now time, kind text, url text?) → ok | unauthorized write
 -- @answer
