@@ -145,7 +145,9 @@ sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const js
     json_t *texts;
     SR_TRY(sr_language_texts(&texts, language, pool));
     json_t *words = json_object_get(texts, "mail");
-    json_object_set(words, "pages", json_object_get(json_object_get(texts, "page"), "pages"));
+    const json_t *page = json_object_get(texts, "page");
+    json_object_set(words, "pages", json_object_get(page, "pages"));
+    json_object_set(words, "request", json_object_get(page, "fact.request"));
     json_t *values = values_of(invitation, language, texts, pool);
     json_object_set_new(values, "reply", sr_json_string_or_null(reply_to));
     const char *dir = sr_json_string(texts, "dir");

@@ -88,6 +88,8 @@ const char *sr_document_state_sha256(const sr_document_state_t *document);
 apr_off_t sr_document_state_size(const sr_document_state_t *document);
 /* Returns the keys (const char *) of the blobs that, joined in this order, are the document in its current revision. */
 apr_array_header_t *sr_document_state_files(const sr_document_state_t *document, apr_pool_t *pool);
+/* Returns the request number: the first digits of the submission's uuid, by which people name it to each other. */
+const char *sr_submission_number(const sr_submission_t *submission, apr_pool_t *pool);
 /* Returns the signer with this uuid, or NULL. */
 sr_signer_t *sr_submission_signer(const sr_submission_t *submission, const char *uuid);
 /* Returns true if all signers have signed. Replaced signers do not count. */

@@ -88,6 +88,8 @@ subtest 'two signers are invited' => sub {
         for qw(plain html);
     like($mail->{html}, qr/<a href="\Q$link\E"/, 'the HTML has the link');
     like($mail->{html}, qr/Ann \x{c9}rable \(\S+\) from Org &amp; &lt;Co&gt; has/, '… texts are escaped in the HTML');
+    my $number = substr $made->{uuid}, 0, 8;
+    like($mail->{$_}, qr/Request number $number\b/, "… the request number is there ($_)") for qw(plain html);
     unlike($mail->{html}, qr/<b>/, '… all texts are escaped');
     unlike($mail->{raw}, qr/\{\{/, 'no placeholder is left');
     my $again = $client->post("/webhooks/history/$rows[0]{eventId}/redeliver");
@@ -132,7 +134,7 @@ subtest 'the sender of mails' => sub {
     my $mail = $mail_of->('f1@x.org', 'en', 'SigreqMailFrom sign@example.org', 'SigreqMailRequester Off');
     is($from->($mail), 'sign@example.org', 'with SigreqMailRequester Off it is the service');
     ok(!$mail->{headers}{'reply-to'}, '… there is no Reply-To');
-    like($mail->{plain}, qr/there\x{2019}s no need to reply\.$/, '… and the mail says that nobody reads replies');
+    like($mail->{plain}, qr/there\x{2019}s no need to reply\.$/m, '… and the mail says that nobody reads replies');
     $mail = $mail_of->('f2@x.org', 'de', 'SigreqMailFrom sign@example.org');
     is($from->($mail), "Ann \x{c9}rable \x{fc}ber example.org <sign\@example.org>",
         'a service without a name has the name of its domain, and the signer their language');

@@ -129,6 +129,8 @@ subtest 'on request' => sub {
     like($mail->{plain}, qr/^Please sign or decline by 1\d May 2030, \d\d:30 \(\w+\)\.$/m, '… with the deadline');
     like($mail->{html}, qr/Please sign or decline by 1\d May 2030,/, '… in both texts');
     like($mail->{plain}, qr/^\Q$made->{submitters}[0]{signatureLink}\E$/m, '… and the link');
+    my $number = substr $made->{uuid}, 0, 8;
+    like($mail->{$_}, qr/Request number $number\b/, "… and the request number ($_)") for qw(plain html);
     unlike($mail->{plain}, qr/\{/, '… and nothing unfilled');
     $res = remind($made);
     is_error($res, 429, qr/^This signer was reminded less than 10 minutes ago, try again in [1-6]?\d?\d s$/);

@@ -24,7 +24,7 @@ test('drawn with a mouse, once for three fields', async () => {
         await shoot(page, 'desktop-intro')
         const facts = (await page.locator('.facts').innerText()).replace(/[\u2066-\u2069]/g, '')
         assert.match(facts, /From\s+Kim Roe, Browser \d+\s+browser\d+@example\.org\s+For\s+Ann Lee\s+ann@example\.org/)
-        assert.match(facts, /Sent\s+\d+ \w+ \d{4}$/, 'there is no deadline')
+        assert.match(facts, /Sent\s+\d+ \w+ \d{4}\s+Request number\s+[\da-f]{8}$/, 'there is no deadline')
         const [upload] = await Promise.all([page.waitForEvent('download'), page.locator('.intro .get').click()])
         assert.equal(upload.suggestedFilename(), 'Lease.pdf', 'the document can be kept before it is signed')
         await openSignature(page)

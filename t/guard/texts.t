@@ -158,7 +158,7 @@ my @unknown = grep { !exists $texts{en}{script}{$_} } $script =~ /\btext\('([\w.
 is("@unknown", '', 'and no others');
 my $mail = join '', map { slurp("src/jobs/mail.$_") } 'txt', 'html';
 my %said = map { $_ => 1 } $mail =~ /\{\{:([\w.]+)\}\}/g, 'test', 'from';
-delete @said{qw(pages privacy)};    # the page's
+delete @said{qw(pages privacy request)};    # the page's
 is_deeply([sort keys %said], [sort keys %{ $texts{en}{mail} }], 'the mail has all of its texts, and no others');
 ok($html !~ /<svg(?![^>]* width="\d+")/, 'without style sheets, no drawing fills the window');
 unlike($html, qr/\sstyle=|<style|<script(?! (?:type="module" )?src=)|\son\w+=/, 'no script and no style in the HTML');

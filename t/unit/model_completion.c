@@ -134,7 +134,8 @@ static const char *said(const sr_submission_t *submission, sr_environment_t envi
 
 static const char *const WANTED[] = {
     "{\"title\":\"Certificate of completion\",\"second\":\"\",\"subtitle\":\"Contract\",\"sections\":[{\"items\":[{",
-    "[\"Request\",\"44444444-d9cb-469f-a165-70867728950e\",\"code\"],[\"Requested by\",\"Cy Owner, cy@x.org\"],"
+    "[\"Request\",\"44444444-d9cb-469f-a165-70867728950e\",\"code\"],[\"Request number\",\"44444444\"],"
+    "[\"Requested by\",\"Cy Owner, cy@x.org\"],"
     "[\"Organization\",\"Example Ltd\"],[\"Created\",\"2026-11-20 18:09:23 +00:00\",\"Completed\","
     "\"2026-11-21 18:09:24 +00:00\"]]}],\"panel\":true}",
     "{\"heading\":\"a.pdf\",\"rows\":[[\"Pages\",\"12\"],[\"SHA-256 as uploaded\",\"upload-a\",\"code\"],"

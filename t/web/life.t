@@ -45,7 +45,9 @@ subtest 'a signer who is not due yet' => sub {
     my ($bob, $ann) = signers_of($made);
     is(page($bob), "200 | It\x{2019}s not your turn yet | 0", 'the page says so, and shows no document');
     my ($facts) = facts($bob);
-    like($facts, qr/^From .+, \Q$org->{name}\E\S+@\S+ For Ann Lee Sent \d{4}/, '… it names sender and signer');
+    my $number = substr $made->{uuid}, 0, 8;
+    like($facts, qr/^From .+, \Q$org->{name}\E\S+@\S+ For Ann Lee Sent [\d-]{10} Request number $number$/,
+        '… it names sender, signer and request number');
     my %form    = (action => 'sign', consent => 'yes', typed => 'Bob Lee');
     my $refused = $bob->post(headers => { Accept => 'text/html' }, form => \%form);
     is($refused->code, 409, 'the form of the page is refused');
@@ -69,7 +71,8 @@ subtest 'withdrawn, expired, replaced' => sub {
     my ($expired, $clock) = facts($late);
     like($expired, qr/Sign by \d+ \w+ \d{4}, \d\d:\d\d \(\w+.*\) Sent/, '… and when that was, with the zone');
     my ($withdrawn, $arrow) = facts($ann);
-    like($withdrawn, qr/^From .+, \Q$org->{name}\E/, 'a withdrawn request names its sender');
+    my $number = substr $made->{uuid}, 0, 8;
+    like($withdrawn, qr/^From .+, \Q$org->{name}\E.+ $number$/, 'a withdrawn request has its sender and number');
     isnt($clock, $arrow, 'each end has an icon of its own');
 };
 
