@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, assertAccessible, assertSealed, create, devices, drawOn, field, finish, isWide, openSignature, ready, shoot,
-    typeSignature, until, visit,
+    ann, assertAccessible, assertSealed, create, devices, drawOn, field, finish, isWide, openSignature, ready, settled,
+    shoot, typeSignature, until, visit,
 } from './browser.mjs'
 import { contract, makePdf } from './pdf.mjs'
 
@@ -123,4 +123,93 @@ test('a tiny page, a huge one, a wide one; places beside the page', async () => 
         await finish(page)
     })
     await assertSealed(made, 1)
+})
+
+/** An image with a line across it, as its bytes: `noisy` ones are large. */
+const imageOf = async (page, width, height, noisy) => Buffer.from(await page.evaluate(([width, height, noisy]) => {
+    const canvas = Object.assign(document.createElement('canvas'), { width, height })
+    const context = canvas.getContext('2d')
+    context.fillStyle = '#fff'
+    context.fillRect(0, 0, width, height)
+    const pixels = context.createImageData(width, height)
+    if (noisy) {
+        for (let at = 0, value = 1; at < pixels.data.length; at++) {
+            value = (value * 16807) % 2147483647
+            pixels.data[at] = at % 4 === 3 ? 255 : 225 + (value >> 8) % 30
+        }
+        context.putImageData(pixels, 0, 0)
+    }
+    context.fillStyle = '#00c'
+    context.fillRect(width / 8, height * 0.45, width * 0.75, height / 10)
+    return canvas.toDataURL().split(',')[1]
+}, [width, height, noisy]), 'base64')
+
+const choose = (page, buffer) => page.locator('#upload').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer })
+
+test('an image is sent as it is; what a canvas must make is not used if the canvas gives noise', async () => {
+    const made = await create()
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await page.evaluate(() => {
+            const { fetch } = window
+            window.sent = []
+            window.fetch = (link, options) => {
+                if (/\/preview$/.test(link)) window.sent.push(options.body.get('image'))
+                return fetch(link, options)
+            }
+        })
+        const sent = async () => Buffer.from(await page.evaluate(async () =>
+            Array.from(new Uint8Array(await window.sent.at(-1).arrayBuffer()))))
+        const small = await imageOf(page, 400, 200), large = await imageOf(page, 1300, 900, true)
+        assert.ok(large.length > 900_000)
+        await openSignature(page)
+        await page.getByRole('tab', { name: 'Upload' }).click()
+        await choose(page, large)
+        await page.locator('[data-drop]:not(.empty)').waitFor()
+        assert.ok((await sent()).length < 900_000, 'a large one is made smaller')
+        await page.evaluate(() => { // as Firefox does with privacy.resistFingerprinting
+            const { getImageData } = CanvasRenderingContext2D.prototype
+            CanvasRenderingContext2D.prototype.getImageData = function (...box) {
+                const image = getImageData.apply(this, box)
+                return new ImageData(image.data.map((_, at) => (at * 7919) % 251), image.width, image.height)
+            }
+        })
+        await Promise.all([page.waitForResponse(/\/preview$/), choose(page, small)])
+        assert.ok(small.equals(await sent()), 'the file, byte for byte')
+        await choose(page, large)
+        await page.getByText('browser’s privacy settings').waitFor()
+        assert.ok(small.equals(await sent()), 'no noise is sent')
+        await settled(page)
+        await page.locator('[data-adopt]').click()
+        await page.getByText('browser’s privacy settings').waitFor()
+        assert.ok(await page.locator('#signature').isVisible(), 'nothing is added')
+    })
+})
+
+test('after an upload that failed, the button tries again, and the same file can be chosen again', async () => {
+    const made = await create()
+    let broken = true, previews = 0
+    const prepare = page => page.route(/\/preview$/, route => {
+        previews++
+        return broken ? route.abort() : route.continue()
+    })
+    await visit(made.links[0], { prepare, expected: [/ERR_/] }, async page => {
+        await ready(page)
+        const image = await imageOf(page, 400, 200)
+        await openSignature(page)
+        await page.getByRole('tab', { name: 'Upload' }).click()
+        await choose(page, image)
+        await page.getByText('There’s no connection').waitFor()
+        broken = false
+        assert.equal(await page.locator('#upload').evaluate(input => {
+            input.addEventListener('click', event => event.preventDefault()) // no dialog of the system
+            input.click()
+            return input.value
+        }), '', 'no file is chosen, so that the same one is a change')
+        const before = previews
+        await settled(page)
+        await page.locator('[data-adopt]').click()
+        await page.locator('#finish').waitFor()
+        assert.equal(previews, before + 1)
+    })
 })

@@ -9,7 +9,10 @@ export const timeZone = () => ({
     timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone, utcOffset: -new Date().getTimezoneOffset(),
 })
 
-/** The mark with what is `shown` of it; a `fault`: why there is nothing to show; `over`: nothing can be signed now. */
+/**
+ * The mark with what is `shown` of it; a `fault`: why there is nothing to show, `rejected` if the service cannot draw
+ * this mark; `over`: nothing can be signed now.
+ */
 export async function preview(mark) {
     const { link, consent } = document.getElementById('main').dataset
     const what = { signature: toSend(mark), consentVersion: consent, ...timeZone() }
@@ -24,5 +27,5 @@ export async function preview(mark) {
     if (status === 200) return { mark: { ...mark, shown: body } }
     if (status >= 500 || status === 429) return { fault: text('busy') }
     if ([404, 409, 410].includes(status)) return { over: true }
-    return { fault: text(mark.image ? 'upload.bad' : 'rejected') }
+    return { fault: text(mark.image ? 'upload.bad' : 'rejected'), rejected: true }
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// upload.js: an image of a signature, made as small as it may be: photographs of today's phones are too large to send.
-// The service takes the paper away, and shows what is left.
+// upload.js: an image of a signature. It is sent as the file that it is; where it is turned, or too large, or of a kind
+// that the service does not know, a canvas makes another image of it. The service takes the paper away, and shows what
+// is left.
 import { paint } from './mark.js'
 import { preview } from './preview.js'
 import { text } from './texts.js'
 
 const SIDE_MAX = 1200
 const BYTES_MAX = 900_000
+const PIXELS_MAX = 4_000_000
+const TYPES = ['image/png', 'image/jpeg', 'image/webp']
+const NOISE_MAX = 16 // of 255: what nobody sees in a signature
 
 const asUrl = blob => new Promise((resolve, reject) => {
     const reader = new FileReader()
@@ -14,6 +18,20 @@ const asUrl = blob => new Promise((resolve, reject) => {
     reader.onerror = () => reject(reader.error)
     reader.readAsDataURL(blob)
 })
+
+/** Whether a canvas gives what was painted: to hide who they are, some browsers give noise or white instead. */
+function isCanvasTrue() {
+    const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+    const valueAt = (at, channel) => (at * (53 + 34 * channel)) % 256
+    const each = work => Array.from({ length: 16 }, (_, at) => work(at))
+    each(at => {
+        context.fillStyle = `rgb(${[0, 1, 2].map(channel => valueAt(at, channel))})`
+        context.fillRect(at % 4, at >> 2, 1, 1)
+    })
+    const { data } = context.getImageData(0, 0, 4, 4)
+    return each(at => [0, 1, 2].every(channel => Math.abs(data[4 * at + channel] - valueAt(at, channel)) <= NOISE_MAX))
+        .every(Boolean)
+}
 
 /** The image, turned, as a PNG, which keeps what is transparent; where that is too large, as a JPEG on white. */
 async function shrink(image, turns) {
@@ -41,21 +59,30 @@ export function prepareUpload(panel, { say, announce }) {
     const drop = panel.querySelector('[data-drop]'), canvas = panel.querySelector('[data-uploaded]')
     const input = panel.querySelector('#upload'), camera = panel.querySelector('#camera')
     const turn = panel.querySelector('[data-turn]')
-    let image = null, turns = 0 // as it was chosen
+    let file = null, image = null, turns = 0 // as it was chosen
     let made = null // what the service has said of it, or is about to say
     let shown = null
     const show = () => paint(canvas, shown)
 
+    const isSmall = () => TYPES.includes(file.type) && file.size <= BYTES_MAX
+        && image.width * image.height <= PIXELS_MAX
+
+    const send = url => (url ? preview({ type: 'uploaded', image: url }) : { fault: text('upload.bad') })
+
+    /** A file that the service rejects, as one in colours for printing, may be readable for the browser. */
     async function make() {
-        const url = await shrink(image, turns).catch(() => null)
-        return url ? preview({ type: 'uploaded', image: url }) : { fault: text('upload.bad') }
+        if (!image) return send(null)
+        const answer = !turns && isSmall() ? await send(await asUrl(file).catch(() => null)) : null
+        if (answer && !answer.rejected) return answer
+        if (!isCanvasTrue()) return answer ?? { fault: text('upload.blocked') }
+        return send(await shrink(image, turns).catch(() => null))
     }
 
     async function update() {
         const own = made = make()
         drop.ariaBusy = 'true'
-        const { mark, fault } = await own
-        if (own !== made) return
+        const answer = await own, { mark, fault } = answer
+        if (own !== made) return answer
         drop.ariaBusy = 'false'
         if (fault) made = null
         shown = mark ?? null
@@ -64,16 +91,21 @@ export function prepareUpload(panel, { say, announce }) {
         drop.classList.toggle('empty', !mark)
         turn.hidden = !mark
         show()
+        return answer
     }
 
-    async function read(file) {
-        if (!file) return
+    async function read(chosen) {
+        if (!chosen) return
+        file = chosen
         image = await createImageBitmap(file).catch(() => null)
         turns = 0
-        return update()
+        await update()
     }
 
-    for (const each of [input, camera]) each.addEventListener('change', () => read(each.files[0]))
+    for (const each of [input, camera]) {
+        each.addEventListener('change', () => read(each.files[0]))
+        each.addEventListener('click', () => { each.value = '' }) // the same file may be chosen again
+    }
     panel.querySelector('[data-camera]').addEventListener('click', () => camera.click())
     turn.addEventListener('click', () => { turns = (turns + 1) % 4; update() })
     drop.addEventListener('dragover', event => event.preventDefault())
@@ -88,6 +120,6 @@ export function prepareUpload(panel, { say, announce }) {
             shown = mark
             drop.classList.remove('empty')
         },
-        take: () => made ?? { fault: text('upload.empty') },
+        take: () => made ?? (image ? update() : { fault: text('upload.empty') }),
     }
 }
