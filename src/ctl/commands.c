@@ -115,6 +115,7 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_TO_PARAMS] = {"to-params", "TEXT",
                           "its parameters, as in DBDParams; the password is in PGPASSWORD or PGPASSFILE",
                           ctl_check_params},
+    [OPTION_TARGET] = {"target", "FOLDER", "the folder of the backup, which is made if it is missing", ctl_check_text},
     [OPTION_QUICK] = {"quick", NULL, "compare only sizes, without reading the documents", NULL},
 };
 
@@ -220,6 +221,10 @@ const ctl_command_t ctl_commands[] = {
      "Copies the documents that the database names from one place to another, and compares each with its SHA-256. "
      "httpd may run. Copied documents are not copied again, so the command may be repeated after an interruption, "
      "and to copy the rest. Deletes nothing. Exits with 1 if a document cannot be copied."},
+    {"backup", "", ctl_backup, 1, {OPTION_TARGET, OPTION_COUNT},
+     "Saves the database (sigreq.dump, or sigreq.db with SQLite) and the documents in a folder. httpd may run. The "
+     "next backup in this folder copies only new documents, and moves deleted ones to its folder quarantine for 30 "
+     "days. Without the seal and the configuration of httpd. Exits with 1 if a document is missing or damaged."},
     {"archive", "", ctl_archive, -1,
      {OPTION_UUID, OPTION_TIMESTAMP, OPTION_AUTHORITIES, OPTION_PROXY, OPTION_RENEW, OPTION_PROOFS, OPTION_CERTIFICATE,
       OPTION_TEST_CERTIFICATE, OPTION_SEALS, OPTION_HELPER, OPTION_COUNT},

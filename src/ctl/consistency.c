@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS 1000
-
 typedef struct checking_t {
     ctl_t *ctl;
     sr_blobs_t *documents;
@@ -16,7 +14,6 @@ typedef struct checking_t {
     apr_int64_t documents_checked, missing, damaged, foreign;
     apr_off_t bytes;
     json_t *problems;
-    json_t *listed; /* keys of files that were found and have not been looked up in the database yet */
 } checking_t;
 
 /* --- what the database names */
@@ -63,41 +60,22 @@ static sr_error_t *check_named(void *baton, const sr_blob_row_t *row, apr_pool_t
 
 /* --- what is stored */
 
-static sr_error_t *ask_for_listed(checking_t *check, apr_pool_t *pool)
+static sr_error_t *note_foreign(void *baton, const char *key, apr_pool_t *pool)
 {
-    apr_array_header_t *rows;
-    sr_outcome_t outcome;
+    checking_t *check = baton;
     apr_off_t size;
     bool there;
 
-    if (!json_array_size(check->listed)) return NULL;
-    SR_TRY(
-        sr_store_admin_blob_strangers(check->ctl->database, &outcome, &rows, sr_json_text(check->listed, pool), pool));
-    for (int i = 0; i < rows->nelts; i++) {
-        const char *key = APR_ARRAY_IDX(rows, i, sr_key_row_t).key;
-        SR_TRY(sr_blobs_measure(&there, &size, check->documents, key, pool));
-        if (!there) continue; /* the file was collected after it had been listed */
+    SR_TRY(sr_blobs_measure(&there, &size, check->documents, key, pool));
+    if (there) /* the file was not collected after it had been listed */
         ctl_note_problem(check->problems, &check->foreign, "foreign", key, "the database does not know this file");
-    }
-    json_array_clear(check->listed);
     return NULL;
-}
-
-static sr_error_t *list_file(void *baton, const char *key, apr_off_t size, apr_pool_t *pool)
-{
-    checking_t *check = baton;
-
-    json_array_append_new(check->listed, json_string(key));
-    return json_array_size(check->listed) < ROWS ? NULL : ask_for_listed(check, pool);
 }
 
 static sr_error_t *check_all(checking_t *check)
 {
-    apr_pool_t *pool = check->ctl->pool;
-
     SR_TRY(ctl_each_blob(check->ctl, check->folder, check_named, check));
-    SR_TRY(sr_blobs_list(check->documents, list_file, check, pool));
-    return ask_for_listed(check, pool);
+    return ctl_each_stranger(check->ctl, sr_blobs_list, check->documents, note_foreign, check);
 }
 
 sr_error_t *ctl_check(ctl_t *ctl)
@@ -106,8 +84,7 @@ sr_error_t *ctl_check(ctl_t *ctl)
     const char *const columns[] = {
         "documents", "bytes", "missing", "damaged", "foreign", evidence ? "submissions" : NULL, "evidence", NULL};
     static const char *const rows[] = {"problem", "key", "detail", NULL};
-    checking_t check = {
-        .ctl = ctl, .problems = sr_json_own(json_array(), ctl->pool), .listed = sr_json_own(json_array(), ctl->pool)};
+    checking_t check = {.ctl = ctl, .problems = sr_json_own(json_array(), ctl->pool)};
 
     SR_TRY(ctl_open_documents(ctl, &check.documents));
     SR_TRY(ctl_same_database(ctl, &check.folder, check.documents, ctl->values[OPTION_DOCUMENTS]));

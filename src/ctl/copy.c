@@ -26,7 +26,7 @@ static void say(copying_t *copying)
     const apr_time_t now = sr_time_steady();
     const apr_int64_t done = copying->copied + copying->present + copying->missing + copying->damaged;
 
-    if (copying->said && now - copying->said < PROGRESS) return;
+    if (copying->ctl->given[OPTION_QUIET] || (copying->said && now - copying->said < PROGRESS)) return;
     copying->said = now;
     fprintf(stderr,
             "sigreqctl: %" APR_INT64_T_FMT " of %" APR_INT64_T_FMT " documents, %" APR_OFF_T_FMT " of %" APR_OFF_T_FMT
@@ -158,47 +158,66 @@ static bool is_same(const sr_place_t *one, const sr_place_t *other)
            && first.st_ino == second.st_ino;
 }
 
-static sr_error_t *open_both(copying_t *copying)
+/* Checks that both places are of this database, or that the other one is empty, and gives that the same uuids. */
+static sr_error_t *bind_both(copying_t *copying, const char *from, const char *to)
 {
     ctl_t *ctl = copying->ctl;
-    sr_place_t from, to;
     const char *database, *folder;
 
-    SR_TRY(ctl_open_store(ctl));
-    SR_TRY(open_place(ctl, &copying->from, &from, "--from", ctl->values[OPTION_FROM]));
-    SR_TRY(open_place(ctl, &copying->to, &to, "--to", ctl->values[OPTION_TO]));
-    if (is_same(&from, &to)) return sr_error(ctl->pool, SR_EBADREQUEST, "--from and --to are the same place");
-    SR_TRY(ctl_same_database(ctl, &copying->folder, copying->from, ctl->values[OPTION_FROM]));
+    SR_TRY(ctl_same_database(ctl, &copying->folder, copying->from, from));
     if (!strcmp(copying->folder, CTL_NOBODY))
-        return sr_error(ctl->pool, SR_ECONFLICT, "--from %s has no documents: nothing was stored there yet",
-                        ctl->values[OPTION_FROM]);
-    SR_TRY(ctl_same_database(ctl, &folder, copying->to, ctl->values[OPTION_TO]));
+        return sr_error(ctl->pool, SR_ECONFLICT, "--from %s has no documents: nothing was stored there yet", from);
+    SR_TRY(ctl_same_database(ctl, &folder, copying->to, to));
     if (strcmp(folder, CTL_NOBODY) != 0 && strcmp(folder, copying->folder) != 0)
         return sr_error(ctl->pool, SR_ECONFLICT,
-                        "--to %s has documents of its own: its .database is not that of %s. Name an empty place",
-                        ctl->values[OPTION_TO], ctl->values[OPTION_FROM]);
+                        "--to %s has documents of its own: its .database is not that of %s. Name an empty place", to,
+                        from);
     SR_TRY(sr_blobs_binding(&database, &folder, copying->from, ctl->pool));
     return sr_blobs_bind_as(copying->to, database, folder, ctl->pool);
+}
+
+sr_error_t *ctl_copy_blobs(ctl_t *ctl, json_t **report, sr_blobs_t *from, const char *from_name, sr_blobs_t *to,
+                           const char *to_name)
+{
+    copying_t c = {.ctl = ctl, .from = from, .to = to, .problems = sr_json_own(json_array(), ctl->pool)};
+
+    SR_TRY(bind_both(&c, from_name, to_name));
+    SR_TRY(ctl_each_blob(ctl, c.folder, count_one, &c));
+    say(&c);
+    SR_TRY(ctl_each_blob(ctl, c.folder, copy_next, &c));
+    *report = sr_json_own(json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:O}", "documents", (json_int_t)c.total, "copied",
+                                    (json_int_t)c.copied, "copied_bytes", (json_int_t)c.copied_bytes, "present",
+                                    (json_int_t)c.present, "present_bytes", (json_int_t)c.present_bytes, "missing",
+                                    (json_int_t)c.missing, "damaged", (json_int_t)c.damaged, "problems", c.problems),
+                          ctl->pool);
+    return NULL;
+}
+
+void ctl_copy_print(ctl_t *ctl, json_t *report, const char *const *columns)
+{
+    static const char *const rows[] = {"problem", "key", "detail", NULL};
+    json_t *problems = json_object_get(report, "problems");
+
+    ctl_print(ctl, json_incref(report), columns);
+    if (!json_array_size(problems)) return;
+    ctl->status = CTL_FAILED;
+    if (!ctl->given[OPTION_JSON]) ctl_print(ctl, json_incref(problems), rows);
 }
 
 sr_error_t *ctl_documents_copy(ctl_t *ctl)
 {
     static const char *const columns[] = {"documents",     "copied",  "copied_bytes", "present",
                                           "present_bytes", "missing", "damaged",      NULL};
-    static const char *const rows[] = {"problem", "key", "detail", NULL};
-    copying_t c = {.ctl = ctl, .problems = sr_json_own(json_array(), ctl->pool)};
+    const char *from_name = ctl->values[OPTION_FROM], *to_name = ctl->values[OPTION_TO];
+    sr_place_t from, to;
+    sr_blobs_t *source, *target;
+    json_t *report;
 
-    SR_TRY(open_both(&c));
-    SR_TRY(ctl_each_blob(ctl, c.folder, count_one, &c));
-    say(&c);
-    SR_TRY(ctl_each_blob(ctl, c.folder, copy_next, &c));
-    json_t *report = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:O}", "documents", (json_int_t)c.total, "copied",
-                               (json_int_t)c.copied, "copied_bytes", (json_int_t)c.copied_bytes, "present",
-                               (json_int_t)c.present, "present_bytes", (json_int_t)c.present_bytes, "missing",
-                               (json_int_t)c.missing, "damaged", (json_int_t)c.damaged, "problems", c.problems);
-    ctl_print(ctl, report, columns);
-    if (!json_array_size(c.problems)) return NULL;
-    ctl->status = CTL_FAILED;
-    if (!ctl->given[OPTION_JSON]) ctl_print(ctl, json_incref(c.problems), rows);
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(open_place(ctl, &source, &from, "--from", from_name));
+    SR_TRY(open_place(ctl, &target, &to, "--to", to_name));
+    if (is_same(&from, &to)) return sr_error(ctl->pool, SR_EBADREQUEST, "--from and --to are the same place");
+    SR_TRY(ctl_copy_blobs(ctl, &report, source, from_name, target, to_name));
+    ctl_copy_print(ctl, report, columns);
     return NULL;
 }

@@ -5,8 +5,8 @@
  * · check.c (checks values of options) · config.c (finds the database) · httpd.c (asks httpd for its configuration) ·
  * documents.c (opens the documents folder) · each.c (walks over blobs and submissions) · evidence.c (compares
  * submissions with their events) · owner.c (changes the user) · new_folder.c (writes a folder that appears only when it
- * is complete) · database.c, people.c, accounts.c, requests.c, gc.c, copy.c, erase.c, archive.c, export.c, exported.c,
- * seal.c, rotation.c, own.c, verify.c (the commands) · print.c (prints results as text and as JSON) */
+ * is complete) · database.c, people.c, accounts.c, requests.c, gc.c, copy.c, backup.c, erase.c, archive.c, export.c,
+ * exported.c, seal.c, rotation.c, own.c, verify.c (the commands) · print.c (prints results as text and as JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -101,6 +101,7 @@ typedef enum ctl_option_id_t {
     OPTION_EVIDENCE,
     OPTION_TO_DRIVER,
     OPTION_TO_PARAMS,
+    OPTION_TARGET,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -178,6 +179,9 @@ sr_error_t *ctl_use_store(ctl_t *ctl);
 sr_error_t *ctl_open_store(ctl_t *ctl);
 
 /* ------------------------------------------------------------------------------------------------ httpd.c */
+/* Runs a program without a terminal, found by PATH if its name has no slash. *out is its output to stdout, and *errors
+ * the beginning of its output to stderr. Returns false if it cannot be run or has failed. */
+bool ctl_run_program(char *const *arguments, const char **out, const char **errors, apr_pool_t *pool);
 /* Sets *text to the configuration as httpd prints it, or to NULL if there is no httpd here, or none with this module.
  * SIGREQ_HTTPD of the environment is the command that starts it. */
 sr_error_t *ctl_ask_httpd(ctl_t *ctl, const char **text);
@@ -214,11 +218,23 @@ sr_error_t *ctl_blob_read(const char **fault, const sr_blob_t *blob, const sr_bl
 /* Calls a function for each blob that the database names. The pool is cleared after each call. */
 typedef sr_error_t *(*ctl_blob_each_t)(void *baton, const sr_blob_row_t *row, apr_pool_t *pool);
 sr_error_t *ctl_each_blob(ctl_t *ctl, const char *folder, ctl_blob_each_t each, void *baton);
+/* Calls a function for each blob that `list` lists and the database does not know. */
+typedef sr_error_t *(*ctl_blobs_list_t)(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool);
+typedef sr_error_t *(*ctl_stranger_each_t)(void *baton, const char *key, apr_pool_t *pool);
+sr_error_t *ctl_each_stranger(ctl_t *ctl, ctl_blobs_list_t list, sr_blobs_t *blobs, ctl_stranger_each_t each,
+                              void *baton);
 /* Calls `each` for each submission of these sr_found_row_t, with a pool that is cleared after it. Sets *after to the id
  * of the last one. */
 typedef sr_error_t *(*ctl_found_each_t)(void *baton, const char *uuid, apr_pool_t *pool);
 sr_error_t *ctl_each_found(ctl_t *ctl, const apr_array_header_t *rows, apr_int64_t *after, ctl_found_each_t each,
                            void *baton, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- copy.c */
+/* Copies the blobs that the database names from one place to another, whose names are for messages. Sets *report. */
+sr_error_t *ctl_copy_blobs(ctl_t *ctl, json_t **report, sr_blobs_t *from, const char *from_name, sr_blobs_t *to,
+                           const char *to_name);
+/* Prints such a report with its problems, which make the command fail. */
+void ctl_copy_print(ctl_t *ctl, json_t *report, const char *const *columns);
 
 /* --------------------------------------------------------------------------------------------- evidence.c */
 /* Compares all submissions with their events. Sets their number and the number of problems. */
@@ -300,6 +316,7 @@ sr_error_t *ctl_config(ctl_t *ctl);
 sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);
 sr_error_t *ctl_db_copy(ctl_t *ctl);
+sr_error_t *ctl_backup(ctl_t *ctl);
 sr_error_t *ctl_org_create(ctl_t *ctl);
 sr_error_t *ctl_org_list(ctl_t *ctl);
 sr_error_t *ctl_org_quota(ctl_t *ctl);

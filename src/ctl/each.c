@@ -97,3 +97,41 @@ sr_error_t *ctl_each_found(ctl_t *ctl, const apr_array_header_t *rows, apr_int64
     }
     return error;
 }
+
+typedef struct strangers_t {
+    ctl_t *ctl;
+    json_t *listed; /* keys that have not been looked up in the database yet */
+    ctl_stranger_each_t each;
+    void *baton;
+} strangers_t;
+
+static sr_error_t *look_up(const strangers_t *strangers, apr_pool_t *pool)
+{
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    if (!json_array_size(strangers->listed)) return NULL;
+    SR_TRY(sr_store_admin_blob_strangers(strangers->ctl->database, &outcome, &rows,
+                                         sr_json_text(strangers->listed, pool), pool));
+    json_array_clear(strangers->listed);
+    for (int i = 0; i < rows->nelts; i++)
+        SR_TRY(strangers->each(strangers->baton, APR_ARRAY_IDX(rows, i, sr_key_row_t).key, pool));
+    return NULL;
+}
+
+static sr_error_t *note_key(void *baton, const char *key, apr_off_t size, apr_pool_t *pool)
+{
+    const strangers_t *strangers = baton;
+
+    json_array_append_new(strangers->listed, json_string(key));
+    return json_array_size(strangers->listed) < ROWS ? NULL : look_up(strangers, pool);
+}
+
+sr_error_t *ctl_each_stranger(ctl_t *ctl, ctl_blobs_list_t list, sr_blobs_t *blobs, ctl_stranger_each_t each,
+                              void *baton)
+{
+    const strangers_t strangers = {ctl, sr_json_own(json_array(), ctl->pool), each, baton};
+
+    SR_TRY(list(blobs, note_key, (void *)&strangers, ctl->pool));
+    return look_up(&strangers, ctl->pool);
+}

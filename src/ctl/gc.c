@@ -187,42 +187,17 @@ static sr_error_t *collect_documents(collection_t *c)
 
 /* --- the cache of a bucket on this host, which has what other hosts have removed */
 
-typedef struct uncaching_t {
-    collection_t *c;
-    json_t *listed; /* keys that have not been looked up in the database yet */
-} uncaching_t;
-
-/* Deletes those files whose keys the database does not know. */
-static sr_error_t *uncache_listed(const uncaching_t *uncaching, apr_pool_t *pool)
+static sr_error_t *uncache_one(void *baton, const char *key, apr_pool_t *pool)
 {
-    const collection_t *c = uncaching->c;
-    apr_array_header_t *rows;
-    sr_outcome_t outcome;
+    const collection_t *c = baton;
 
-    if (!json_array_size(uncaching->listed)) return NULL;
-    SR_TRY(
-        sr_store_admin_blob_strangers(c->ctl->database, &outcome, &rows, sr_json_text(uncaching->listed, pool), pool));
-    for (int i = 0; i < rows->nelts; i++)
-        sr_blobs_uncache(c->documents, APR_ARRAY_IDX(rows, i, sr_key_row_t).key, pool);
-    json_array_clear(uncaching->listed);
+    sr_blobs_uncache(c->documents, key, pool);
     return NULL;
-}
-
-static sr_error_t *uncache_one(void *baton, const char *key, apr_off_t size, apr_pool_t *pool)
-{
-    const uncaching_t *uncaching = baton;
-
-    json_array_append_new(uncaching->listed, json_string(key));
-    return json_array_size(uncaching->listed) < ROWS ? NULL : uncache_listed(uncaching, pool);
 }
 
 static sr_error_t *collect_cached(collection_t *c)
 {
-    uncaching_t uncaching = {c, sr_json_own(json_array(), c->ctl->pool)};
-
-    if (c->dry_run) return NULL;
-    SR_TRY(sr_blobs_list_cached(c->documents, uncache_one, &uncaching, c->ctl->pool));
-    return uncache_listed(&uncaching, c->ctl->pool);
+    return c->dry_run ? NULL : ctl_each_stranger(c->ctl, sr_blobs_list_cached, c->documents, uncache_one, c);
 }
 
 static sr_error_t *expire_files(const collection_t *c, json_t *report)

@@ -13,9 +13,7 @@
 #define MOST ((apr_size_t)16 << 20)
 #define MARK "# mod_sigreq "
 
-/* Runs a program without a terminal. *out is its output to stdout, and *errors the beginning of its output to stderr.
- * Returns false if it cannot be run or has failed. */
-static bool run_program(char *const *arguments, const char **out, const char **errors, apr_pool_t *pool)
+bool ctl_run_program(char *const *arguments, const char **out, const char **errors, apr_pool_t *pool)
 {
     int output[2], status = -1;
     apr_size_t length = 0;
@@ -25,7 +23,7 @@ static bool run_program(char *const *arguments, const char **out, const char **e
     const pid_t pid = fork();
     if (pid == 0) {
         const int none = open("/dev/null", O_RDONLY);
-        if (dup2(none, 0) == 0 && dup2(output[1], 1) == 1 && dup2(fileno(notes), 2) == 2) execv(*arguments, arguments);
+        if (dup2(none, 0) == 0 && dup2(output[1], 1) == 1 && dup2(fileno(notes), 2) == 2) execvp(*arguments, arguments);
         _exit(127);
     }
     close(output[1]);
@@ -55,7 +53,7 @@ sr_error_t *ctl_ask_httpd(ctl_t *ctl, const char **text)
     if (apr_tokenize_to_argv(apr_pstrcat(ctl->pool, command, " -t -D DUMP_SIGREQ", NULL), &words, ctl->pool)
         || access(*words, X_OK) != 0)
         return NULL;
-    if (!run_program(words, &out, &errors, ctl->pool)) {
+    if (!ctl_run_program(words, &out, &errors, ctl->pool)) {
         return sr_error(ctl->pool, SR_EBADREQUEST,
                         "%s cannot read httpd's configuration. Repair it, or give --config FILE:\n%s", *words, errors);
     }

@@ -136,7 +136,7 @@ static sr_error_t *begin(import_t *import, json_t **plan)
 static sr_error_t *copy_all(import_t *import, json_t *report)
 {
     const json_t *table;
-    json_t *plan;
+    json_t *plan = NULL;
     size_t index;
 
     SR_TRY(begin(import, &plan));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pgsql.c: PostgreSQL: distinguishes a lost connection from a refused statement. apr_dbd does not give the SQLSTATE,
- * and the server's messages may be in any language. Five functions of libpq that apr_dbd does not offer are looked up
+ * and the server's messages may be in any language. Seven functions of libpq that apr_dbd does not offer are looked up
  * in the libpq that its driver has loaded, so that the module is not linked with libpq. */
 #include "store/private.h"
 
@@ -26,7 +26,15 @@ static struct {
     char *(*host)(const void *connection);
     char *(*port)(const void *connection);
     void (*reset)(void *connection);
+    struct pq_option_t *(*options)(const void *connection);
+    void (*release)(struct pq_option_t *options);
 } pq;
+
+/* PQconninfoOption of libpq-fe.h */
+typedef struct pq_option_t {
+    char *keyword, *variable, *compiled, *value, *label, *display;
+    int size;
+} pq_option_t;
 
 static void find_functions(void)
 {
@@ -37,6 +45,8 @@ static void find_functions(void)
     *(void **)&pq.host = dlsym(library ? library : RTLD_DEFAULT, "PQhost");
     *(void **)&pq.port = dlsym(library ? library : RTLD_DEFAULT, "PQport");
     *(void **)&pq.reset = dlsym(library ? library : RTLD_DEFAULT, "PQreset");
+    *(void **)&pq.options = dlsym(library ? library : RTLD_DEFAULT, "PQconninfo");
+    *(void **)&pq.release = dlsym(library ? library : RTLD_DEFAULT, "PQconninfoFree");
 }
 
 static void *native(const sr_connection_t *connection)
@@ -98,6 +108,29 @@ static sr_failure_t judge(const sr_connection_t *connection, const char *reason,
         return SR_FAILURE_STATEMENT;
     }
     return open_again(connection, false, pool);
+}
+
+/* libpq marks secrets, for programs that show a field for each option. */
+const char *sr_schema_parameters(const char **password, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
+                                 apr_pool_t *pool)
+{
+    const sr_connection_t connection = {.driver = driver, .handle = handle};
+    const void *own = native(&connection);
+    pq_option_t *options = own && pq.options && pq.release ? pq.options(own) : NULL;
+    const char *text = options ? "" : NULL;
+
+    *password = NULL;
+    for (const pq_option_t *option = options; option && option->keyword; option++) {
+        if (!option->value || !*option->value) continue;
+        if (!strcmp(option->keyword, "password")) *password = apr_pstrdup(pool, option->value);
+        if (*option->display == '*') continue;
+        text = apr_pstrcat(pool, text, *text ? " " : "", option->keyword, "='", NULL);
+        for (const char *c = option->value; *c; c++)
+            text = apr_psprintf(pool, *c == '\'' || *c == '\\' ? "%s\\%c" : "%s%c", text, *c);
+        text = apr_pstrcat(pool, text, "'", NULL);
+    }
+    if (options) pq.release(options);
+    return text;
 }
 
 /* Returns the text after a key such as "host=" of a connection string, or NULL. */

@@ -30,6 +30,7 @@ typedef enum sr_engine_sql_t {
     SR_SQL_DEFINITIONS_RECORD,
     SR_SQL_DEFINITIONS_DROP,
     SR_SQL_DEFINITIONS_TIDY, /* NULL if definitions cannot be replaced but are removed first */
+    SR_SQL_VACUUM,           /* takes the path of a new file, to which the database is copied, or NULL */
     SR_SQL_IMPORT,           /* gives the statements that copy another database into this one (import.c), or NULL */
     SR_SQL_COUNT
 } sr_engine_sql_t;

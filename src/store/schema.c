@@ -276,3 +276,12 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const
     *defined = !error && upgrade.defined;
     return error;
 }
+
+sr_error_t *sr_schema_vacuum(const apr_dbd_driver_t *driver, apr_dbd_t *handle, const char *path, apr_pool_t *pool)
+{
+    upgrade_t one = {.pool = pool, .scratch_pool = pool};
+    SR_TRY(connect_to(&one.connection, driver, handle, pool));
+    one.sql = one.connection.dialect->sql;
+    const int status = record(&one, SR_SQL_VACUUM, &path, 1);
+    return status == 0 ? NULL : failed(&one.connection, status, path, pool);
+}

@@ -35,5 +35,11 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const
  * stays. Errors: SR_ECONFLICT if the tables are another build's, or the target has rows. */
 sr_error_t *sr_schema_import(json_t *report, const apr_dbd_driver_t *from_driver, apr_dbd_t *from,
                              const apr_dbd_driver_t *to_driver, apr_dbd_t *to, apr_pool_t *pool);
+/* Writes a copy of an SQLite database to a new file. Others may write meanwhile. */
+sr_error_t *sr_schema_vacuum(const apr_dbd_driver_t *driver, apr_dbd_t *handle, const char *path, apr_pool_t *pool);
+/* Returns what names a PostgreSQL database, as it is connected, for other programs, or NULL if libpq was not found.
+ * *password is not in it, and NULL if there is none. */
+const char *sr_schema_parameters(const char **password, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
+                                 apr_pool_t *pool);
 
 #endif

@@ -84,10 +84,21 @@ sub places {    # of the page's folders: a seal and documents
 }
 my %live = places(suite->{dir} . '/seal', "$httpd->{dir}/documents");
 my %new  = places("$restored/seal", "$restored/documents");
-if ($pgsql) { command('pg_dump', %live, 'sigreq >' => name_of($apart->{params}) . ' >') }
-else        { command('sqlite3', %live, '/var/lib/sigreq/sigreq.db' => $apart->{params}) }
+my @sigreqctl = (suite->{source} . '/build/sigreqctl', '--driver', suite->{db}, '--params', qq{'$apart->{params}'},
+    '--documents', "$httpd->{dir}/documents");
+my %backup = (sigreqctl => "@sigreqctl", '/root/saved' => "$backup/saved", %live);
+command('sigreqctl backup', %backup);
+my $first = path("$backup/saved")->slurp;
 goes_on();
-command('rsync -a --delete', %live);
+$before = acknowledged();
+command('sigreqctl backup', %backup);
+my $second = path("$backup/saved")->slurp;
+my $copied = sub { my ($copied) = $_[0] =~ /^copied +(\d+)$/m; return $copied };
+cmp_ok($copied->($first),  '>', 0, 'the first backup copies documents');
+cmp_ok($copied->($second), '>', 0, '… and the next one those that were added');
+my ($all) = $second =~ /^documents +(\d+)$/m;
+cmp_ok($copied->($second), '<', $all, '… alone');
+goes_on();
 command('rsync -a /etc/sigreq', %live);
 # what a database that was not stopped well has left
 system('cp', "$apart->{params}-wal", "$restored/db-wal") == 0 or die "no -wal\n" if !$pgsql;
@@ -106,7 +117,8 @@ if ($pgsql) {
     command('rm -f /var/lib/sigreq', %file);
     command('install -o www-data -g www-data -m 600', %new, %file, '-o www-data -g www-data' => '');
 }
-command('rsync -a /backup/documents/ /var/lib/sigreq/documents/', %new);
+command('rsync -a --chown=www-data:www-data /backup/documents/ /var/lib/sigreq/documents/', %new,
+    ' --chown=www-data:www-data' => '');
 command('rsync -a /backup/seal', %new);
 
 my $params = $pgsql ? $apart->{params} =~ s/dbname=\S+/dbname=$copy/r : "$restored/db";
@@ -156,8 +168,7 @@ sub restored { return Sigreq::Here::ctl_with(['--driver', suite->{db}, '--params
 my @database = ('--driver', suite->{db}, '--params', $params);
 my @check    = (suite->{source} . '/build/sigreqctl', '--json', @database, 'check', @folder);
 my $found = decode_json(do { open my $pipe, '-|', @check or die "check: $!\n"; local $/; <$pipe> });
-cmp_ok($found->{foreign}, '>', 0, 'check finds the documents that came after the database was saved');
-is_deeply([@$found{qw(missing damaged)}], [0, 0], '… it finds no missing or damaged document');
+is_deeply([@$found{qw(missing damaged)}], [0, 0], 'check finds no missing or damaged document');
 # keys that were reserved when the database was saved name uploads that it does not know
 my $reserved = Sigreq::Here::sql('SELECT count(*) FROM blob_reservation', $params);
 cmp_ok(restored('gc', '--reserved', 0, '--quarantine-days', 0)->{deleted}, '<=', $reserved, 'gc does not remove them');
@@ -169,5 +180,65 @@ for my $one ($made->json, $there{ $open[0] }) {
     my ($signer) = signers_of($one);
     is($signer->sign->code, 200, 'signing goes on');
     is(join("\n", faults($one)), '', '… the new signature has documents and audit trail');
+}
+$again->stop;
+
+# --- what else sigreqctl backup does
+
+sub backed_up {    # (exit code, stdout, stderr) of the restored service's backup, perhaps with other options
+    my ($to, @options) = @_;
+    my @command = ($sigreqctl[0], @options ? @options : @database, @folder, 'backup', $to);
+    my $status = system '/bin/sh', '-c', 'exec "$@" >"$0.out" 2>"$0.error" </dev/null', "$backup/b", @command;
+    return ($status >> 8, map { path($_)->slurp } "$backup/b.out", "$backup/b.error");
+}
+
+sub refused {
+    my ($name, $code, $message, @arguments) = @_;
+    my @got = backed_up(@arguments);
+    is($got[0], $code, "$name: refused") or diag @got;
+    like($got[2], $message, '… with the reason');
+}
+
+my $file = $pgsql ? 'sigreq.dump' : 'sigreq.db';
+my $next = "$backup/next";
+my @got  = backed_up($next, @database, '--quiet');
+is("@got", '0  ', 'a backup with --quiet prints nothing') or diag @got;
+is((stat $next)[2] & 07777,         0700, 'only the caller can read the folder');
+is((stat "$next/$file")[2] & 07777, 0600, '… and the file of the database');
+ok(!-e "$next/$file.partial", 'nothing incomplete is left');
+refused('the folder of the service', 4, qr/^sigreqctl: \Q$restored\E is in use by the service/, $restored);
+mkdir "$backup/other";
+Sigreq::Suite::write_file("$backup/other/$file", 'x');
+refused('a folder with something else', 4, qr/documents does not: this is not a backup/, "$backup/other");
+is(path("$backup/other/$file")->slurp, 'x', '… which stays');
+my ($gone) = grep { $_ ne $open[0] && !$before->{signed}{$_} } @open;
+restored('submission', 'cancel', $gone);
+restored('submission', 'delete', $gone);
+restored('gc');
+like((backed_up($next))[1], qr/^removed +[12]$/m, 'documents of a submission that was deleted are removed');
+cmp_ok(scalar(() = glob "$next/documents/quarantine/*"), '>', 0, '… to the quarantine');
+my ($damaged) = glob "$restored/documents/*/*.????????????????";
+my $kept = path($damaged)->slurp;
+chmod 0600, $damaged;
+path($damaged)->spurt('x');
+unlink glob "$next/documents/*/" . path($damaged)->basename;
+my ($code, $said) = backed_up($next);
+is($code, 1, 'a damaged document makes it fail');
+like($said, qr/^damaged +1\n.*^damaged +\Q${\path($damaged)->basename}\E /ms, '… and is named');
+path($damaged)->spurt($kept);
+if ($pgsql) {
+    mkdir "$backup/bin";
+    Sigreq::Suite::write_file("$backup/bin/pg_dump", qq{#!/bin/sh\necho "\$* \$PGPASSWORD" >&2; exit 1\n});
+    chmod 0755, "$backup/bin/pg_dump";
+    Sigreq::Suite::write_file("$backup/secret.conf", qq{DBDriver pgsql\nDBDParams "$params password='it\\\\'s'"\n});
+    my $size = -s "$next/$file";
+    {
+        local $ENV{PATH} = "$backup/bin:$ENV{PATH}";
+        refused('a pg_dump that fails', 5, qr/cannot be saved: .*--dbname (?:(?!it).)* it's$/m, $next, '--config',
+            "$backup/secret.conf");
+        local $ENV{PATH} = "$backup/none";
+        refused('no pg_dump', 5, qr/there is no pg_dump: install postgresql-client/, $next);
+    }
+    is(-s "$next/$file", $size, '… the former backup stays');
 }
 done_testing;

@@ -139,3 +139,6 @@ UPDATE installation SET definitions_checksum = %s, definitions = %s
 SELECT group_concat('DROP VIEW "' || v.name || '"', '; ')
 FROM sqlite_master v
 WHERE v.type = 'view' AND v.name IN (SELECT d.value FROM installation i, json_each(i.definitions) d)
+
+-- @engine VACUUM 1
+VACUUM INTO %s
