@@ -69,6 +69,10 @@ typedef enum ctl_option_id_t {
     OPTION_STATUS,
     OPTION_LIMIT,
     OPTION_BEFORE,
+    OPTION_BY_SIGNER,
+    OPTION_SINCE,
+    OPTION_UNTIL,
+    OPTION_EXTERNAL_ID,
     OPTION_REASON,
     OPTION_SUBMISSION,
     OPTION_FAILED,
@@ -106,14 +110,14 @@ typedef enum ctl_option_id_t {
 } ctl_option_id_t;
 
 typedef struct ctl_option_t {
-    const char *name;  /* without "--" */
+    const char *name;  /* without "--"; options of different commands may have the same */
     const char *value; /* the placeholder of its value in the help; NULL: the option has no value */
     const char *help;
     /* Checks a value. Returns the fault, or NULL. It may replace the value by another form. */
     const char *(*check)(const char **value, apr_pool_t *pool);
 } ctl_option_t;
 
-#define CTL_OPTIONS_MAX 10
+#define CTL_OPTIONS_MAX 11
 
 typedef struct ctl_t ctl_t;
 
@@ -157,6 +161,9 @@ const char *ctl_check_quota(const char **value, apr_pool_t *pool);   /* "unlimit
 const char *ctl_check_expires(const char **value, apr_pool_t *pool); /* becomes microseconds, as text */
 const char *ctl_check_period(const char **value, apr_pool_t *pool);  /* "30d" becomes microseconds, as text */
 
+/* A date is its beginning, and for ctl_check_until its end. It becomes microseconds, as text. */
+const char *ctl_check_since(const char **value, apr_pool_t *pool);
+const char *ctl_check_until(const char **value, apr_pool_t *pool);
 const char *ctl_check_status(const char **value, apr_pool_t *pool);
 const char *ctl_check_limit(const char **value, apr_pool_t *pool);
 const char *ctl_check_days(const char **value, apr_pool_t *pool);

@@ -20,18 +20,34 @@ static ctl_exit_t misused(const ctl_t *ctl, const char *what)
     return CTL_USAGE;
 }
 
-/* Finds the option with this name, or the only option whose name begins with it. */
+/* Finds the first option with this name, or with the only name that begins with it. */
 static bool find_option(ctl_option_id_t *id, const char *name, apr_size_t length)
 {
-    int found = 0;
+    const char *found = NULL;
+    bool several = false;
 
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (strncmp(ctl_options[i].name, name, length) != 0) continue;
+        if (found && ctl_options[i].name[length]) {
+            several = several || strcmp(found, ctl_options[i].name) != 0;
+            continue;
+        }
+        found = ctl_options[i].name;
         *id = (ctl_option_id_t)i;
-        if (!ctl_options[i].name[length]) return true;
-        found++;
+        if (!found[length]) return true;
     }
-    return found == 1 && length > 0;
+    return found && !several && length > 0;
+}
+
+/* Moves the value of an option that the command does not have to the one of the same name that it has. */
+static void choose_option(ctl_t *ctl, ctl_option_id_t id)
+{
+    for (int i = 0; !ctl->given[id] && i < OPTION_COUNT; i++) {
+        if (!ctl->given[i] || strcmp(ctl_options[i].name, ctl_options[id].name) != 0) continue;
+        ctl->given[i] = false;
+        ctl->given[id] = true;
+        ctl->values[id] = ctl->values[i];
+    }
 }
 
 /* Reads one option of the command line. *index moves to its value. Returns the fault, or NULL. */
@@ -107,6 +123,7 @@ static const char *fit_options(ctl_t *ctl, const apr_array_header_t *words, int 
     for (int i = 0; command->options[i] != OPTION_COUNT; i++) {
         const ctl_option_id_t id = command->options[i];
         allowed[id] = true;
+        choose_option(ctl, id);
         if (!ctl->given[id] && i < fitting && used < words->nelts) {
             ctl->values[id] = APR_ARRAY_IDX(words, used++, const char *);
             ctl->given[id] = true;

@@ -24,10 +24,13 @@ sr_error_t *ctl_submission_list(ctl_t *ctl)
 
     SR_TRY(ctl_open_store(ctl));
     if (ctl->given[OPTION_USER]) SR_TRY(ctl_find_user(ctl, &user));
-    SR_TRY(sr_store_admin_submission_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION],
-                                          user ? user->uuid : NULL, ctl->values[OPTION_ENVIRONMENT],
-                                          ctl->values[OPTION_STATUS], ctl->values[OPTION_BEFORE], rows_wanted(ctl),
-                                          ctl->pool));
+    const char *name = ctl->values[OPTION_NAME], *since = ctl->values[OPTION_SINCE], *until = ctl->values[OPTION_UNTIL];
+    if (name) name = sr_text_fold(sr_text_trimmed(name, ctl->pool), ctl->pool);
+    SR_TRY(sr_store_admin_submission_list(
+        ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION], user ? user->uuid : NULL,
+        ctl->values[OPTION_ENVIRONMENT], ctl->values[OPTION_STATUS], ctl->values[OPTION_BEFORE], rows_wanted(ctl),
+        ctl->values[OPTION_BY_SIGNER], since ? apr_atoi64(since) : 0, until ? apr_atoi64(until) : 0, name,
+        ctl->values[OPTION_EXTERNAL_ID], ctl->pool));
     SR_TRY(
         ctl_refusal(ctl, outcome, "There is no such organization, or no submission with the uuid of --before", NULL));
     return ctl_print_rows(ctl, SR_OP_ADMIN_SUBMISSION_LIST, rows, columns);

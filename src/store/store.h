@@ -313,25 +313,21 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_USER_CREATE,
     /* organization uuid or name, or NULL for all → OK + user, a row for each */
     SR_OP_ADMIN_USER_LIST,
-    /* uuid, organization uuid or name, user uuid or email, environment, name, secret hash, expires_at|NULL, now →
-     * OK + token | MISSING */
+    /* uuid, organization, user, environment, name, secret hash, expires_at|NULL, now → OK + token | MISSING */
     SR_OP_ADMIN_TOKEN_CREATE,
     /* organization uuid or name|NULL, user uuid|NULL, now, time|NULL → OK + token, a row for each. With the time only
      * valid ones that expire until then. */
     SR_OP_ADMIN_TOKEN_LIST,
     /* token uuid, now, children ("true"|"false") → OK + token, a row for each that this has revoked | MISSING */
     SR_OP_ADMIN_TOKEN_REVOKE,
-    /* token uuid, uuid and secret hash of the new one, now, time|NULL → OK + the new token, which has name, user,
-     * environment, parent and URLs of the old one, and the time until it expires | MISSING | CONFLICT (it is revoked).
-     * The old one expires at the time, or is revoked now. */
+    /* token uuid, uuid and secret hash of the new one, now, time|NULL → OK + the new token | MISSING | CONFLICT (it is
+     * revoked). It has the members and the lifetime of the old one, which ends at the time, or now. */
     SR_OP_ADMIN_TOKEN_ROTATE,
     /* token uuid, urls → OK + token | MISSING */
     SR_OP_ADMIN_TOKEN_WEBHOOKS,
-    /* user uuid or email, organization uuid or name|NULL → OK + user, a row for each, and no row if there is no such
-     * user | MISSING (organization) */
+    /* user uuid or email, organization uuid or name|NULL → OK + user, a row for each | MISSING (organization) */
     SR_OP_ADMIN_USER_FIND,
-    /* user uuid, disabled ("true"|"false"), now → OK + user | MISSING. The tokens of a disabled user are refused, as if
-     * they were revoked. Disabling again is OK and does not change the time. */
+    /* user uuid, disabled ("true"|"false"), now → OK + user | MISSING. Disabling again does not change the time. */
     SR_OP_ADMIN_USER_DISABLE,
     /* organization uuid or name, new name → OK + organization | MISSING | CONFLICT (name taken) */
     SR_OP_ADMIN_ORGANIZATION_RENAME,
@@ -353,9 +349,9 @@ typedef enum sr_op_t {
      * user, or an organization with all its users, and their tokens. With `tombstones`, deleted submissions for which
      * no files must be removed are no conflict: they are deleted, too. */
     SR_OP_ADMIN_PEOPLE_DELETE,
-    /* organization uuid or name|NULL, user uuid|NULL, environment|NULL, state|NULL, submission uuid|NULL, limit → OK +
-     * overview, the submissions that are older than the named one (or all), newest first | MISSING (organization, or
-     * the named one) */
+    /* organization uuid or name|NULL, user uuid|NULL, environment|NULL, state|NULL, submission uuid|NULL, limit, email
+     * of a signer|NULL, created at or after|NULL, before|NULL, part of the name (folded)|NULL, external id|NULL → OK +
+     * overview, the submissions that are older than the named one (or all), newest first | MISSING (which of them) */
     SR_OP_ADMIN_SUBMISSION_LIST,
     /* submission uuid → OK + the columns of overview and {"cancel_reason","external_id","people":[{"link" (the
      * beginning of the signer's uuid),…}],"documents":[…],"events":[…]} | MISSING */

@@ -20,6 +20,29 @@ sub said_is {    # exit code, message, words
     is($got, $code, "@words: exit code $code");
     like($said, $message, '… with the reason');
 }
+# What the filters of the list find among the submissions of an organisation.
+sub filters {
+    my ($made, $live) = @_;
+    my @signer = { email => 'Zoe@example.org', firstname => 'Zoe' };
+    my @given  = (more => [part('externalId', "L-$$")], name => "Mietvertrag \xc3\x84");
+    my $zoe    = $client->create(@given, signers => Sigreq::Client::signers(@signer))->json;
+    my $found  = sub { uuids(ctl('submission', 'list', '--organization', $org->{uuid}, @_)) };
+    is($found->('--signer', 'zoe@EXAMPLE.org'), $zoe->{uuid}, 'by the email of a signer');
+    is($found->('--name', 'EASE 3'), $made->[2]{uuid}, 'by a part of the name');
+    is($found->('--name', " G \xc3\xa4"), $zoe->{uuid}, '… in other letters');
+    is($found->('--name', 'example.org'), '', '… and not of its signers');
+    is($found->('--external-id', "L-$$"), $zoe->{uuid}, 'by externalId');
+    is($found->('--external-id', "L-$$", '--env', 'production'), '', '… and another filter');
+    is($found->('--external-id', 'L-'), '', '… which is whole');
+    sql("UPDATE submission SET created_at = 1764460800000000 WHERE uuid = '$live->{uuid}'");    # 2025-11-30T00:00Z
+    is($found->('--from', '2025-11-30', '--to', '2025-11-30'), $live->{uuid}, 'from a day to its end');
+    is($found->('--from', '2025-11-30T00:00:00Z', '--to', '2026-01-01T00:00:00Z'), $live->{uuid}, 'by times');
+    is($found->('--to', $_), '', "before $_") for '2025-11-30T00:00:00Z', '2025-11-29';
+    is($found->('--to', '2025-12-01', '--signer', 'zoe@example.org'), '', 'all filters must fit');
+    is($found->('--from', '2025-12-01', '--limit', 1, '--before', $made->[2]{uuid}), $made->[1]{uuid}, 'the next page');
+    said_is(3, qr/no such organization/, 'submission', 'list', '--organization', 'nobody', '--external-id', 'x');
+}
+
 sub uuids { join ' ', map { $_->{uuid} } @{ $_[0] } }
 
 subtest 'list and show' => sub {
@@ -39,6 +62,7 @@ subtest 'list and show' => sub {
     is_deeply([@$row{qw(name organization email environment state signers completed)}],
         ['Lease 2', $org->{name}, $org->{email}, 'test', 'open', 2, 1], 'the columns of a row');
     said_is(3, qr/no submission with the uuid of --before/, @of, '--before', $nobody);
+    filters(\@made, $live);
 
     my $shown = ctl('submission', 'show', $made[1]{uuid});
     is_deeply([map { $_->{state} } @{ $shown->{people} }], ['completed', 'sent'], 'show has the signers');

@@ -9,8 +9,7 @@
 --     OR (a.before IS NOT NULL AND NOT EXISTS (SELECT 1 FROM table x WHERE x.uuid = lower(a.before)))
 
 CREATE VIEW overview_row AS
-    SELECT s.id, s.organization_id, u.uuid AS user_uuid, s.uuid, s.environment, o.name AS organization, u.email, s.name,
-           s.state,
+    SELECT s.id, s.uuid, s.environment, o.name AS organization, u.email, s.name, s.state,
            (SELECT count(*) FROM signer g WHERE g.submission_id = s.id AND g.state <> 'replaced') AS signers,
            (SELECT count(*) FROM signer g WHERE g.submission_id = s.id AND g.state = 'completed') AS completed,
            s.created_at, s.updated_at, s.closed_at, s.expires_at, s.held_at, s.hold_reason
@@ -18,22 +17,41 @@ CREATE VIEW overview_row AS
     CROSS JOIN organization o ON o.id = s.organization_id
     CROSS JOIN user_account u ON u.id = s.user_id
 
--- @op admin_submission_list(organization text?, user uuid?, environment text?, state text?, before uuid?, limit int)
---     → ok overview[] | missing
+-- The submissions s that the list shows, of those that `source` finds. Without an external id they are read by their
+-- ids, the newest first, until the list is full. The first line of `search` is the folded name.
+-- @macro EVERY() submission s
+-- @macro EXTERNAL() user_account x CROSS JOIN submission s INDEXED BY submission_external
+--     ON s.user_id = x.id AND s.organization_id = x.organization_id AND s.environment IN ('test', 'production')
+--     AND s.external_id = a.external_id
+-- @macro FOUNDBY(source, given) WITH a(which, user, environment, state, before, n, signer, since, until, name, external_id) AS (
+--     SELECT %s, lower(%s), %s, %s, lower(%s), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, %s),
+--     o AS MATERIALIZED (@WHICH()),
+--     unknown AS MATERIALIZED (SELECT 1 FROM a WHERE @UNKNOWN(submission)),
+--     page AS MATERIALIZED (
+--     SELECT s.id FROM a CROSS JOIN @source()
+--     WHERE (a.external_id IS NOT NULL) = given AND NOT EXISTS (SELECT 1 FROM unknown)
+--       AND (a.which IS NULL OR s.organization_id = (SELECT id FROM o))
+--       AND (a.user IS NULL OR s.user_id = (SELECT u.id FROM user_account u WHERE u.uuid = a.user))
+--       AND (a.environment IS NULL OR s.environment = a.environment)
+--       AND (a.state IS NULL OR s.state = a.state)
+--       AND (a.before IS NULL OR s.id < (SELECT b.id FROM submission b WHERE b.uuid = a.before))
+--       AND (a.since IS NULL OR s.created_at >= a.since) AND (a.until IS NULL OR s.created_at < a.until)
+--       AND (a.name IS NULL OR instr(substr(s.search, 1, instr(s.search || char(10), char(10)) - 1), a.name) > 0)
+--       AND (a.signer IS NULL OR EXISTS (SELECT 1 FROM signer g
+--                                        WHERE g.submission_id = s.id AND g.email = a.signer COLLATE NOCASE))
+--     ORDER BY s.id DESC LIMIT (SELECT n FROM a))
+--     SELECT 'missing', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM unknown
+--     UNION ALL
+--     SELECT * FROM (SELECT 'ok', @OVERVIEW(r) FROM page CROSS JOIN overview_row r ON r.id = page.id ORDER BY r.id DESC)
+
+-- @op admin_submission_list(organization text?, user uuid?, environment text?, state text?, before uuid?, limit int,
+--     signer text?, since time?, until time?, name text?, external_id text?) → ok overview[] | missing
 -- @answer
-WITH a(which, user, environment, state, before, n) AS (SELECT %s, lower(%s), %s, %s, %s, CAST(%s AS INTEGER)),
-o AS MATERIALIZED (@WHICH()),
-unknown AS MATERIALIZED (SELECT 1 FROM a WHERE @UNKNOWN(submission))
-SELECT 'missing', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM unknown
-UNION ALL
-SELECT * FROM (SELECT 'ok', @OVERVIEW(r) FROM a CROSS JOIN overview_row r
-               WHERE NOT EXISTS (SELECT 1 FROM unknown)
-                 AND (a.which IS NULL OR r.organization_id = (SELECT id FROM o))
-                 AND (a.user IS NULL OR r.user_uuid = a.user)
-                 AND (a.environment IS NULL OR r.environment = a.environment)
-                 AND (a.state IS NULL OR r.state = a.state)
-                 AND (a.before IS NULL OR r.id < (SELECT b.id FROM submission b WHERE b.uuid = lower(a.before)))
-               ORDER BY r.id DESC LIMIT (SELECT n FROM a))
+-- @if external_id
+@FOUNDBY(EXTERNAL, 1)
+
+-- @answer
+@FOUNDBY(EVERY, 0)
 
 -- A signer's uuid is the secret of their link, so only its first characters are shown, as in logs.
 -- @op admin_submission_get(submission uuid) → ok body | missing
