@@ -259,7 +259,7 @@ $(call obj,src/model/caption.c): $(O)/embed/dates.h
 $(call obj,$(MOD_SRC)): private OWN_CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 $(call obj,src/ctl/config.c src/ctl/print.c): private OWN_CPPFLAGS += -DSR_DEFAULT_CONFIG='"$(DEFAULT_CONFIG)"'
-$(call obj,src/ctl/main.c): private OWN_CPPFLAGS += -DSR_VERSION='"$(VERSION)"'
+$(call obj,src/ctl/main.c src/ctl/doctor.c): private OWN_CPPFLAGS += -DSR_VERSION='"$(VERSION)"'
 $(call obj,src/ctl/main.c): include/mod_sigreq.h
 $(call obj,$(SIGND_SRC)): private OWN_CPPFLAGS += $(SIGND_CPPFLAGS)
 

@@ -64,6 +64,16 @@ static sr_error_t *make_timestamps(ctl_t *ctl, sr_timestamps_t **timestamps)
     return sr_timestamps_create(timestamps, &options, ctl->pool);
 }
 
+sr_error_t *ctl_try_timestamp(ctl_t *ctl, const char **authority)
+{
+    sr_timestamps_t *timestamps;
+    sr_stamp_t stamp = {.token = NULL};
+    SR_TRY(make_timestamps(ctl, &timestamps));
+    SR_TRY(sr_timestamps_make(timestamps, &stamp, 1, ctl->pool));
+    *authority = stamp.authority;
+    return NULL;
+}
+
 /* Reads --renew, or SigreqRenew: days, such as 90d, or none. */
 static sr_error_t *read_renew(ctl_t *ctl, apr_interval_time_t *renew)
 {

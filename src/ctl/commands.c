@@ -124,6 +124,9 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
                           "its parameters, as in DBDParams; the password is in PGPASSWORD or PGPASSFILE",
                           ctl_check_params},
     [OPTION_TARGET] = {"target", "FOLDER", "the folder of the backup, which is made if it is missing", ctl_check_text},
+    [OPTION_MAIL] = {"mail", "ADDRESS", "send a test mail to this address", ctl_check_email},
+    [OPTION_WEBHOOK] = {"webhook", "URL", "call this URL with the event test", ctl_check_url},
+    [OPTION_ASK_TIMESTAMP] = {"ask-timestamp", NULL, "get one timestamp from the authorities of SigreqTimestamp", NULL},
     [OPTION_QUICK] = {"quick", NULL, "compare only sizes, without reading the documents", NULL},
 };
 
@@ -235,6 +238,10 @@ const ctl_command_t ctl_commands[] = {
      "Saves the database (sigreq.dump, or sigreq.db with SQLite) and the documents in a folder. httpd may run. The "
      "next backup in this folder copies only new documents, and moves deleted ones to its folder quarantine for 30 "
      "days. Without the seal and the configuration of httpd. Exits with 1 if a document is missing or damaged."},
+    {"doctor", "", ctl_doctor, 0, {OPTION_MAIL, OPTION_WEBHOOK, OPTION_ASK_TIMESTAMP, OPTION_COUNT},
+     "Checks what the service needs, one line each, with what to do: httpd -t, versions, database, clocks, documents, "
+     "free space, seal, links, mail and timestamps. Run it as root on the host of the service. Changes nothing, and "
+     "sends something only with an option. Exits with 1 if a line says fail."},
     {"archive", "", ctl_archive, -1,
      {OPTION_UUID, OPTION_TIMESTAMP, OPTION_AUTHORITIES, OPTION_PROXY, OPTION_RENEW, OPTION_PROOFS, OPTION_CERTIFICATE,
       OPTION_TEST_CERTIFICATE, OPTION_SEALS, OPTION_HELPER, OPTION_COUNT},

@@ -176,6 +176,21 @@ sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enoug
     return error;
 }
 
+const char *ctl_directive(ctl_t *ctl, const char *name)
+{
+    const char *text = NULL, *words = NULL, *word;
+
+    if (ctl_config_text(ctl, &text) || !text) return NULL;
+    if (ctl_httpd_printed(text) && ctl_httpd_block(ctl, &text, text)) return NULL;
+    char *last, *lines = apr_pstrdup(ctl->pool, text);
+    for (char *line = apr_strtok(lines, "\n", &last); line; line = apr_strtok(NULL, "\n", &last)) {
+        word = next_word(&line, ctl->pool);
+        if (!word || strcasecmp(word, name) != 0 || !(word = next_word(&line, ctl->pool))) continue;
+        words = all_words(words ? apr_pstrcat(ctl->pool, words, " ", word, NULL) : word, &line, ctl->pool);
+    }
+    return words;
+}
+
 /* ---------------------------------------------------------------------------------------- the connection */
 
 /* Creates the file of an SQLite database for the owner of its folder. SQLite itself would create it for root, and

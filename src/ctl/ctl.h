@@ -5,8 +5,9 @@
  * · check.c (checks values of options) · config.c (finds the database) · httpd.c (asks httpd for its configuration) ·
  * documents.c (opens the documents folder) · each.c (walks over blobs and submissions) · evidence.c (compares
  * submissions with their events) · owner.c (changes the user) · new_folder.c (writes a folder that appears only when it
- * is complete) · database.c, people.c, accounts.c, requests.c, gc.c, copy.c, backup.c, erase.c, archive.c, export.c,
- * exported.c, seal.c, rotation.c, own.c, verify.c (the commands) · print.c (prints results as text and as JSON) */
+ * is complete) · database.c, people.c, accounts.c, requests.c, gc.c, copy.c, backup.c, doctor.c, erase.c, archive.c,
+ * export.c, exported.c, seal.c, rotation.c, own.c, verify.c (the commands) · print.c (prints results as text and as
+ * JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -106,6 +107,9 @@ typedef enum ctl_option_id_t {
     OPTION_TO_DRIVER,
     OPTION_TO_PARAMS,
     OPTION_TARGET,
+    OPTION_MAIL,
+    OPTION_WEBHOOK,
+    OPTION_ASK_TIMESTAMP,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -175,6 +179,8 @@ const char *ctl_check_url(const char **value, apr_pool_t *pool); /* "none" becom
  * first `enough` of them were given, the file is read only if --config names it. `spare`: it is no error if the
  * default file cannot be read. */
 sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enough, bool spare);
+/* Returns the words of all lines of a directive, or NULL if the configuration does not have it. */
+const char *ctl_directive(ctl_t *ctl, const char *name);
 /* Sets *text to the configuration, or to NULL. */
 sr_error_t *ctl_config_text(ctl_t *ctl, const char **text);
 /* Opens the database and sets ctl->driver and ctl->handle, which are closed with the pool. If `create` is true, a
@@ -192,8 +198,12 @@ bool ctl_run_program(char *const *arguments, const char **out, const char **erro
 /* Sets *text to the configuration as httpd prints it, or to NULL if there is no httpd here, or none with this module.
  * SIGREQ_HTTPD of the environment is the command that starts it. */
 sr_error_t *ctl_ask_httpd(ctl_t *ctl, const char **text);
+/* Runs httpd -t. *said is what it writes to stderr. Returns false if there is no httpd here. */
+bool ctl_configtest(ctl_t *ctl, bool *valid, const char **said);
 /* Returns true if httpd has printed this text. */
 bool ctl_httpd_printed(const char *text);
+/* Returns the version of the module that has printed a text, or NULL if httpd has not printed it. */
+const char *ctl_httpd_version(const char *text, apr_pool_t *pool);
 /* Returns a name (const char *) of a server for each database of such a text. */
 const apr_array_header_t *ctl_httpd_servers(const char *text, apr_pool_t *pool);
 /* Sets *chosen to the directives of the server that --server names. It is not needed if there is one database. */
@@ -202,6 +212,8 @@ sr_error_t *ctl_httpd_block(ctl_t *ctl, const char **chosen, const char *text);
 /* -------------------------------------------------------------------------------------------- documents.c */
 /* Opens the database and the documents, with the rights of the owner of the (local) folder. */
 sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents);
+/* Opens the documents of a database that is open already. */
+sr_error_t *ctl_open_places(ctl_t *ctl, sr_blobs_t **documents);
 /* Finds a folder or (s3://) makes the client of a bucket, with the rights of its owner. `name` is the option or
  * directive that has the text. */
 sr_error_t *ctl_find_place(ctl_t *ctl, sr_place_t *place, const char *name, const char *text);
@@ -324,6 +336,7 @@ sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);
 sr_error_t *ctl_db_copy(ctl_t *ctl);
 sr_error_t *ctl_backup(ctl_t *ctl);
+sr_error_t *ctl_doctor(ctl_t *ctl);
 sr_error_t *ctl_org_create(ctl_t *ctl);
 sr_error_t *ctl_org_list(ctl_t *ctl);
 sr_error_t *ctl_org_quota(ctl_t *ctl);
@@ -362,6 +375,11 @@ sr_error_t *ctl_seal_rotate(ctl_t *ctl);
 sr_error_t *ctl_verify(ctl_t *ctl);
 
 /* ------------------------------------------------------------------------------------------------ print.c */
+/* Asks the database that is open. *risk is why it can lose committed data, or that it accepts too few connections for
+ * httpd, or NULL (database.c). */
+sr_error_t *ctl_database_risk(ctl_t *ctl, const sr_installation_row_t **row, const char **risk);
+/* Gets a timestamp from the authorities of the configuration, and sets the name of the authority (archive.c). */
+sr_error_t *ctl_try_timestamp(ctl_t *ctl, const char **authority);
 /* Prints one object, or an array of objects with these members as columns. Takes over the reference. Members whose
  * names end in "_at" are times and are printed as ISO 8601, those in "_on" are days. */
 void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns);

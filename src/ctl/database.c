@@ -14,19 +14,26 @@
 
 static const char *const columns[] = {"driver", "version", "latest", "current", "problem", "risk", NULL};
 
-/* Adds why the database can lose committed data, if it can, or that it accepts too few connections for httpd. */
+sr_error_t *ctl_database_risk(ctl_t *ctl, const sr_installation_row_t **row, const char **risk)
+{
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_ping(ctl->database, &outcome, row, ctl->database->servers, ctl->pool));
+    const int connections = (int)(*row)->connections;
+    const int needed = ctl->given[OPTION_CONNECTIONS] ? (int)apr_atoi64(ctl->values[OPTION_CONNECTIONS]) : 0;
+    *risk = (*row)->risk;
+    if (!*risk && connections && connections < needed + SR_SPARE_CONNECTIONS)
+        *risk = apr_psprintf(ctl->pool, "it accepts %d connections, and httpd may open %d: set max_connections to %d",
+                             connections, needed, needed + SR_SPARE_CONNECTIONS);
+    return NULL;
+}
+
 static sr_error_t *add_risk(json_t *report, ctl_t *ctl)
 {
     const sr_installation_row_t *row;
-    sr_outcome_t outcome;
+    const char *risk;
     SR_TRY(ctl_use_store(ctl));
-    SR_TRY(sr_store_ping(ctl->database, &outcome, &row, ctl->database->servers, ctl->pool));
-    const apr_int64_t needed = ctl->given[OPTION_CONNECTIONS] ? apr_atoi64(ctl->values[OPTION_CONNECTIONS]) : 0;
-    if (row->risk) json_object_set_new(report, "risk", json_string(row->risk));
-    else if (row->connections && row->connections < needed + SR_SPARE_CONNECTIONS)
-        json_object_set_new(report, "risk",
-                            json_sprintf("it accepts %d connections, and httpd may open %d: set max_connections to %d",
-                                         (int)row->connections, (int)needed, (int)needed + SR_SPARE_CONNECTIONS));
+    SR_TRY(ctl_database_risk(ctl, &row, &risk));
+    if (risk) json_object_set_new(report, "risk", json_string(risk));
     return NULL;
 }
 

@@ -67,9 +67,14 @@ sr_error_t *ctl_find_place(ctl_t *ctl, sr_place_t *place, const char *name, cons
 
 sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents)
 {
+    SR_TRY(ctl_open_store(ctl));
+    return ctl_open_places(ctl, documents);
+}
+
+sr_error_t *ctl_open_places(ctl_t *ctl, sr_blobs_t **documents)
+{
     sr_place_t place;
 
-    SR_TRY(ctl_open_store(ctl));
     if (!ctl->given[OPTION_DOCUMENTS])
         return sr_error(ctl->pool, SR_EBADREQUEST,
                         "no folder of documents is named: give --documents, or --config with SigreqDocuments");

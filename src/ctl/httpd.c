@@ -30,7 +30,7 @@ bool ctl_run_program(char *const *arguments, const char **out, const char **erro
     if (pid > 0) (void)sr_descriptor_receive(out, &length, output[0], MOST, 0, pool);
     close(output[0]);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    char text[2000];
+    char text[16000];
     const apr_ssize_t got = sr_descriptor_read(fileno(notes), text, sizeof text, 0);
     if (got > 0) *errors = apr_pstrmemdup(pool, text, (apr_size_t)got);
     (void)fclose(notes);
@@ -42,17 +42,40 @@ bool ctl_httpd_printed(const char *text)
     return strncmp(text, MARK, strlen(MARK)) == 0;
 }
 
-sr_error_t *ctl_ask_httpd(ctl_t *ctl, const char **text)
+/* Returns the words that start httpd with these arguments, or NULL if it is not here. */
+static char **command_of(const char *arguments, apr_pool_t *pool)
 {
     const char *command = getenv("SIGREQ_HTTPD");
-    const char *out, *errors;
     char **words;
 
-    *text = NULL;
     if (!command) command = access("/usr/sbin/apache2ctl", X_OK) == 0 ? "/usr/sbin/apache2ctl" : "/usr/sbin/httpd";
-    if (apr_tokenize_to_argv(apr_pstrcat(ctl->pool, command, " -t -D DUMP_SIGREQ", NULL), &words, ctl->pool)
-        || access(*words, X_OK) != 0)
+    if (apr_tokenize_to_argv(apr_pstrcat(pool, command, arguments, NULL), &words, pool) || access(*words, X_OK) != 0)
         return NULL;
+    return words;
+}
+
+bool ctl_configtest(ctl_t *ctl, bool *valid, const char **said)
+{
+    char **words = command_of(" -t", ctl->pool);
+    const char *out;
+
+    if (words) *valid = ctl_run_program(words, &out, said, ctl->pool);
+    return words != NULL;
+}
+
+const char *ctl_httpd_version(const char *text, apr_pool_t *pool)
+{
+    const char *version = text + strlen(MARK);
+    return ctl_httpd_printed(text) ? apr_pstrmemdup(pool, version, strcspn(version, "\n")) : NULL;
+}
+
+sr_error_t *ctl_ask_httpd(ctl_t *ctl, const char **text)
+{
+    char **words = command_of(" -t -D DUMP_SIGREQ", ctl->pool);
+    const char *out, *errors;
+
+    *text = NULL;
+    if (!words) return NULL;
     if (!ctl_run_program(words, &out, &errors, ctl->pool)) {
         return sr_error(ctl->pool, SR_EBADREQUEST,
                         "%s cannot read httpd's configuration. Repair it, or give --config FILE:\n%s", *words, errors);

@@ -80,6 +80,12 @@ typedef struct sr_mail_t {
     const sr_mail_templates_t *translated; /* by language number (sr_language); NULL: all use `templates` */
 } sr_mail_t;
 
+/* Sets url and folder, user and password from what SigreqSMTP names, and the sender from SigreqMailFrom. Returns false
+ * if no mail is sent. */
+bool sr_mail_read(sr_mail_t *mail, const char *smtp, const char *from, apr_pool_t *pool);
+/* Sets the name (or NULL) and the address of "name <address>" or "address". */
+void sr_mail_read_box(const char **name, const char **address, const char *text, apr_pool_t *pool);
+
 /* Like sr_call_begin, for an invitation (the body of sr_invitation_row). Returns NULL and sets *fault if it cannot be
  * sent. */
 CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char **fault,

@@ -4,12 +4,52 @@
 #include "jobs/call.h"
 
 #include <apr_encode.h>
+#include <apr_uri.h>
 #include <string.h>
 
 #include "jobs/letter.h"
 
 #define CONNECT_LIMIT_MS 5000L
 #define MAIL_LIMIT_MS 20000L
+
+#define MAILDIR "maildir:"
+
+/* --- the configuration */
+
+static char *unescaped(const char *text, apr_pool_t *pool)
+{
+    char *copy = apr_pstrdup(pool, text);
+
+    if (copy) (void)sr_text_decode_percent(copy, NULL);
+    return copy;
+}
+
+void sr_mail_read_box(const char **name, const char **address, const char *text, apr_pool_t *pool)
+{
+    const char *open = strchr(text, '<');
+    apr_size_t length = open ? (apr_size_t)(open - text) : 0;
+
+    while (length && text[length - 1] == ' ') length--;
+    *name = length ? apr_pstrmemdup(pool, text, length) : NULL;
+    *address = open ? apr_pstrmemdup(pool, open + 1, strlen(open) - 2) : text;
+}
+
+bool sr_mail_read(sr_mail_t *mail, const char *smtp, const char *from, apr_pool_t *pool)
+{
+    apr_uri_t uri;
+
+    sr_mail_read_box(&mail->from_name, &mail->from_address, from, pool);
+    if (!strncmp(smtp, MAILDIR, sizeof MAILDIR - 1)) {
+        mail->folder = smtp + sizeof MAILDIR - 1;
+        return true;
+    }
+    if (!*smtp || apr_uri_parse(pool, smtp, &uri) || !uri.hostname) return false;
+    mail->user = unescaped(uri.user, pool);
+    mail->password = unescaped(uri.password, pool);
+    mail->url = apr_pstrcat(pool, uri.scheme, "://", uri.hostname, uri.port_str ? ":" : "",
+                            uri.port_str ? uri.port_str : "", NULL);
+    return true;
+}
 
 /* --- headers */
 

@@ -3,7 +3,6 @@
 #include <httpd.h>
 #include <http_log.h>
 #include <apr_file_io.h>
-#include <apr_uri.h>
 
 #include "mod_sigreq.h"
 #include "run/run.h"
@@ -61,38 +60,13 @@ static void read_templates(sr_mail_t *mail, const char *folder, server_rec *serv
     mail->translated = list;
 }
 
-static char *unescaped(const char *text, apr_pool_t *pool)
-{
-    char *copy = apr_pstrdup(pool, text);
-    if (copy) (void)sr_text_decode_percent(copy, NULL);
-    return copy;
-}
-
-static void read_mailbox(const char **name, const char **address, const char *text, apr_pool_t *pool)
-{
-    const char *open = strchr(text, '<');
-    apr_size_t length = open ? (apr_size_t)(open - text) : 0;
-    while (length && text[length - 1] == ' ') length--;
-    *name = length ? apr_pstrmemdup(pool, text, length) : NULL;
-    *address = open ? apr_pstrmemdup(pool, open + 1, strlen(open) - 2) : text;
-}
-
 const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool)
 {
     sr_mail_t *mail = apr_pcalloc(pool, sizeof *mail);
     const char *nobody;
-    apr_uri_t uri;
-    mail->folder = sr_conf_maildir(conf->smtp);
-    if (!mail->folder) {
-        if (!*conf->smtp || apr_uri_parse(pool, conf->smtp, &uri)) return NULL;
-        mail->user = unescaped(uri.user, pool);
-        mail->password = unescaped(uri.password, pool);
-        mail->url = apr_pstrcat(pool, uri.scheme, "://", uri.hostname, uri.port_str ? ":" : "",
-                                uri.port_str ? uri.port_str : "", NULL);
-    }
-    read_mailbox(&mail->from_name, &mail->from_address, conf->mail_from, pool);
+    if (!sr_mail_read(mail, conf->smtp, conf->mail_from, pool)) return NULL;
     mail->names_requester = conf->mail_requester;
-    if (*conf->mail_test_to) read_mailbox(&nobody, &mail->test_to, conf->mail_test_to, pool);
+    if (*conf->mail_test_to) sr_mail_read_box(&nobody, &mail->test_to, conf->mail_test_to, pool);
     read_templates(mail, conf->mail_templates, main_server, pool);
     return mail;
 }

@@ -61,7 +61,7 @@ my @commands = ('config', 'db init', 'db upgrade', 'db status', 'org create', 'o
     'token list', 'token rotate', 'token revoke', 'token webhooks', 'submission list', 'submission show',
     'submission cancel',
     'submission hold', 'submission release', 'submission delete', 'export', 'delivery list', 'delivery redeliver',
-    'gc', 'check', 'documents adopt', 'db copy', 'backup', 'org seal', 'seal create', 'seal show', 'verify');
+    'gc', 'check', 'documents adopt', 'db copy', 'backup', 'doctor', 'org seal', 'seal create', 'seal show', 'verify');
 for my $command (@commands) {
     like($out, qr/^  sigreqctl $command\b/m, "help names $command");
     my ($one) = exits(0, "help of $command", split(/ /, $command), '--help');
