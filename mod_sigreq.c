@@ -37,16 +37,16 @@ static void *api_context(const sr_service_t *service, const sr_conf_t *conf, apr
 
 static void *web_context(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool)
 {
-    sr_web_t *web = apr_palloc(pool, sizeof *web);
-    *web = (sr_web_t){.service = service,
-                      .theme = conf->theme,
-                      .frame_ancestors = conf->frame_ancestors,
-                      .privacy_url = conf->privacy_url,
-                      .help_url = conf->help_url,
-                      .verify_page = conf->verify_page,
-                      .max_file_size = conf->max_file_size,
-                      .max_request_size = conf->max_request_size};
-    return web;
+    const sr_web_t web = {.service = service,
+                          .theme = conf->theme,
+                          .frame_ancestors = conf->frame_ancestors,
+                          .privacy_url = conf->privacy_url,
+                          .help_url = conf->help_url,
+                          .terms_url = conf->terms_url,
+                          .verify_page = conf->verify_page,
+                          .max_file_size = conf->max_file_size,
+                          .max_request_size = conf->max_request_size};
+    return apr_pmemdup(pool, &web, sizeof web);
 }
 
 /* The parts of a location. */

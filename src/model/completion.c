@@ -136,10 +136,16 @@ static const json_t *event_of(const work_t *work, const char *kind, const char *
     return NULL;
 }
 
-static bool has_zone(sr_zone_t *zone, const work_t *work, const char *signer)
+/* Returns what is recorded of the moment when a signer signed, or NULL. */
+static const json_t *signed_detail(const work_t *work, const char *signer)
 {
     const json_t *event = signer ? event_of(work, "signed", signer) : NULL;
-    const json_t *detail = event ? json_object_get(event, "detail") : NULL;
+    return event ? json_object_get(event, "detail") : NULL;
+}
+
+static bool has_zone(sr_zone_t *zone, const work_t *work, const char *signer)
+{
+    const json_t *detail = signed_detail(work, signer);
     const char *name = detail ? sr_json_string(detail, "timeZone") : NULL;
     if (!name) return false;
     *zone = (sr_zone_t){name, (int)json_integer_value(json_object_get(detail, "utcOffset"))};
@@ -277,6 +283,7 @@ static json_t *signer_rows(const work_t *work, const sr_signer_t *signer, json_t
 {
     const char *version = signer->consent;
     const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
+    const json_t *detail = signed_detail(work, signer->uuid);
     const apr_time_t done = signer->completed_at;
     sr_zone_t zone;
     json_t *rows = json_array();
@@ -291,6 +298,7 @@ static json_t *signer_rows(const work_t *work, const sr_signer_t *signer, json_t
     add(rows, label(work, "browser"), signer->user_agent);
     add(rows, version ? apr_pstrcat(work->pool, label(work, "consent"), " (", version, ")", NULL) : "",
         consent ? consent->text : version);
+    add(rows, label(work, "terms"), detail ? sr_json_string(detail, "termsUrl") : NULL);
     return rows;
 }
 

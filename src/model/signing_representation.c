@@ -132,8 +132,8 @@ static void set_progress(json_t *object, const sr_signing_t *signing)
     json_object_set_new(object, "refusalReason", sr_json_string_or_null(signer->refusal_reason));
 }
 
-json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_t *consent, const char *link,
-                                  apr_pool_t *pool)
+json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_t *consent, const char *terms_url,
+                                  const char *link, apr_pool_t *pool)
 {
     const sr_submission_t *submission = &signing->submission;
     const sr_signer_t *signer = signing->signer;
@@ -149,6 +149,7 @@ json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_
     json_object_set_new(terms, "version", json_string(consent->version));
     json_object_set_new(terms, "language", json_string(consent->language));
     json_object_set_new(terms, "text", json_string(consent->text));
+    if (*terms_url) json_object_set_new(terms, "termsUrl", json_string(terms_url));
     json_object_set_new(object, "consent", terms);
     const bool sees = !sr_signing_may_see(signing, pool);
     json_object_set_new(object, "documents", sees ? documents(signing, link, pool) : json_array());

@@ -226,8 +226,9 @@ void sr_signer_remind(sr_signer_t *signer, apr_time_t when, bool automatic);
 /* Called after the last signature: completes the submission and sets its certificate of completion. */
 void sr_signing_certify(sr_signing_t *signing, const char *sha256, apr_off_t size);
 /* Returns the representation for a signer: everything that they may know, without secrets of other signers. `link` is
- * the path or URL of their link. The URLs in it begin with `link`. New reference. */
-json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_t *consent, const char *link,
-                                  apr_pool_t *pool);
+ * the path or URL of their link. The URLs in it begin with `link`. `terms_url` is the page that is linked beside the
+ * consent, or "". New reference. */
+json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_t *consent, const char *terms_url,
+                                  const char *link, apr_pool_t *pool);
 
 #endif

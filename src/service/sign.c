@@ -11,6 +11,7 @@ typedef struct signing_t {
     sr_blobs_t *documents;
     const sr_signature_t *signature;
     const sr_consent_t *consent;
+    const char *terms_url;       /* the page that was linked beside the consent, or "" */
     json_t *evidence;            /* what the event says of each document */
     apr_array_header_t *waiting; /* waiting_t: signed, and not sealed yet */
     apr_pool_t *parts;           /* what was appended and is not stored yet */
@@ -243,6 +244,7 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
     s->waiting = apr_array_make(transition->pool, 4, sizeof(waiting_t));
     json_object_set_new(detail, "signatureType", json_string(s->signature->kind));
     json_object_set_new(detail, "consent", json_string(s->consent->version));
+    if (*s->terms_url) json_object_set_new(detail, "termsUrl", json_string(s->terms_url));
     if (transition->client->time_zone) {
         json_object_set_new(detail, "timeZone", json_string(transition->client->time_zone));
         json_object_set_new(detail, "utcOffset", json_integer(transition->client->utc_offset));
@@ -263,9 +265,10 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
 }
 
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
-                            const sr_signature_t *signature, const sr_consent_t *consent, apr_pool_t *pool)
+                            const sr_signature_t *signature, const sr_consent_t *consent, const char *terms_url,
+                            apr_pool_t *pool)
 {
-    signing_t s = {.signature = signature, .consent = consent};
+    signing_t s = {.signature = signature, .consent = consent, .terms_url = terms_url};
     SR_TRY(sr_service_documents(&s.documents, service, pool));
     SR_TRY(sr_service_folder(service, s.documents, pool));
     const sr_subject_t subject = {.signer = (*signing)->signer->uuid};

@@ -13,7 +13,7 @@
 #define UPLOAD "multipart/form-data"
 
 typedef struct form_t {
-    const char *action, *consent, *version, *typed, *reason, *time_zone, *utc_offset;
+    const char *action, *consent, *version, *terms_url, *typed, *reason, *time_zone, *utc_offset;
     char *image; /* NULL: there is no such part */
     apr_size_t image_size;
 } form_t;
@@ -33,10 +33,10 @@ bool sr_web_answers_json(sr_http_t *http)
 
 static sr_error_t *read_form(form_t *form, sr_http_t *http)
 {
-    const sr_http_field_t fields[] = {{"action", &form->action},          {"consent", &form->consent},
-                                      {"consentVersion", &form->version}, {"typed", &form->typed},
-                                      {"reason", &form->reason},          {"timeZone", &form->time_zone},
-                                      {"utcOffset", &form->utc_offset},   {NULL, NULL}};
+    const sr_http_field_t fields[] = {
+        {"action", &form->action},      {"consent", &form->consent},      {"consentVersion", &form->version},
+        {"termsUrl", &form->terms_url}, {"typed", &form->typed},          {"reason", &form->reason},
+        {"timeZone", &form->time_zone}, {"utcOffset", &form->utc_offset}, {NULL, NULL}};
     return sr_http_read_form(http, fields);
 }
 
@@ -54,10 +54,10 @@ static sr_error_t *begin_part(void *baton, const sr_part_t *part)
 {
     receiver_t *receiver = baton;
     form_t *form = receiver->form;
-    const sr_http_field_t fields[] = {{"action", &form->action},          {"consent", &form->consent},
-                                      {"consentVersion", &form->version}, {"typed", &form->typed},
-                                      {"reason", &form->reason},          {"timeZone", &form->time_zone},
-                                      {"utcOffset", &form->utc_offset},   {NULL, NULL}};
+    const sr_http_field_t fields[] = {
+        {"action", &form->action},      {"consent", &form->consent},      {"consentVersion", &form->version},
+        {"termsUrl", &form->terms_url}, {"typed", &form->typed},          {"reason", &form->reason},
+        {"timeZone", &form->time_zone}, {"utcOffset", &form->utc_offset}, {NULL, NULL}};
     receiver->text = NULL;
     /* a form sends a file field that was left empty as a part with an empty file name */
     receiver->is_image = !strcmp(part->name, "image") && part->filename && *part->filename && !form->image;
@@ -141,6 +141,16 @@ static sr_error_t *read_name(sr_web_action_t *action, const char *name, apr_pool
     return NULL;
 }
 
+/* Finds the page that was linked beside the text: the one in the request, which must be the one that the signing page
+ * shows now. So the evidence has no page that was not shown. */
+static sr_error_t *read_terms(sr_web_action_t *action, sr_http_t *http, const char *terms_url)
+{
+    action->terms_url = sr_web_of(http)->terms_url;
+    if (!terms_url || !strcmp(terms_url, action->terms_url)) return NULL;
+    return sr_error(http->pool, SR_ECONFLICT,
+                    "termsUrl is not the page that is linked now. Load the signing page again");
+}
+
 /* Finds the text that the signer accepted: the one of the version in the request, else the one that the page shows. */
 static sr_error_t *read_consent(sr_web_action_t *action, sr_http_t *http, bool given, const char *version)
 {
@@ -186,6 +196,9 @@ static sr_error_t *read_json(sr_web_action_t *action, sr_http_t *http)
     if (version && !json_is_string(version))
         return sr_error(http->pool, SR_EBADREQUEST, "consentVersion must be a text");
     SR_TRY(read_consent(action, http, json_is_true(json_object_get(body, "consent")), json_string_value(version)));
+    const json_t *terms_url = json_object_get(body, "termsUrl");
+    if (terms_url && !json_is_string(terms_url)) return sr_error(http->pool, SR_EBADREQUEST, "termsUrl must be a text");
+    SR_TRY(read_terms(action, http, json_string_value(terms_url)));
     read_json_zone(action, body);
     return read_json_signature(&action->signature, body, http->pool);
 }
@@ -201,6 +214,7 @@ sr_error_t *sr_web_read_action(sr_web_action_t *action, sr_http_t *http)
     SR_TRY(read_name(action, form.action, http->pool));
     if (action->action != SR_ACTION_SIGN) return NULL;
     SR_TRY(read_consent(action, http, form.consent && !strcmp(form.consent, "yes"), form.version));
+    SR_TRY(read_terms(action, http, form.terms_url));
     return form_signature(&action->signature, &form, http->pool);
 }
 

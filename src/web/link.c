@@ -51,7 +51,8 @@ void sr_web_begin(sr_http_t *http)
 static json_t *view_of(sr_http_t *http, const sr_signing_t *signing)
 {
     const sr_consent_t *consent = sr_consent_of_language(sr_web_language(http)->code);
-    return sr_signing_representation(signing, consent, sr_web_link(http, signing->signer->uuid), http->pool);
+    return sr_signing_representation(signing, consent, sr_web_of(http)->terms_url,
+                                     sr_web_link(http, signing->signer->uuid), http->pool);
 }
 
 static sr_error_t *reply_state(sr_http_t *http, const sr_signing_t *signing)
@@ -113,7 +114,8 @@ static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_web_act
     const sr_client_t client = client_with_zone(http, action);
     if (action->action == SR_ACTION_REFUSE)
         return sr_service_refuse(sr_web_of(http)->service, signing, &client, action->reason, http->pool);
-    return sr_service_sign(sr_web_of(http)->service, signing, &client, &action->signature, action->consent, http->pool);
+    return sr_service_sign(sr_web_of(http)->service, signing, &client, &action->signature, action->consent,
+                           action->terms_url, http->pool);
 }
 
 /* Checks before the body is read that the request does not come from another site and that the link exists. */

@@ -25,6 +25,7 @@ typedef struct sr_web_t {
     const char *frame_ancestors; /* the sources of frame-ancestors in the Content-Security-Policy, or "" */
     apr_off_t max_file_size, max_request_size;
     const char *privacy_url, *help_url; /* links on every page, or "" */
+    const char *terms_url;              /* link beside the text that signers agree to, or "" */
     bool verify_page;                   /* the verification page exists */
 } sr_web_t;
 static inline const sr_web_t *sr_web_of(const sr_http_t *http)
@@ -66,6 +67,7 @@ const char *sr_web_link(sr_http_t *http, const char *signer);
 typedef struct sr_web_action_t {
     sr_action_t action;
     const sr_consent_t *consent;          /* of SR_ACTION_SIGN: the text that was accepted */
+    const char *terms_url;                /* of SR_ACTION_SIGN: the page that was linked beside it, or "" */
     sr_signature_t signature;             /* of SR_ACTION_SIGN */
     const char *reason;                   /* of SR_ACTION_REFUSE, or NULL */
     const json_t *time_zone, *utc_offset; /* the browser's time zone, or NULL */

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-    ann, assertSealed, chromiumOnly, counted, create, devices, DONE, drawOn, field, finish, isWide,
-    leaveLastStep, moving, openSignature, place, ready, settled, shoot, shown, twice, typeSignature, until, visit,
+    ann, ask, assertAccessible, assertSealed, chromiumOnly, counted, create, devices, DONE, drawOn, field, finish,
+    isWide, leaveLastStep, moving, openSignature, place, ready, settled, shoot, shown, twice, typeSignature, until,
+    visit,
 } from './browser.mjs'
 import { contract } from './pdf.mjs'
 
@@ -386,15 +387,25 @@ test('a window that is turned in the last step does not stretch the signature', 
     })
 })
 
-test('links for privacy and help', async () => {
+test('links for privacy, help and terms', async () => {
     const made = await create()
     await visit(made.links[0].replace('/sign/', '/themed/sign/'), {}, async page => {
         await ready(page)
         const links = { Privacy: 'https://example.org/privacy', Help: 'https://example.org/help?a=1' }
         for (const [name, url] of Object.entries(links))
             assert.equal(await page.locator('.foot').getByRole('link', { name }).getAttribute('href'), url)
+        await openSignature(page)
+        await typeSignature(page)
+        const terms = page.locator('#finish').getByRole('link', { name: 'About electronic signatures' })
+        assert.equal(await terms.getAttribute('href'), 'https://example.org/esign/2?a=1&b=2')
+        await assertAccessible(page, 'the last step with a link')
+        await page.getByRole('button', { name: 'Agree and sign' }).click()
+        await shown(page, 'All done')
+        const { events } = await ask(`/signatures/${made.uuid}/audit`)
+        const { detail } = events.find(({ event }) => event === 'signed')
+        assert.equal(detail.termsUrl, 'https://example.org/esign/2?a=1&b=2', 'the evidence has it')
     })
-    await visit(made.links[0], {}, async page => {
+    await visit((await create()).links[0], {}, async page => {
         await ready(page)
         assert.equal(await page.getByRole('link', { name: 'Privacy' }).count(), 0)
     })

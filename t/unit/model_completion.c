@@ -99,7 +99,8 @@ static const char EVENTS[] =
     "{\"event\":\"opened\",\"at\":\"2026-11-20T19:00:00.000Z\",\"signer\":\"" ANN "\",\"ip\":\"10.0.0.7\","
     "\"userAgent\":\"Scanner/1\"},"
     "{\"event\":\"signed\",\"at\":\"2026-11-21T18:09:24.999Z\",\"signer\":\"" ANN "\",\"ip\":\"::1\",\"detail\":{"
-    "\"timeZone\":\"America/St_Johns\",\"utcOffset\":-210}}]";
+    "\"timeZone\":\"America/St_Johns\",\"utcOffset\":-210,"
+    "\"termsUrl\":\"https://x.org/terms\"}}]";
 
 static const json_t *texts_of(const char *code)
 {
@@ -148,6 +149,7 @@ static const char *const WANTED[] = {
     "{\"heading\":\"Bo O'Neil\",\"rows\":[[\"Identification\",\"Link distributed by the requester\"],"
     "[\"Opened\",\"2026-11-20 20:00:00 +00:00\"],[\"Signed\",\"2026-11-21 10:00:00 +00:00\"],"
     "[\"Signature\",\"Uploaded image\"],[\"IP address\",\"10.0.0.1\"],[\"Agreed to (unknown)\",\"unknown\"]]}",
+    ",[\"About electronic signatures\",\"https://x.org/terms\"]]}",
     "{\"event\":[\"2026-11-20 18:09:23 +00:00\",\"Request created\",\"Cy Owner, 10.0.0.9\"]},"
     "{\"event\":[\"2026-11-20 15:30:00 -03:30\",\"Documents opened\",\"\xC3\x89va Lee, 10.0.0.7, Scanner/1\"]},"
     "{\"event\":[\"2026-11-21 14:39:24 -03:30\",\"Signed\",\"\xC3\x89va Lee, ::1\"]},"

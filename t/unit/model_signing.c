@@ -250,7 +250,7 @@ static void check_view(const parts_t *parts, const char *name)
 
     signing->submission.certificate_sha256 = "cert";
     const json_t *const view =
-        sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
+        sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "", "/sign/link", pool), pool);
     const char *const text = sr_json_text(view, pool), *const alias =
                                                            sr_signer_alias(&(sr_signer_t){.uuid = ANN}, pool);
     for (i = 0; i < 3; i++)
@@ -263,7 +263,7 @@ static void test_view(void)
 {
     const sr_signing_t *const signing = signing_of(&(parts_t){.bo = OPENED}, BO);
     const json_t *const view =
-        sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
+        sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "", "/sign/link", pool), pool);
 
     is_str(member(view, "state"), "\"opened\"", "the state of the signer");
     is_str(member(view, "environment"), "\"production\"", "the environment");

@@ -102,6 +102,44 @@ subtest 'the consent text' => sub {
     is($signed->('by a form', form => \%form), '1-fr', 'the version of the form is used');
 };
 
+subtest 'the page that is linked beside the consent' => sub {
+    my $url    = 'https://example.org/esign/2?a=1&b=2';
+    my $made   = $make->();
+    my ($plain) = signers_of($made);
+    my $linked = Sigreq::Signer->new(link => $plain->{link} =~ s{/sign/}{/themed/sign/}r);
+    my $terms  = sub {
+        my $events = $client->get("/signatures/$_[0]{uuid}/audit")->json->{events};
+        my ($event) = grep { $_->{event} eq 'signed' } @$events;
+        return $event->{detail}{termsUrl};
+    };
+    is_deeply([sort keys %{ $plain->state->{consent} }], [qw(language text version)], 'by default there is none');
+    unlike($plain->get('', headers => {%html})->body, qr/About electronic signatures/, '… and the page has no link');
+    is($linked->state->{consent}{termsUrl}, $url, 'with SigreqTermsURL the state has it');
+    my $dom = $linked->get('', headers => {%html})->dom;
+    is_deeply([map { "$_->{href} $_->{target} $_->{rel}" } @{ $dom->find('.terms a')->to_array }],
+        [("$url _blank noopener noreferrer") x 2], '… the last step and the plain form link it');
+    is($dom->at('input[name=termsUrl]')->{value}, $url, '… the form sends what was shown');
+    is_error($linked->post(json => { %{ typed() }, termsUrl => $_->[0] }), @$_[1 .. 3])
+        for ['https://example.org/esign/1', 409, qr/^termsUrl is not the page that is linked now/, 'another page'],
+        ['', 409, qr/^termsUrl is not/, 'none, although one is linked'],
+        [7, 400, qr/^termsUrl must be a text/, 'a number'];
+    is($plain->post(json => { %{ typed() }, termsUrl => $url })->code, 409, 'a page, although none is linked');
+    is($linked->post(json => { %{ typed() }, termsUrl => $url })->code, 200, 'the signer signs');
+    is($terms->($made), $url, 'the audit trail has the URL');
+    my %form = (action => 'sign', typed => 'Ann', consent => 'yes');
+    for (['by a form', form => { %form, termsUrl => $url }], ['nothing said', json => typed()]) {
+        my ($how, %o) = @$_;
+        my $other = $make->();
+        my ($signer) = signers_of($other);
+        $signer->{link} =~ s{/sign/}{/themed/sign/};
+        $signer->post(%o);
+        is($terms->($other), $url, "the audit trail has it, $how");
+    }
+    my $other = $make->();
+    (signers_of($other))[0]->sign('Ann');
+    is($terms->($other), undef, 'without a link it has none');
+};
+
 subtest 'headers' => sub {
     my $headers = $ann->get('', headers => {%html})->headers;
     my $policy = $headers->header('Content-Security-Policy');

@@ -40,14 +40,14 @@ function listPlaces(dialog, fields, visit) {
     }
 }
 
-export function prepareFinish({ link, version, mark, fields, visit }) {
+export function prepareFinish({ link, consent, mark, fields, visit }) {
     const dialog = prepareDialog('finish'), memory = {}
     const button = dialog.querySelector('[data-confirm]')
     button.addEventListener('click', () => {
         if (!hasConsentInView(dialog, button)) return
-        const signature = toSend(mark())
+        const signature = toSend(mark()), { version: consentVersion, termsUrl = '' } = consent // what was shown here
         send(dialog, button, { link, label: 'sending' },
-            { action: 'sign', consent: true, consentVersion: version, signature, ...timeZone() }, memory)
+            { action: 'sign', consent: true, consentVersion, termsUrl, signature, ...timeZone() }, memory)
     })
     listPlaces(dialog, fields, visit)
     const canvas = dialog.querySelector('[data-review]')

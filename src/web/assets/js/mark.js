@@ -109,7 +109,7 @@ export function bodyOf(what) {
     const form = new FormData(), [head, base64] = image.split(',')
     if (what.action) form.set('action', what.action)
     if (what.consent) form.set('consent', 'yes')
-    for (const name of ['consentVersion', 'timeZone', 'utcOffset'])
+    for (const name of ['consentVersion', 'termsUrl', 'timeZone', 'utcOffset'])
         if (what[name] !== undefined) form.set(name, what[name])
     form.set('image', blobOf(head.slice(5).split(';')[0], base64), 'signature')
     return { body: form }

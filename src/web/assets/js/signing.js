@@ -24,7 +24,7 @@ export function startSigning(main) {
     const isPlaced = () => fields.some(field => field.mark)
     const keep = made => { remember(link, { draft: made }); setUnsent(Boolean(made) || isPlaced()) }
     const signature = prepareSignature({ announce, adopt, keep, draft })
-    const finish = prepareFinish({ link, version: state.consent.version, mark: () => mark, fields, visit })
+    const finish = prepareFinish({ link, consent: state.consent, mark: () => mark, fields, visit })
     prepareRefuse({ link })
 
     /** On a phone the text gets the width of the screen, and a tip says how it becomes larger. */
