@@ -74,6 +74,9 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_LIMIT] = {"limit", "N", "the largest number of rows; default: 100", ctl_check_limit},
     [OPTION_BEFORE] = {"before", "UUID", "continue after this row of the previous list", ctl_check_uuid},
     [OPTION_BY_SIGNER] = {"signer", "EMAIL", "only with this signer, also if they were replaced", ctl_check_email},
+    [OPTION_ONE_SIGNER] = {"signer", "EMAIL|LINK", "the signer: the email, or the link as 'submission show' shows it",
+                           ctl_check_text},
+    [OPTION_THEME] = {"theme", "FOLDER", "the theme of the mail, instead of SigreqTheme", ctl_check_text},
     [OPTION_SINCE] = {"from", "TIME",
                       "only those that were made at this time or later: 2027-01-31, or "
                       "2027-01-31T12:00:00Z",
@@ -202,6 +205,15 @@ const ctl_command_t ctl_commands[] = {
      "Shows a submission with its signers, documents and events. Signing links are not shown."},
     {"submission", "cancel", ctl_submission_cancel, 1, {OPTION_UUID, OPTION_REASON, OPTION_COUNT},
      "Withdraws an open submission, as its caller could. The links of signers who have not signed end."},
+    {"submission", "extend", ctl_submission_extend, 2, {OPTION_UUID, OPTION_EXPIRES, OPTION_COUNT},
+     "Gives an open submission another deadline, as its caller could."},
+    {"submission", "resend", ctl_submission_resend, 1, {OPTION_UUID, OPTION_ONE_SIGNER, OPTION_THEME, OPTION_COUNT},
+     "Reminds all signers whose turn it is, or one, by mail with their link. The submission must have been made with "
+     "sendEmail. A signer gets a mail once in 10 minutes at most."},
+    {"submission", "replace", ctl_submission_replace, 5,
+     {OPTION_UUID, OPTION_ONE_SIGNER, OPTION_FIRSTNAME, OPTION_LASTNAME, OPTION_EMAIL, OPTION_THEME, OPTION_COUNT},
+     "Puts another person in the place of a signer who has neither signed nor refused, as the caller could. The old "
+     "link ends. If the submission was made with sendEmail, the new signer gets an invitation when it is their turn."},
     {"submission", "hold", ctl_submission_hold, 2, {OPTION_UUID, OPTION_REASON, OPTION_COUNT},
      "Puts a submission under legal hold. It cannot be deleted until 'submission release'."},
     {"submission", "release", ctl_submission_release, 1, {OPTION_UUID, OPTION_COUNT}, "Ends a legal hold."},

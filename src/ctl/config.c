@@ -33,6 +33,7 @@ static const struct {
     {"SigreqTrust", OPTION_TRUST},
     {"SigreqHelper", OPTION_HELPER},
     {"SigreqCache", OPTION_CACHE},
+    {"SigreqTheme", OPTION_THEME},
     {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
     {"SigreqTimestamp", OPTION_TIMESTAMP},
     {"SigreqTimestampAuthorities", OPTION_AUTHORITIES},

@@ -71,6 +71,8 @@ typedef enum ctl_option_id_t {
     OPTION_LIMIT,
     OPTION_BEFORE,
     OPTION_BY_SIGNER,
+    OPTION_ONE_SIGNER,
+    OPTION_THEME,
     OPTION_SINCE,
     OPTION_UNTIL,
     OPTION_EXTERNAL_ID,
@@ -356,6 +358,9 @@ sr_error_t *ctl_token_revoke(ctl_t *ctl);
 sr_error_t *ctl_submission_list(ctl_t *ctl);
 sr_error_t *ctl_submission_show(ctl_t *ctl);
 sr_error_t *ctl_submission_cancel(ctl_t *ctl);
+sr_error_t *ctl_submission_extend(ctl_t *ctl);
+sr_error_t *ctl_submission_resend(ctl_t *ctl);
+sr_error_t *ctl_submission_replace(ctl_t *ctl);
 sr_error_t *ctl_submission_hold(ctl_t *ctl);
 sr_error_t *ctl_submission_release(ctl_t *ctl);
 sr_error_t *ctl_delivery_list(ctl_t *ctl);

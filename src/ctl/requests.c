@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* requests.c: sigreqctl submission and delivery: shows submissions and calls of webhooks of all organisations, cancels
- * submissions, and repeats calls. */
+ * submissions or changes them for support, and repeats calls. */
 #include "ctl/ctl.h"
 
 #include "service/setup.h"
@@ -70,6 +70,7 @@ sr_error_t *ctl_submission_show(ctl_t *ctl)
 /* Returns the message for a submission that is not there as the other commands give it. */
 static sr_error_t *said(const ctl_t *ctl, sr_error_t *error)
 {
+    if (error && error->code == SR_EGONE) return sr_error(ctl->pool, SR_ECONFLICT, "%s", error->message);
     return error && error->code == SR_ENOTFOUND ? sr_error(ctl->pool, SR_ENOTFOUND, no_submission) : error;
 }
 
@@ -78,6 +79,76 @@ sr_error_t *ctl_submission_cancel(ctl_t *ctl)
     SR_TRY(ctl_open_store(ctl));
     const sr_service_t service = {.database = ctl->database};
     SR_TRY(said(ctl, sr_service_withdraw(&service, ctl->values[OPTION_UUID], ctl->values[OPTION_REASON], ctl->pool)));
+    return show(ctl);
+}
+
+/* --- what its caller could do, for support */
+
+sr_error_t *ctl_submission_extend(ctl_t *ctl)
+{
+    const char *expires = sr_time_format(apr_atoi64(ctl->values[OPTION_EXPIRES]), ctl->pool), *view;
+    const sr_caller_t caller = {.submission = ctl->values[OPTION_UUID]};
+    apr_time_t expires_at;
+
+    SR_TRY(sr_deadline_read(&expires_at, expires, sr_time_now(), ctl->pool));
+    SR_TRY(ctl_open_store(ctl));
+    const sr_service_t service = {.database = ctl->database};
+    SR_TRY(said(ctl, sr_service_extend(&service, &view, &caller, expires_at, ctl->pool)));
+    return show(ctl);
+}
+
+/* Makes a service that writes mail, and finds the signers that are meant (const char *, uuids). */
+static sr_error_t *find_signers(ctl_t *ctl, sr_service_t *service, apr_array_header_t **signers)
+{
+    static const ctl_option_id_t wanted[] = {OPTION_THEME, OPTION_COUNT};
+    const char *which = ctl->values[OPTION_ONE_SIGNER];
+
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(ctl_read_config(ctl, wanted, 1, true));
+    *service = (sr_service_t){.database = ctl->database, .sends_mail = true, .theme = ctl->values[OPTION_THEME]};
+    SR_TRY(said(ctl, sr_service_signers(service, signers, ctl->values[OPTION_UUID], which, ctl->pool)));
+    if ((*signers)->nelts) return NULL;
+    if (which) return sr_error(ctl->pool, SR_ENOTFOUND, "The submission has no such signer");
+    return sr_error(ctl->pool, SR_ECONFLICT, "It is nobody's turn to sign");
+}
+
+/* Goes on after an error, because a signer may have been reminded a moment ago. */
+sr_error_t *ctl_submission_resend(ctl_t *ctl)
+{
+    const sr_caller_t caller = {.submission = ctl->values[OPTION_UUID]};
+    apr_array_header_t *signers;
+    sr_error_t *first = NULL;
+    sr_service_t service;
+
+    SR_TRY(find_signers(ctl, &service, &signers));
+    for (int i = 0; i < signers->nelts; i++) {
+        const char *view;
+        sr_error_t *error =
+            sr_service_remind(&service, &view, &caller, APR_ARRAY_IDX(signers, i, const char *), ctl->pool);
+        if (error && error->code == SR_ETOOMANY) error = sr_error(ctl->pool, SR_ECONFLICT, "%s", error->message);
+        if (!first) first = error;
+    }
+    SR_TRY(said(ctl, first));
+    return show(ctl);
+}
+
+sr_error_t *ctl_submission_replace(ctl_t *ctl)
+{
+    const sr_caller_t caller = {.submission = ctl->values[OPTION_UUID]};
+    json_t *person = json_pack("{s:s,s:s,s:s}", "firstname", ctl->values[OPTION_FIRSTNAME], "lastname",
+                               ctl->values[OPTION_LASTNAME], "email", ctl->values[OPTION_EMAIL]);
+    sr_replace_t request = {.person = sr_json_own(person, ctl->pool)};
+    apr_array_header_t *signers;
+    sr_service_t service;
+    const char *view;
+
+    SR_TRY(find_signers(ctl, &service, &signers));
+    if (signers->nelts > 1)
+        return sr_error(ctl->pool, SR_ECONFLICT,
+                        "%d signers have this email: give --signer the link that 'submission show' shows",
+                        signers->nelts);
+    request.signer = APR_ARRAY_IDX(signers, 0, const char *);
+    SR_TRY(said(ctl, sr_service_replace(&service, &view, &caller, &request, ctl->pool)));
     return show(ctl);
 }
 

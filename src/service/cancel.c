@@ -7,7 +7,7 @@
 
 typedef struct cancel_t {
     const char *reason; /* or NULL */
-    bool administrator;
+    const sr_subject_t *subject;
 } cancel_t;
 
 static sr_error_t *cancel(const sr_service_t *service, sr_transition_t *transition, void *baton)
@@ -19,7 +19,7 @@ static sr_error_t *cancel(const sr_service_t *service, sr_transition_t *transiti
     sr_submission_cancel(submission, transition->now, request->reason);
     json_t *detail = json_object();
     json_object_set_new(detail, "reason", sr_json_string_or_null(request->reason));
-    if (request->administrator) json_object_set_new(detail, "by", json_string("administrator"));
+    sr_subject_note(detail, request->subject);
     sr_transition_event(transition, NULL, "cancelled", detail);
     return NULL;
 }
@@ -27,7 +27,7 @@ static sr_error_t *cancel(const sr_service_t *service, sr_transition_t *transiti
 static sr_error_t *cancel_subject(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                                   const sr_client_t *client, const char *reason, apr_pool_t *pool)
 {
-    cancel_t request = {reason && !sr_text_is_blank(reason) ? reason : NULL, !subject->token_hash};
+    cancel_t request = {reason && !sr_text_is_blank(reason) ? reason : NULL, subject};
     const char *fault = request.reason ? sr_text_fault(reason, REASON_MAX_CHARACTERS, pool) : NULL;
     if (fault) return sr_error(pool, SR_EBADREQUEST, "A reason %s", fault);
     return sr_transition_run(service, signing, subject, client, cancel, &request, pool);

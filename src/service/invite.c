@@ -73,6 +73,7 @@ static sr_error_t *refuse(const sr_inviting_t *inviting, const taken_t *row, con
 sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_steady();
+    if (!inviting->service->mail_rates) return NULL; /* the administrator has no limits */
     list(inviting, addresses, pool);
     for (int i = 0; i < inviting->taken->nelts; i++) {
         const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);

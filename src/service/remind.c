@@ -10,8 +10,9 @@
 #include "service/transition.h"
 
 typedef struct reminding_t {
-    const char *signer;        /* the uuid of the signer to remind, on request; NULL: all whose reminder is due */
-    apr_array_header_t *taken; /* sr_inviting_t: what was counted */
+    const char *signer;          /* the uuid of the signer to remind, on request; NULL: all whose reminder is due */
+    const sr_subject_t *subject; /* who requests it */
+    apr_array_header_t *taken;   /* sr_inviting_t: what was counted */
     sr_inviter_t inviter;
     apr_time_t next; /* when the next automatic one is due, by the database's clock; 0: there is none */
 } reminding_t;
@@ -64,7 +65,9 @@ static sr_error_t *remind(const sr_service_t *service, sr_transition_t *transiti
     sr_signer_remind(signer, signing->clock, automatic);
     signing->submission.updated_at = transition->now;
     sr_transition_change(transition, signer);
-    sr_transition_event(transition, signer->uuid, "reminded", json_pack("{s:b}", "automatic", automatic));
+    json_t *detail = json_pack("{s:b}", "automatic", automatic);
+    if (!automatic) sr_subject_note(detail, reminding->subject);
+    sr_transition_event(transition, signer->uuid, "reminded", detail);
     json_array_append_new(transition->jobs,
                           sr_reminder_row(&signing->submission, signer, &reminding->inviter, transition->pool));
     return NULL;
@@ -89,14 +92,18 @@ sr_error_t *sr_service_remind(const sr_service_t *service, const char **represen
                               const char *signer, apr_pool_t *pool)
 {
     const sr_subject_t subject = {.token_hash = caller->token_hash, .submission = caller->submission};
-    reminding_t reminding = {.signer = signer, .taken = apr_array_make(pool, 1, sizeof(sr_inviting_t))};
+    reminding_t reminding = {
+        .signer = signer, .subject = &subject, .taken = apr_array_make(pool, 1, sizeof(sr_inviting_t))};
     sr_signing_t *signing;
     SR_TRY(sr_service_subject(service, &signing, &subject, pool));
     if (!sr_submission_signer(&signing->submission, signer)) return sr_error(pool, SR_ENOTFOUND, "Not found");
     if (!service->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE, "This service sends no mail (SigreqSMTP): nobody can be reminded");
-    reminding.inviter = (sr_inviter_t){signing->organization, signing->environment, service->set_base_url,
-                                       sr_service_brand(service, pool)};
+    if (!caller->token_hash && !signing->submission.send_email)
+        return sr_error(pool, SR_ECONFLICT, "This submission was made without sendEmail: its caller sends the links");
+    const sr_service_t own = sr_service_for_subject(service, &subject, signing);
+    reminding.inviter =
+        (sr_inviter_t){signing->organization, signing->environment, own.set_base_url, sr_service_brand(&own, pool)};
     sr_error_t *error = sr_transition_take(service, &signing, &subject, &caller->client, remind_one, &reminding, pool);
     if (error) give_back(&reminding);
     SR_TRY(error);

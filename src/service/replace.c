@@ -4,6 +4,11 @@
 #include "service/invite.h"
 #include "service/transition.h"
 
+typedef struct replacing_t {
+    const sr_replace_t *request;
+    const sr_subject_t *subject;
+} replacing_t;
+
 static json_t *replaced_json(const sr_submission_t *submission, const sr_signer_t *signer, apr_pool_t *pool)
 {
     json_t *row = sr_json_own(json_object(), pool);
@@ -23,7 +28,8 @@ static json_t *replaced_json(const sr_submission_t *submission, const sr_signer_
 
 static sr_error_t *replace(const sr_service_t *service, sr_transition_t *transition, void *baton)
 {
-    const sr_replace_t *request = baton;
+    const replacing_t *replacing = baton;
+    const sr_replace_t *request = replacing->request;
     sr_submission_t *submission = &transition->signing->submission;
     sr_signer_t *signer = sr_submission_signer(submission, request->signer), person;
     if (!signer) return sr_error(transition->pool, SR_ENOTFOUND, "Not found");
@@ -33,6 +39,7 @@ static sr_error_t *replace(const sr_service_t *service, sr_transition_t *transit
     transition->replaced = replaced_json(submission, signer, transition->pool);
     json_t *detail = json_pack("{s:s,s:s,s:s,s:s,s:s?}", "signer", signer->uuid, "replaces", signer->replaces,
                                "firstname", signer->firstname, "lastname", signer->lastname, "email", signer->email);
+    sr_subject_note(detail, replacing->subject);
     sr_transition_event(transition, NULL, "replaced", detail);
     if (signer->state != SR_SIGNER_WAITING) sr_transition_invite(service, transition, signer);
     return NULL;
@@ -52,10 +59,11 @@ sr_error_t *sr_service_replace(const sr_service_t *service, const char **represe
     const sr_subject_t subject = {.token_hash = caller->token_hash, .submission = caller->submission};
     sr_signing_t *signing;
     SR_TRY(sr_service_subject(service, &signing, &subject, pool));
+    const sr_service_t own = sr_service_for_subject(service, &subject, signing);
+    replacing_t replacing = {request, &subject};
     sr_inviting_t inviting = {service, signing->organization_uuid, signing->environment, NULL};
     SR_TRY(count_invitation(&inviting, signing, request, pool));
-    sr_error_t *error =
-        sr_transition_take(service, &signing, &subject, &caller->client, replace, (void *)request, pool);
+    sr_error_t *error = sr_transition_take(&own, &signing, &subject, &caller->client, replace, &replacing, pool);
     if (error) sr_invite_give_back(&inviting);
     SR_TRY(error);
     *representation = sr_submission_render(&signing->submission, pool);

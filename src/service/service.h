@@ -207,7 +207,9 @@ sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signin
                               const char *reason, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- cancel.c
- * What the caller of the API does with one of their submissions. *representation is what it is afterwards.
+ * What the caller of the API does with one of their submissions. *representation is what it is afterwards. extend,
+ * replace and remind are also for the administrator: caller->token_hash is NULL, and the service needs `database`,
+ * `theme` and `sends_mail`. They wait for no lock, count no limits of mail, and the event says who has acted.
  */
 typedef struct sr_caller_t {
     const char *token_hash, *submission;

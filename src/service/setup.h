@@ -115,6 +115,11 @@ sr_error_t *sr_service_archive_queue(const sr_service_t *service, apr_int64_t *d
 sr_error_t *sr_service_withdraw(const sr_service_t *service, const char *submission, const char *reason,
                                 apr_pool_t *pool);
 
+/* subject.c, for sigreqctl: sets *uuids (const char *) to the signers of a submission with this email, or whose uuid
+ * begins with these 8 characters; NULL: those whose turn it is. Errors: SR_ENOTFOUND, SR_EGONE. */
+sr_error_t *sr_service_signers(const sr_service_t *service, apr_array_header_t **uuids, const char *submission,
+                               const char *which, apr_pool_t *pool);
+
 /* hold.c, for sigreqctl: puts a submission under legal hold, or (`reason` is NULL) releases it. As above, this waits
  * for no lock. Errors: SR_ENOTFOUND, SR_ECONFLICT if it is held already, or not held, or deleted. */
 sr_error_t *sr_service_hold(const sr_service_t *service, const char *submission, const char *reason, apr_pool_t *pool);

@@ -3,6 +3,11 @@
  * made it, or for the service itself. */
 #include "service/private.h"
 
+#include <string.h>
+#include <strings.h>
+
+#define SHOWN 8 /* characters of a signer's uuid that the administrator sees (SR_OP_ADMIN_SUBMISSION_GET) */
+
 /* Without `version`, or if it is not the present one, *body is set, else NULL. */
 static sr_error_t *read_body(const char **body, const sr_service_t *service, const sr_subject_t *subject,
                              const char *version, apr_pool_t *pool)
@@ -38,4 +43,40 @@ sr_error_t *sr_service_subject_refresh(const sr_service_t *service, sr_signing_t
                                        apr_pool_t *pool)
 {
     return read_subject(service, signing, subject, (*signing)->version, pool);
+}
+
+sr_service_t sr_service_for_subject(const sr_service_t *service, const sr_subject_t *subject,
+                                    const sr_signing_t *signing)
+{
+    sr_service_t own = *service;
+    if (!subject->token_hash) own.set_base_url = signing->base_url;
+    return own;
+}
+
+void sr_subject_note(json_t *detail, const sr_subject_t *subject)
+{
+    if (!subject->token_hash) json_object_set_new(detail, "by", json_string("administrator"));
+}
+
+/* `which` is an email, or the beginning of the uuid that is shown; NULL: each signer whose turn it is. */
+static bool is_named(const sr_signer_t *signer, const char *which)
+{
+    if (!which) return signer->state == SR_SIGNER_SENT || signer->state == SR_SIGNER_OPENED;
+    return (signer->email && !strcasecmp(signer->email, which))
+           || (strlen(which) == SHOWN && !strncasecmp(signer->uuid, which, SHOWN));
+}
+
+sr_error_t *sr_service_signers(const sr_service_t *service, apr_array_header_t **uuids, const char *submission,
+                               const char *which, apr_pool_t *pool)
+{
+    const sr_subject_t subject = {.submission = submission};
+    sr_signing_t *signing;
+    SR_TRY(sr_service_subject(service, &signing, &subject, pool));
+    const apr_array_header_t *signers = signing->submission.signers;
+    *uuids = apr_array_make(pool, signers->nelts, sizeof(const char *));
+    for (int i = 0; i < signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+        if (is_named(signer, which)) APR_ARRAY_PUSH(*uuids, const char *) = signer->uuid;
+    }
+    return NULL;
 }

@@ -369,4 +369,55 @@ subtest 'a service that sends no mail' => sub {
     is(join(' ', events($made)), 'created', 'nothing is recorded');
 };
 
+serve();
+
+subtest 'by the administrator' => sub {
+    my $made = made([{ email => 'ann@y.org', firstname => 'Ann' }, { email => 'bob@y.org' }, { email => 'bob@y.org' }],
+        sendEmail => 'true');
+    my $mine = [{ email => 'zoe@y.org' }];
+    my @uuid = ($made->{uuid});
+    my $refused = sub {    # exit code, words
+        my ($code, @words) = @_;
+        ok(!eval { $apart->ctl('submission', @words) }, "@words[0, 2 .. $#words] is refused");
+        like($@, qr/exits with $code$/m, '… with the exit code');
+    };
+    my $by = sub { (grep { $_->{event} eq $_[0] }
+        @{ $client->get("/signatures/$uuid[0]/audit")->json->{events} })[-1]{detail}{by} // 'nobody' };
+
+    my $shown = $apart->ctl('submission', 'resend', @uuid, '--signer', 'ANN@y.org');
+    is(join(' ', map { $_->{event} } @{ $shown->{events} }), 'created reminded', 'one signer is reminded');
+    my ($mail) = gets('ann@y.org', 1, '… by mail');
+    like($mail->{plain}, qr{https://sign\.example\.org/sign/$made->{submitters}[0]{uuid}}, '… which has the link');
+    is($by->('reminded'), 'administrator', '… and the event says who did it');
+    $refused->(4, 'resend', @uuid);
+    gets('bob@y.org', 2, 'the others are reminded, although one was reminded a moment ago');
+    $refused->(3, 'resend', @uuid, '--signer', 'no@y.org');
+    $refused->(3, $_, $none, @{ { extend => ['2030-01-31'], replace => [qw(ann@y.org A B a@b.org)] }->{$_} // [] })
+        for qw(extend resend replace);
+
+    $apart->ctl('submission', 'extend', @uuid, '2030-05-17');
+    is(now_of($made)->{expiresAt}, '2030-05-17T00:00:00.000Z', 'another deadline');
+    is($by->('extended'), 'administrator', '… whose event says who set it');
+    $refused->(2, 'extend', @uuid, '2099-01-01');
+
+    $refused->(4, 'replace', @uuid, 'bob@y.org', 'Eve', 'Poe', 'eve@y.org');
+    $apart->ctl('submission', 'replace', @uuid, substr($made->{submitters}[1]{uuid}, 0, 8), 'Eve', 'Poe', 'eve@y.org');
+    my $new = now_of($made)->{submitters}[1];
+    is("$new->{firstname} $new->{email}", 'Eve eve@y.org', 'another signer');
+    isnt($new->{uuid}, $made->{submitters}[1]{uuid}, '… with a link of their own');
+    is($by->('replaced'), 'administrator', '… and the event says who did it');
+    my @mails;
+    wait_for(sub { @mails = mails('eve@y.org', 'sign') });
+    like($mails[0]{plain}, qr{https://sign\.example\.org/sign/$new->{uuid}}, '… who gets an invitation');
+    is($apart->ctl('check', '--evidence', '--documents', "$dir/documents")->{problems}[0], undef,
+        'the audit trail explains it') if -d "$dir/documents";
+
+    $client->post("/signatures/$uuid[0]/cancel");
+    $refused->(4, @$_) for ['resend', @uuid], ['extend', @uuid, '2030-01-31'],
+        ['replace', @uuid, qw(ann@y.org A B a@b.org)];
+    @uuid = made($mine)->{uuid};
+    $refused->(4, 'resend', @uuid);
+    is_deeply([mails('zoe@y.org', '.')], [], 'no mail for a submission without sendEmail');
+};
+
 done_testing;

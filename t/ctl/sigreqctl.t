@@ -59,7 +59,7 @@ is((exits(0, 'help as a word', 'help'))[0], $out, 'the same as a word');
 my @commands = ('config', 'db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'org rename',
     'org delete', 'user create', 'user list', 'user disable', 'user enable', 'user delete', 'token create',
     'token list', 'token rotate', 'token revoke', 'token webhooks', 'submission list', 'submission show',
-    'submission cancel',
+    'submission cancel', 'submission extend', 'submission resend', 'submission replace',
     'submission hold', 'submission release', 'submission delete', 'export', 'delivery list', 'delivery redeliver',
     'gc', 'check', 'documents adopt', 'db copy', 'backup', 'doctor', 'org seal', 'seal create', 'seal show', 'verify');
 for my $command (@commands) {
@@ -115,7 +115,8 @@ my @wrong = (
     [['submission', 'list', '--fro', '/a'], '--from must be'],
     [['documents', 'copy', '--from', '/a'], '--to is required'],
     (map { [['delivery', 'list', '--limit', $_], 'from 1 to 10000'] } '0', '10001', 'x'),
-    [['submission', 'hold', 'x'], '--reason is required'],
+    [['submission', 'hold', 'x'], '--reason is required'], [['submission', 'extend', 'x'], '--expires is required'],
+    [['submission', 'replace', 'x', 'a@x.org', 'Bob', 'Kay'], '--email is required'],
     [['export', 'ann@x.org'], '--out is required'], [['export', 'ann', 'x'], '--email must be of the form'],
     [['export', 'ann@x.org', 'x'], 'no folder of documents'],
     [['org', 'delete', 'a', '--erase'], 'no folder of documents'],
