@@ -78,10 +78,10 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
                            ctl_check_text},
     [OPTION_THEME] = {"theme", "FOLDER", "the theme of the mail, instead of SigreqTheme", ctl_check_text},
     [OPTION_SINCE] = {"from", "TIME",
-                      "only those that were made at this time or later: 2027-01-31, or "
+                      "only what was made at this time or later: 2027-01-31, or "
                       "2027-01-31T12:00:00Z",
                       ctl_check_since},
-    [OPTION_UNTIL] = {"to", "TIME", "only those that were made before this time, or until the end of this day (UTC)",
+    [OPTION_UNTIL] = {"to", "TIME", "only what was made before this time, or until the end of this day (UTC)",
                       ctl_check_until},
     [OPTION_EXTERNAL_ID] = {"external-id", "TEXT", "only with this externalId", ctl_check_text},
     [OPTION_REASON] = {"reason", "TEXT", "the reason", ctl_check_text},
@@ -223,6 +223,10 @@ const ctl_command_t ctl_commands[] = {
      "Writes everything that is stored about an email address to a new folder, for the person with this address: "
      "export.json, and the documents that they sign. Nothing in export.json is about other people. Reads all "
      "submissions."},
+    {"stats", "", ctl_stats, 0, {OPTION_ORGANIZATION, OPTION_SINCE, OPTION_UNTIL, OPTION_COUNT},
+     "Counts the submissions of each organization and environment that were created, completed and refused in each "
+     "month (UTC), and the bytes that were stored for them: uploads, signatures and certificates of completion. "
+     "Deleted submissions count, without bytes. Reads all submissions."},
     {"delivery", "list", ctl_delivery_list, 0,
      {OPTION_ORGANIZATION, OPTION_SUBMISSION, OPTION_FAILED, OPTION_LIMIT, OPTION_BEFORE, OPTION_COUNT},
      "Lists calls of webhooks and invitations, newest first, including unfinished ones."},

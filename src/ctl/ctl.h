@@ -357,6 +357,7 @@ sr_error_t *ctl_org_seal(ctl_t *ctl);
 sr_error_t *ctl_token_revoke(ctl_t *ctl);
 sr_error_t *ctl_submission_list(ctl_t *ctl);
 sr_error_t *ctl_submission_show(ctl_t *ctl);
+sr_error_t *ctl_stats(ctl_t *ctl);
 sr_error_t *ctl_submission_cancel(ctl_t *ctl);
 sr_error_t *ctl_submission_extend(ctl_t *ctl);
 sr_error_t *ctl_submission_resend(ctl_t *ctl);

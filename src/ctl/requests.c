@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requests.c: sigreqctl submission and delivery: shows submissions and calls of webhooks of all organisations, cancels
- * submissions or changes them for support, and repeats calls. */
+/* requests.c: sigreqctl submission, stats and delivery: shows submissions and calls of webhooks of all organisations,
+ * cancels submissions or changes them for support, and repeats calls. */
 #include "ctl/ctl.h"
 
 #include "service/setup.h"
@@ -14,6 +14,12 @@ static apr_int64_t rows_wanted(const ctl_t *ctl)
     return apr_atoi64(ctl->given[OPTION_LIMIT] ? ctl->values[OPTION_LIMIT] : ROWS);
 }
 
+/* Returns a time that was given as an option, or 0. */
+static apr_time_t time_of(const ctl_t *ctl, ctl_option_id_t option)
+{
+    return ctl->given[option] ? apr_atoi64(ctl->values[option]) : 0;
+}
+
 sr_error_t *ctl_submission_list(ctl_t *ctl)
 {
     static const char *const columns[] = {"uuid",    "organization", "email",   "environment", "state", "completed",
@@ -24,16 +30,30 @@ sr_error_t *ctl_submission_list(ctl_t *ctl)
 
     SR_TRY(ctl_open_store(ctl));
     if (ctl->given[OPTION_USER]) SR_TRY(ctl_find_user(ctl, &user));
-    const char *name = ctl->values[OPTION_NAME], *since = ctl->values[OPTION_SINCE], *until = ctl->values[OPTION_UNTIL];
+    const char *name = ctl->values[OPTION_NAME];
     if (name) name = sr_text_fold(sr_text_trimmed(name, ctl->pool), ctl->pool);
     SR_TRY(sr_store_admin_submission_list(
         ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION], user ? user->uuid : NULL,
         ctl->values[OPTION_ENVIRONMENT], ctl->values[OPTION_STATUS], ctl->values[OPTION_BEFORE], rows_wanted(ctl),
-        ctl->values[OPTION_BY_SIGNER], since ? apr_atoi64(since) : 0, until ? apr_atoi64(until) : 0, name,
+        ctl->values[OPTION_BY_SIGNER], time_of(ctl, OPTION_SINCE), time_of(ctl, OPTION_UNTIL), name,
         ctl->values[OPTION_EXTERNAL_ID], ctl->pool));
     SR_TRY(
         ctl_refusal(ctl, outcome, "There is no such organization, or no submission with the uuid of --before", NULL));
     return ctl_print_rows(ctl, SR_OP_ADMIN_SUBMISSION_LIST, rows, columns);
+}
+
+sr_error_t *ctl_stats(ctl_t *ctl)
+{
+    static const char *const columns[] = {"month",     "organization", "environment", "created",
+                                          "completed", "refused",      "bytes",       NULL};
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_stats(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION],
+                                time_of(ctl, OPTION_SINCE), time_of(ctl, OPTION_UNTIL), ctl->pool));
+    SR_TRY(ctl_refusal(ctl, outcome, CTL_NO_ORGANIZATION, NULL));
+    return ctl_print_rows(ctl, SR_OP_ADMIN_STATS, rows, columns);
 }
 
 /* Prints a submission as it is now. */

@@ -356,6 +356,8 @@ typedef enum sr_op_t {
     /* submission uuid → OK + the columns of overview and {"cancel_reason","external_id","people":[{"link" (the
      * beginning of the signer's uuid),…}],"documents":[…],"events":[…]} | MISSING */
     SR_OP_ADMIN_SUBMISSION_GET,
+    /* organization uuid or name|NULL, since|NULL, until|NULL → OK + stat, for each month (UTC) | MISSING. Reads all. */
+    SR_OP_ADMIN_STATS,
     /* organization uuid or name|NULL, submission uuid|NULL, success|NULL, call uuid|NULL, limit → OK + delivery, the
      * calls that are older than the named one (or all), newest first, also those that are not over | MISSING */
     SR_OP_ADMIN_DELIVERY_LIST,

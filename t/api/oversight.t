@@ -3,6 +3,7 @@
 # to them without a token while httpd runs.
 use strict;
 use warnings;
+use POSIX 'strftime';
 use Sigreq::Client;
 use Sigreq::Here qw(organisation ctl ctl_said is_error sql wait_for);
 use Sigreq::Multipart 'part';
@@ -76,6 +77,35 @@ subtest 'list and show' => sub {
     like($text, qr/^signers\nlink +state .*^documents\nuuid .*^events\nnumber /ms, 'the text has a table for each');
     unlike($text, qr/\Q$_->{uuid}/, 'the secret of a link is not shown') for @{ $made[1]{submitters} };
     said_is(3, qr/There is no such submission/, 'submission', 'show', $nobody);
+};
+
+subtest 'stats' => sub {
+    my $firm = organisation();
+    my ($here, $month) = ($firm->{test}, strftime('%Y-%m', gmtime));
+    my @made = map { $here->create(signers => Sigreq::Client::signers({}))->json } 1 .. 4;
+    my $live = $firm->{live}->create->json;
+    my @signers = map { (signers_of($_))[0] } @made;
+    $_->sign('Ann Lee') for @signers[0, 3];
+    $signers[1]->refuse;
+    my $bytes = 0;
+    for my $made (@made[0 .. 2]) {
+        my $now = $here->get("/signatures/$made->{uuid}")->json;
+        $bytes += length $here->get("/signatures/$made->{uuid}/documents/$_->{uuid}")->body for @{ $now->{documents} };
+    }
+    $bytes += length $here->get("/signatures/$made[0]{uuid}/certificate")->body;
+    is($here->delete("/signatures/$made[3]{uuid}")->code, 204, 'one is deleted');
+    my $stats = sub { ctl('stats', '--organization', $firm->{uuid}, @_) };
+    my ($production, $test) = @{ $stats->() };
+    is_deeply([@$test{qw(month organization uuid environment created completed refused bytes)}],
+        [$month, $firm->{name}, $firm->{uuid}, 'test', 4, 2, 1, $bytes], 'what happened in this month');
+    is_deeply([@$production{qw(environment created completed refused)}], ['production', 1, 0, 0], '… in production');
+    sql("UPDATE submission SET created_at = 1764460800000000 WHERE uuid = '$live->{uuid}'");    # 2025-11-30T00:00Z
+    is(join(' ', map {"$_->{month} $_->{environment}"} @{ $stats->() }), "2025-11 production $month test", 'by months');
+    is(join(' ', map { $_->{month} } @{ $stats->('--to', '2025-11-30') }), '2025-11', 'until a day');
+    is(join(' ', map { $_->{month} } @{ $stats->('--from', '2025-12-01') }), $month, 'from a day on');
+    like((ctl_said('stats', '--organization', $firm->{uuid}))[1], qr/^month +organization +environment +created /,
+        'a table');
+    said_is(3, qr/no such organization/, 'stats', '--organization', 'nobody');
 };
 
 subtest 'cancel' => sub {

@@ -59,7 +59,7 @@ is((exits(0, 'help as a word', 'help'))[0], $out, 'the same as a word');
 my @commands = ('config', 'db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'org rename',
     'org delete', 'user create', 'user list', 'user disable', 'user enable', 'user delete', 'token create',
     'token list', 'token rotate', 'token revoke', 'token webhooks', 'submission list', 'submission show',
-    'submission cancel', 'submission extend', 'submission resend', 'submission replace',
+    'submission cancel', 'submission extend', 'submission resend', 'submission replace', 'stats',
     'submission hold', 'submission release', 'submission delete', 'export', 'delivery list', 'delivery redeliver',
     'gc', 'check', 'documents adopt', 'db copy', 'backup', 'doctor', 'org seal', 'seal create', 'seal show', 'verify');
 for my $command (@commands) {

@@ -80,6 +80,43 @@ BEGIN
         FROM sigreq.overview_row r JOIN sigreq.submission s ON s.id = r.id WHERE r.uuid = p_submission), 'missing');
 END $$
 
+-- What happened to submissions: (organization_id, environment, at, created, completed, refused, bytes). A rewritten document
+-- is stored beside the upload, and a revision has only what was appended. Deleted submissions have no documents.
+CREATE VIEW sigreq.happened AS
+    SELECT organization_id, environment, created_at AS at, 1 AS created, 0 AS completed, 0 AS refused, 0::bigint AS bytes
+    FROM sigreq.submission
+    UNION ALL
+    SELECT organization_id, environment, closed_at, 0, (coalesce(outcome, state) = 'completed')::int,
+           (coalesce(outcome, state) = 'refused')::int, coalesce(certificate_size, 0)
+    FROM sigreq.submission WHERE closed_at IS NOT NULL
+    UNION ALL
+    SELECT s.organization_id, s.environment, s.created_at, 0, 0, 0, d.size + coalesce(d.rewritten_size, 0)
+    FROM sigreq.document d JOIN sigreq.submission s ON s.id = d.submission_id
+    UNION ALL
+    SELECT s.organization_id, s.environment, r.created_at, 0, 0, 0, r.size
+    FROM sigreq.revision r JOIN sigreq.document d ON d.uuid = r.document_uuid
+    JOIN sigreq.submission s ON s.id = d.submission_id
+
+-- @op admin_stats(organization text?, since time?, until time?) → ok stat[] | missing
+CREATE FUNCTION sigreq.admin_stats(p_organization text, p_since bigint, p_until bigint)
+RETURNS TABLE (outcome text, month text, organization text, uuid uuid, environment text, created bigint,
+    completed bigint, refused bigint, bytes bigint)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+@ONEORALL()
+    RETURN QUERY
+    SELECT 'ok', h.month, o.name, o.uuid, h.environment, h.created, h.completed, h.refused, h.bytes
+    FROM (SELECT to_char(to_timestamp(x.at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS month, x.organization_id,
+                 x.environment::text AS environment, sum(x.created)::bigint AS created,
+                 sum(x.completed)::bigint AS completed, sum(x.refused)::bigint AS refused, sum(x.bytes)::bigint AS bytes
+          FROM sigreq.happened x
+          WHERE (p_organization IS NULL OR x.organization_id = v_organization)
+            AND (p_since IS NULL OR x.at >= p_since) AND (p_until IS NULL OR x.at < p_until)
+          GROUP BY 1, 2, 3) h
+    JOIN sigreq.organization o ON o.id = h.organization_id
+    ORDER BY h.month, o.id, h.environment;
+END $$
+
 -- @op admin_delivery_list(organization text?, submission uuid?, success bool?, before uuid?, limit int)
 --     → ok delivery[] | missing
 CREATE FUNCTION sigreq.admin_delivery_list(p_organization text, p_submission uuid, p_success boolean, p_before uuid,

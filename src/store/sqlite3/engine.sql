@@ -68,6 +68,7 @@
 -- @row archiving {due int, made int}
 -- @row signing {body json?}
 -- @row quotas {unlimited int, below int, near int, reached int}
+-- @row stat {month text, organization text, uuid uuid, environment text, created int, completed int, refused int, bytes int}
 -- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
 -- @row token {id int, uuid uuid, name text, environment text, user_uuid uuid, firstname text, lastname text,
 --     email text, organization_uuid uuid, organization_name text, sent_webhook_url text?, signed_webhook_url

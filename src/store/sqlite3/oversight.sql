@@ -79,6 +79,37 @@ FROM a
 LEFT JOIN submission s ON s.uuid = a.submission
 LEFT JOIN overview_row r ON r.id = s.id
 
+-- What happened to submissions, as on PostgreSQL.
+CREATE VIEW happened AS
+    SELECT organization_id, environment, created_at AS at, 1 AS created, 0 AS completed, 0 AS refused, 0 AS bytes
+    FROM submission
+    UNION ALL
+    SELECT organization_id, environment, closed_at, 0, coalesce(outcome, state) = 'completed',
+           coalesce(outcome, state) = 'refused', coalesce(certificate_size, 0)
+    FROM submission WHERE closed_at IS NOT NULL
+    UNION ALL
+    SELECT s.organization_id, s.environment, s.created_at, 0, 0, 0, d.size + coalesce(d.rewritten_size, 0)
+    FROM document d CROSS JOIN submission s ON s.id = d.submission_id
+    UNION ALL
+    SELECT s.organization_id, s.environment, r.created_at, 0, 0, 0, r.size
+    FROM revision r CROSS JOIN document d ON d.uuid = r.document_uuid CROSS JOIN submission s ON s.id = d.submission_id
+
+-- @op admin_stats(organization text?, since time?, until time?) → ok stat[] | missing
+-- @answer
+WITH a(which, since, until) AS (SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
+o AS MATERIALIZED (@WHICH())
+SELECT 'missing', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
+UNION ALL
+SELECT * FROM (
+    SELECT 'ok', h.month, r.name, r.uuid, h.environment, h.created, h.completed, h.refused, h.bytes
+    FROM (SELECT strftime('%%Y-%%m', x.at / 1000000, 'unixepoch') AS month, x.organization_id, x.environment,
+                 sum(x.created) AS created, sum(x.completed) AS completed, sum(x.refused) AS refused, sum(x.bytes) AS bytes
+          FROM a CROSS JOIN happened x
+          WHERE (a.which IS NULL OR x.organization_id = (SELECT id FROM o))
+            AND (a.since IS NULL OR x.at >= a.since) AND (a.until IS NULL OR x.at < a.until)
+          GROUP BY 1, 2, 3) h CROSS JOIN organization r ON r.id = h.organization_id
+    ORDER BY h.month, r.id, h.environment)
+
 -- @op admin_delivery_list(organization text?, submission uuid?, success bool?, before uuid?, limit int)
 --     → ok delivery[] | missing
 -- @answer
