@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accounts.c: sigreqctl user disable, enable and delete, org rename and delete, token revoke. */
+/* accounts.c: sigreqctl user disable, enable, rename and delete, org show, rename and delete, token revoke. */
 #include "ctl/ctl.h"
 
 #include <string.h>
@@ -24,6 +24,23 @@ sr_error_t *ctl_user_disable(ctl_t *ctl)
 sr_error_t *ctl_user_enable(ctl_t *ctl)
 {
     return set_disabled(ctl, false);
+}
+
+sr_error_t *ctl_user_rename(ctl_t *ctl)
+{
+    const char *firstname = ctl->values[OPTION_FIRSTNAME], *lastname = ctl->values[OPTION_LASTNAME],
+               *email = ctl->values[OPTION_EMAIL];
+    const sr_user_row_t *user;
+    sr_outcome_t outcome;
+
+    if (!firstname && !lastname && !email)
+        return sr_error(ctl->pool, SR_EBADREQUEST, "--firstname, --lastname or --email is required");
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(ctl_find_user(ctl, &user));
+    SR_TRY(
+        sr_store_admin_user_rename(ctl->database, &outcome, &user, user->uuid, firstname, lastname, email, ctl->pool));
+    SR_TRY(ctl_refusal(ctl, outcome, CTL_NO_USER, "The organization has a user with this email"));
+    return ctl_print_row(ctl, SR_OP_ADMIN_USER_RENAME, user, ctl_user_columns);
 }
 
 /* --- deletion. `organization` or `user` is a uuid, and the other one NULL. */
@@ -95,6 +112,33 @@ sr_error_t *ctl_org_delete(ctl_t *ctl)
     SR_TRY(ctl_refusal(ctl, outcome, CTL_NO_ORGANIZATION, NULL));
     return delete_people(ctl, documents, row->uuid, NULL, ctl_row_json(SR_OP_ADMIN_ORGANIZATION_FIND, row),
                          ctl_organization_columns);
+}
+
+sr_error_t *ctl_org_show(ctl_t *ctl)
+{
+    static const char *const columns[] = {"uuid", "name", "quota",  "used",    "created_at",
+                                          "open", "held", "closed", "deleted", NULL};
+    const sr_organization_row_t *row;
+    const sr_remains_row_t *remains;
+    apr_array_header_t *users, *tokens;
+    sr_outcome_t outcome;
+
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(
+        sr_store_admin_organization_find(ctl->database, &outcome, &row, ctl->values[OPTION_ORGANIZATION], ctl->pool));
+    SR_TRY(ctl_refusal(ctl, outcome, CTL_NO_ORGANIZATION, NULL));
+    SR_TRY(sr_store_admin_remains(ctl->database, &outcome, &remains, row->uuid, NULL, ctl->pool));
+    SR_TRY(sr_store_admin_user_list(ctl->database, &outcome, &users, row->uuid, ctl->pool));
+    SR_TRY(sr_store_admin_token_list(ctl->database, &outcome, &tokens, row->uuid, NULL, sr_time_now(), 0, ctl->pool));
+    json_t *shown = sr_json_own(ctl_row_json(SR_OP_ADMIN_ORGANIZATION_FIND, row), ctl->pool);
+    json_object_update_new(shown, ctl_row_json(SR_OP_ADMIN_REMAINS, remains));
+    json_object_set_new(shown, "users", ctl_rows_json(SR_OP_ADMIN_USER_LIST, users));
+    json_object_set_new(shown, "tokens", ctl_rows_json(SR_OP_ADMIN_TOKEN_LIST, tokens));
+    ctl_print(ctl, json_incref(shown), columns);
+    if (ctl->given[OPTION_JSON]) return NULL;
+    ctl_print_part(ctl, "users", json_object_get(shown, "users"), ctl_user_columns);
+    ctl_print_part(ctl, "tokens", json_object_get(shown, "tokens"), ctl_token_columns);
+    return NULL;
 }
 
 sr_error_t *ctl_org_rename(ctl_t *ctl)

@@ -153,6 +153,9 @@ const ctl_command_t ctl_commands[] = {
     {"org", "create", ctl_org_create, 1, {OPTION_NAME, OPTION_QUOTA, OPTION_COUNT},
      "Makes an organization. Without --quota its submissions are unlimited."},
     {"org", "list", ctl_org_list, 0, {OPTION_COUNT}, "Lists all organizations."},
+    {"org", "show", ctl_org_show, 1, {OPTION_ORGANIZATION, OPTION_COUNT},
+     "Shows an organization with its users, its tokens, and how many submissions are open, under legal hold, closed or "
+     "deleted."},
     {"org", "quota", ctl_org_quota, 2, {OPTION_ORGANIZATION, OPTION_QUOTA, OPTION_COUNT},
      "Sets how many production submissions an organization may make. Existing submissions count."},
     {"org", "rename", ctl_org_rename, 2, {OPTION_ORGANIZATION, OPTION_NAME, OPTION_COUNT},
@@ -171,6 +174,10 @@ const ctl_command_t ctl_commands[] = {
      "Makes a user of an organization."},
     {"user", "list", ctl_user_list, 0, {OPTION_ORGANIZATION, OPTION_COUNT},
      "Lists the users of all organizations, or of one."},
+    {"user", "rename", ctl_user_rename, 1,
+     {OPTION_USER, OPTION_FIRSTNAME, OPTION_LASTNAME, OPTION_EMAIL, OPTION_ORGANIZATION, OPTION_COUNT},
+     "Gives a user another name or email. Signed documents and mails that were sent keep the old ones. A submission in "
+     "the API has the new ones after its next change."},
     {"user", "disable", ctl_user_disable, 1, {OPTION_USER, OPTION_ORGANIZATION, OPTION_COUNT},
      "Refuses all tokens of a user, also those that are made later, until 'user enable'. Signers can still sign "
      "the user's submissions, and webhooks are still called."},

@@ -341,6 +341,7 @@ sr_error_t *ctl_backup(ctl_t *ctl);
 sr_error_t *ctl_doctor(ctl_t *ctl);
 sr_error_t *ctl_org_create(ctl_t *ctl);
 sr_error_t *ctl_org_list(ctl_t *ctl);
+sr_error_t *ctl_org_show(ctl_t *ctl);
 sr_error_t *ctl_org_quota(ctl_t *ctl);
 sr_error_t *ctl_user_create(ctl_t *ctl);
 sr_error_t *ctl_user_list(ctl_t *ctl);
@@ -348,6 +349,7 @@ sr_error_t *ctl_token_create(ctl_t *ctl);
 sr_error_t *ctl_token_list(ctl_t *ctl);
 sr_error_t *ctl_token_rotate(ctl_t *ctl);
 sr_error_t *ctl_token_webhooks(ctl_t *ctl);
+sr_error_t *ctl_user_rename(ctl_t *ctl);
 sr_error_t *ctl_user_disable(ctl_t *ctl);
 sr_error_t *ctl_user_enable(ctl_t *ctl);
 sr_error_t *ctl_user_delete(ctl_t *ctl);
@@ -391,6 +393,7 @@ sr_error_t *ctl_try_timestamp(ctl_t *ctl, const char **authority);
 void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns);
 /* Returns a row of an operation as it is printed, without its number in the database. New reference. */
 json_t *ctl_row_json(sr_op_t op, const void *row);
+json_t *ctl_rows_json(sr_op_t op, const apr_array_header_t *rows);
 /* Prints a row of an operation, or its rows. */
 sr_error_t *ctl_print_row(ctl_t *ctl, sr_op_t op, const void *row, const char *const *columns);
 sr_error_t *ctl_print_rows(ctl_t *ctl, sr_op_t op, const apr_array_header_t *rows, const char *const *columns);

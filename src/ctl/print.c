@@ -137,13 +137,18 @@ sr_error_t *ctl_print_row(ctl_t *ctl, sr_op_t op, const void *row, const char *c
     return NULL;
 }
 
-sr_error_t *ctl_print_rows(ctl_t *ctl, sr_op_t op, const apr_array_header_t *rows, const char *const *columns)
+json_t *ctl_rows_json(sr_op_t op, const apr_array_header_t *rows)
 {
     json_t *list = json_array();
 
     for (int i = 0; i < rows->nelts; i++)
         json_array_append_new(list, ctl_row_json(op, rows->elts + (size_t)i * (size_t)rows->elt_size));
-    ctl_print(ctl, list, columns);
+    return list;
+}
+
+sr_error_t *ctl_print_rows(ctl_t *ctl, sr_op_t op, const apr_array_header_t *rows, const char *const *columns)
+{
+    ctl_print(ctl, ctl_rows_json(op, rows), columns);
     return NULL;
 }
 

@@ -308,8 +308,7 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_ORGANIZATION_LIST,
     /* uuid or name, quota|NULL (NULL: unlimited) → OK + organization | MISSING */
     SR_OP_ADMIN_ORGANIZATION_QUOTA,
-    /* uuid, organization uuid or name, firstname, lastname, email, now → OK + user | MISSING (organization) |
-     * CONFLICT (the organization has a user with this email) */
+    /* uuid, organization, firstname, lastname, email, now → OK + user | MISSING (organization) | CONFLICT (email) */
     SR_OP_ADMIN_USER_CREATE,
     /* organization uuid or name, or NULL for all → OK + user, a row for each */
     SR_OP_ADMIN_USER_LIST,
@@ -329,6 +328,8 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_USER_FIND,
     /* user uuid, disabled ("true"|"false"), now → OK + user | MISSING. Disabling again does not change the time. */
     SR_OP_ADMIN_USER_DISABLE,
+    /* user uuid, firstname|NULL, lastname|NULL, email|NULL → OK + user | MISSING | CONFLICT (email) */
+    SR_OP_ADMIN_USER_RENAME,
     /* organization uuid or name, new name → OK + organization | MISSING | CONFLICT (name taken) */
     SR_OP_ADMIN_ORGANIZATION_RENAME,
     /* organization uuid or name → OK + organization | MISSING */

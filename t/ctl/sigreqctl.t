@@ -56,12 +56,13 @@ is((exits(0, 'help as a word', 'help'))[0], $out, 'the same as a word');
     local $ENV{COLUMNS} = 1000;
     unlike((exits(0, 'help on a wide terminal', '--help'))[0], qr/^ {32}\S/m, '… no line is divided with COLUMNS');
 }
-my @commands = ('config', 'db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'org rename',
-    'org delete', 'user create', 'user list', 'user disable', 'user enable', 'user delete', 'token create',
-    'token list', 'token rotate', 'token revoke', 'token webhooks', 'submission list', 'submission show',
-    'submission cancel', 'submission extend', 'submission resend', 'submission replace', 'stats',
-    'submission hold', 'submission release', 'submission delete', 'export', 'delivery list', 'delivery redeliver',
-    'gc', 'check', 'documents adopt', 'db copy', 'backup', 'doctor', 'org seal', 'seal create', 'seal show', 'verify');
+my @commands = ('config', 'db init', 'db upgrade', 'db status', 'org create', 'org list', 'org show', 'org quota',
+    'org rename', 'org delete', 'user create', 'user list', 'user disable', 'user enable', 'user delete',
+    'user rename', 'token create', 'token list', 'token rotate', 'token revoke', 'token webhooks',
+    'submission list', 'submission show', 'submission cancel', 'submission extend', 'submission resend',
+    'submission replace', 'stats', 'submission hold', 'submission release', 'submission delete', 'export',
+    'delivery list', 'delivery redeliver', 'gc', 'check', 'documents adopt', 'db copy', 'backup', 'doctor',
+    'org seal', 'seal create', 'seal show', 'verify');
 for my $command (@commands) {
     like($out, qr/^  sigreqctl $command\b/m, "help names $command");
     my ($one) = exits(0, "help of $command", split(/ /, $command), '--help');
@@ -107,6 +108,7 @@ my @wrong = (
         '9' x 30 . 'd', '36501d'),
     [['token', 'revoke'], '--uuid, --user or --organization'],
     [['token', 'revoke', '--children', '--user', 'a'], 'name one token'],
+    [['user', 'rename', 'a@x.org'], '--firstname, --lastname or --email is required'],
     [['org', 'rename', 'a'], '--name is required'], [['user', 'delete'], '--user is required'],
     [['org', 'list', '--json=yes'], 'has no value'],
     [['submission', 'list', '--status', 'sent'], 'must be open, completed'],
@@ -312,6 +314,13 @@ sub users {
     is(@{ json('user list of one', @to, 'user', 'list', '--organization', $org->{uuid}) }, 0,
         'the other organisation has no user');
     exits(3, 'users of nobody', @to, 'user', 'list', '--org', 'nobody');
+    my $renamed = json('user rename', @to, 'user', 'rename', 'ann@x.org', '--lastname', 'Poe', '--email', 'ann@y.org');
+    is_deeply([@$renamed{qw(uuid firstname lastname email)}], [$user->{uuid}, qw(Ann Poe ann@y.org)], 'renamed');
+    json('another user', @to, 'user', 'create', '--org', 'Org B', qw(Bea Kay bea@x.org));
+    exits(4, 'an email that is taken', @to, 'user', 'rename', 'ann@y.org', '--email', 'BEA@x.org');
+    exits(3, 'renaming nobody', @to, 'user', 'rename', 'no@x.org', '--email', 'ann@y.org');
+    json('user delete', @to, 'user', 'delete', 'bea@x.org');
+    json('user rename', @to, 'user', 'rename', $user->{uuid}, '--lastname', 'Lee', '--email', 'Ann@x.org');
     return $user;
 }
 
@@ -422,6 +431,12 @@ sub work {
     my $org = organizations(@to);
     my $token = tokens(users($org, @to), @to);
     leaving(@to);
+    my $shown = json('org show', @to, 'org', 'show', 'Org B');
+    is_deeply([$shown->{name}, map { scalar @{ $shown->{$_} } } qw(users tokens)], ['Org B', 1, 4], 'an organisation');
+    is_deeply([@$shown{qw(open held closed deleted)}], [0, 0, 0, 0], '… has numbers');
+    like((exits(0, 'as text', @to, 'org', 'show', 'Org B'))[0], qr/^open +0\n.*^users\nuuid .*^tokens\nuuid /ms,
+        '… and tables');
+    exits(3, 'no such organisation', @to, 'org', 'show', 'nobody');
     my ($table) = exits(0, 'as text', @to, 'token', 'list', '--organization', 'Org B');
     like($table, qr/^uuid +organization_name .*\n\Q$token->{uuid}\E  Org B /, 'the list is a table');
     is(($table =~ tr/\n//), 5, 'the table has five lines');

@@ -25,6 +25,22 @@ BEGIN
     @ONE(USER, user_row, uuid, p_uuid, missing)
 END $$
 
+-- An argument that is NULL changes nothing.
+-- @op admin_user_rename(uuid uuid, firstname text?, lastname text?, email text?) → ok user | missing | conflict
+CREATE FUNCTION sigreq.admin_user_rename(p_uuid uuid, p_firstname text, p_lastname text, p_email text) RETURNS @USERS()
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    UPDATE sigreq.user_account
+    SET firstname = coalesce(p_firstname, firstname), lastname = coalesce(p_lastname, lastname),
+        email = coalesce(p_email, email)
+    WHERE uuid = p_uuid;
+    @ONE(USER, user_row, uuid, p_uuid, missing)
+EXCEPTION WHEN unique_violation THEN
+    outcome := 'conflict';
+    RETURN NEXT;
+END $$
+
 -- @op admin_organization_find(which text) → ok organization | missing
 CREATE FUNCTION sigreq.admin_organization_find(p_which text) RETURNS @ORGANIZATIONS()
 LANGUAGE plpgsql STABLE AS $$

@@ -29,6 +29,27 @@ SELECT 'ok', @USER(r) FROM a CROSS JOIN user_row r WHERE r.uuid = a.uuid
 -- @answer
 SELECT 'missing'
 
+-- An argument that is NULL changes nothing.
+-- @op admin_user_rename(uuid uuid, firstname text?, lastname text?, email text?) → ok user | missing | conflict write
+-- @answer
+WITH @ARGUMENTS
+SELECT 'conflict', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM a CROSS JOIN user_account u
+CROSS JOIN user_account x ON x.organization_id = u.organization_id AND x.id <> u.id AND x.email = a.email COLLATE NOCASE
+WHERE u.uuid = a.uuid
+
+WITH @ARGUMENTS
+UPDATE user_account
+SET firstname = coalesce(a.firstname, user_account.firstname), lastname = coalesce(a.lastname, user_account.lastname),
+    email = coalesce(a.email, user_account.email)
+FROM a WHERE user_account.uuid = a.uuid
+
+-- @answer
+WITH a(uuid) AS (SELECT lower(%s))
+SELECT 'ok', @USER(r) FROM a CROSS JOIN user_row r WHERE r.uuid = a.uuid
+
+-- @answer
+SELECT 'missing'
+
 -- @op admin_organization_find(which text) → ok organization | missing
 -- @answer
 WITH @ARGUMENTS,
