@@ -226,11 +226,13 @@ typedef struct sr_pdf_signature_t {
     apr_time_t time;
     bool test;              /* the appearances show the word TEST */
     const json_t *captions; /* from sr_captions_json, for the fields as they were prepared in this document; or NULL */
-    /* What all fields of the signer show. Exactly one of the three is set. */
+    /* What all fields of the signer show. Exactly one of the four is set. */
     const sr_ink_t *ink;
     const char *text;  /* UTF-8; at most 200 characters */
     const void *image; /* PNG, JPEG or WebP; at most 1 MiB and 4 million pixels */
     apr_size_t image_size;
+    const char *seal; /* UTF-8; at most 200 characters: the name of a seal, beside its mark */
+    bool right;       /* the mark is on the right of the name */
     /* sr_pdf_proof_t: what the document security store (DSS) has after this update. Proofs that it has already are not
      * written again. NULL, none, or more than the limits: nothing is added to it. */
     const apr_array_header_t *proofs;

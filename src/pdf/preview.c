@@ -15,6 +15,9 @@ void sr_pdf_signature_ask(json_t *request, const sr_pdf_signature_t *signature, 
         json_object_set(request, "ink", ink);
     if (signature->captions) json_object_set(request, "captions", (json_t *)signature->captions);
     if (signature->text) json_object_set_new(request, "text", json_string(signature->text));
+    if (signature->seal)
+        json_object_set_new(request, "seal",
+                            json_pack("{s:s,s:b}", "name", signature->seal, "right", signature->right));
     if (!signature->image) return;
     char *digits = apr_palloc(pool, 4 * (signature->image_size / 3 + 1) + 1);
     EVP_EncodeBlock((unsigned char *)digits, signature->image, (int)signature->image_size);

@@ -24,6 +24,7 @@ static const struct {
     {"ink", sr_pdfd_draw_ink},
     {"text", sr_pdfd_draw_text},
     {"image", sr_pdfd_draw_image},
+    {"seal", sr_pdfd_draw_seal},
 };
 
 const char *sr_pdfd_draw_any(sr_pdfd_drawing_t *drawing, const json_t *parameters, apr_pool_t *pool)

@@ -28,7 +28,11 @@ typedef const char *sr_pdfd_drawer_t(sr_pdfd_drawing_t *drawing, const json_t *v
 sr_pdfd_drawer_t sr_pdfd_draw_ink, sr_pdfd_draw_text, sr_pdfd_draw_image; /* ink.c, glyphs.c, image.c */
 /* glyphs.c: draws a line of plain text. A character that no font has becomes a question mark. */
 sr_pdfd_drawer_t sr_pdfd_draw_line;
-/* Draws the parameter that is present: "ink", "text" or "image". */
+/* glyphs.c: draws the mark of a seal beside a name in sans-serif type, so that nobody takes it for a person's
+ * signature. The value is {"name":"…","right":…}. With `right` the mark is on the right, for pages from right to left.
+ */
+sr_pdfd_drawer_t sr_pdfd_draw_seal;
+/* Draws the parameter that is present: "ink", "text", "image" or "seal". */
 sr_pdfd_drawer_t sr_pdfd_draw_any;
 /* Adds a path operator of a content stream (m, l, c, h), a line width (w, before a path that ends with S), or S or f.
  */

@@ -302,12 +302,64 @@ const char *sr_pdfd_draw_text(sr_pdfd_drawing_t *drawing, const json_t *value, a
     return wrong ? wrong : draw_analysed(drawing, text);
 }
 
-const char *sr_pdfd_draw_line(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)
+static const char *draw_line(sr_pdfd_drawing_t *drawing, sr_pdfd_style_t style, const json_t *value, apr_pool_t *pool)
 {
     text_t *text;
-    const char *wrong = begin(&text, drawing, SR_PDFD_PLAIN, value, pool);
+    const char *wrong = begin(&text, drawing, style, value, pool);
     if (wrong) return wrong;
     if (replace_unknown(text)) analyse(text);
     wrong = find_unknown(drawing, text, pool); /* no font has a question mark */
     return wrong ? wrong : draw_analysed(drawing, text);
+}
+
+const char *sr_pdfd_draw_line(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)
+{
+    return draw_line(drawing, SR_PDFD_PLAIN, value, pool);
+}
+
+/* ------------------------------------------------------------------------------------------------------- seals */
+
+#define SEAL_HEIGHT 3400.0 /* of a drawing with one line of text, and its least width */
+#define SEAL_WIDTH 14600.0
+#define SEAL_MIDDLE 360.0 /* the middle of capital letters */
+#define SEAL_RADIUS 1560.0
+#define SEAL_GAP 700.0
+#define SEAL_TEETH 24
+static const char SEAL_COLOUR[] = "0.09 0.17 0.39 RG 0.09 0.17 0.39 rg 1 J 1 j\n";
+
+static void draw_stroke(sr_pdfd_drawing_t *drawing, const double (*points)[2], int count, bool closed, double width)
+{
+    sr_pdfd_draw(drawing, 'w', &width, 1);
+    for (int i = 0; i < count; i++) sr_pdfd_draw(drawing, i ? 'l' : 'm', points[i], 2);
+    if (closed) sr_pdfd_draw(drawing, 'h', NULL, 0);
+    sr_pdfd_draw(drawing, 'S', NULL, 0);
+}
+
+/* Draws a disc with a toothed edge and a tick in it. */
+static void draw_disc(sr_pdfd_drawing_t *drawing, double x)
+{
+    const double tick[][2] = {{x - 620, SEAL_MIDDLE - 30}, {x - 170, SEAL_MIDDLE - 500}, {x + 660, SEAL_MIDDLE + 480}};
+    double edge[2 * SEAL_TEETH][2];
+    for (int i = 0; i < 2 * SEAL_TEETH; i++) {
+        const double radius = i % 2 ? SEAL_RADIUS : SEAL_RADIUS - 170, angle = M_PI * i / SEAL_TEETH;
+        edge[i][0] = x + radius * cos(angle);
+        edge[i][1] = SEAL_MIDDLE + radius * sin(angle);
+    }
+    draw_stroke(drawing, edge, 2 * SEAL_TEETH, true, 110);
+    draw_stroke(drawing, tick, 3, false, 260);
+}
+
+const char *sr_pdfd_draw_seal(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)
+{
+    const bool right = json_is_true(json_object_get(value, "right"));
+    const char *wrong = draw_line(drawing, SR_PDFD_BOLD, json_object_get(value, "name"), pool);
+    if (wrong) return wrong;
+    const double text = drawing->width, before = 2 * SEAL_RADIUS + SEAL_GAP;
+    draw_disc(drawing, right ? drawing->left + text + SEAL_GAP + SEAL_RADIUS : drawing->left - SEAL_GAP - SEAL_RADIUS);
+    drawing->width = fmax(before + text, SEAL_WIDTH);
+    drawing->left -= right ? drawing->width - before - text : before;
+    drawing->height = SEAL_HEIGHT;
+    drawing->bottom = SEAL_MIDDLE - SEAL_HEIGHT / 2;
+    drawing->colour = SEAL_COLOUR;
+    return NULL;
 }

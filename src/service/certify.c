@@ -174,7 +174,8 @@ static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
 }
 
 static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own, sr_pdf_composed_t *composed,
-                           const sr_transition_t *transition, const sr_cms_certificate_t *seal, sr_blobs_t *documents)
+                           bool *right, const sr_transition_t *transition, const sr_cms_certificate_t *seal,
+                           sr_blobs_t *documents)
 {
     const sr_signing_t *signing = transition->signing;
     json_t *events, *marks;
@@ -191,6 +192,7 @@ static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own,
                                   .verify_url = service->verify_url,
                                   .time = transition->now};
     SR_TRY(read_words(&completion, transition->pool));
+    *right = completion.rtl;
     const json_t *question = sr_json_own(sr_completion_certificate(&completion, transition->pool), transition->pool);
     SR_TRY(sr_pdf_compose(composed, own->pdf, question, transition->pool));
     return composed->reason ? sr_seal_failed(transition->pool, "composing the certificate", composed->reason) : NULL;
@@ -229,7 +231,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition,
         .contact = sr_signing_contact(transition->signing, transition->pool),
         .time = transition->now,
         .test = environment == SR_TEST,
-        .text = sealer};
+        .seal = sealer};
     sr_pdf_composed_t composed;
     sr_sealing_t sealing, *const sealings[] = {&sealing};
     sr_joined_t joined;
@@ -237,7 +239,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition,
     const char *owner = sr_owner_of(transition->signing->organization_uuid, environment, transition->pool);
     const sr_service_t own =
         sr_service_for_request(service, apr_pstrcat(transition->pool, owner, ".certificate", NULL), transition->pool);
-    SR_TRY(compose(service, &own, &composed, transition, sr_cms_identity_certificate(seal), documents));
+    SR_TRY(compose(service, &own, &composed, &what.right, transition, sr_cms_identity_certificate(seal), documents));
     SR_TRY(read_output(&text, composed.document, transition->pool));
     what.base_size = (apr_off_t)text.length;
     SR_TRY(prepare(&own, &joined, &text, documents, &composed, transition->pool));

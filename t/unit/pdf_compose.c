@@ -381,6 +381,26 @@ static void test_piles(void)
     apr_pool_destroy(pool);
 }
 
+/* The first outline of the drawing in a field. */
+static const char *first_outline(const char *name, apr_pool_t *pool)
+{
+    int status;
+    const char *objects = seal_run(&status, &bench, pool, "qpdf --qdf --object-streams=disable '%s' -", name);
+    const char *ink = strstr(objects, " rg 1 J 1 j\n"), *from = ink ? strstr(ink, " m\n") : NULL;
+    const char *end = from ? strstr(from, "\nh\n") : NULL;
+    return end ? apr_pstrmemdup(pool, from, (apr_size_t)(end - from)) : NULL;
+}
+
+/* Nobody takes the name of a seal for the signature of a person. */
+static void test_seal_drawing(apr_pool_t *pool)
+{
+    const char *written = first_outline("handwritten.pdf", pool), *sealed = first_outline("sealed.pdf", pool);
+    int status;
+    ok(written && sealed && strcmp(written, sealed) != 0, "the name of a seal is not in handwriting");
+    const char *objects = seal_run(&status, &bench, pool, "qpdf --qdf --object-streams=disable sealed.pdf -");
+    is_int(seal_count(objects, "\nS\n"), 2, "a mark is beside it");
+}
+
 static void test_sealing(void)
 {
     apr_pool_t *pool;
@@ -406,8 +426,16 @@ static void test_sealing(void)
                                     .time = apr_time_from_sec(1800000000),
                                     .text = "sign.example.org"};
     is_str(seal_prepare(&bench, &pdf, &field, 1, pool), NULL, "prepared");
+    pdf_t handwritten = {.base = pdf.base, .prepared = pdf.prepared};
+    pdf_add(&handwritten, pdf.data, pdf.size);
+    is_str(seal_fill(&bench, &handwritten, &signature, pool), NULL, "filled in handwriting");
+    seal_write(&bench, "handwritten.pdf", handwritten.data, handwritten.size);
+    free(handwritten.data);
+    signature.text = NULL;
+    signature.seal = "sign.example.org";
     is_str(seal_fill(&bench, &pdf, &signature, pool), NULL, "filled and sealed");
     seal_write(&bench, "sealed.pdf", pdf.data, pdf.size);
+    test_seal_drawing(pool);
     int status;
     const char *structure = seal_run(&status, &bench, pool, "pdfinfo -struct sealed.pdf");
     ok(strstr(structure, "\n  Form"), "the seal's field is the last of what the document has");
