@@ -81,16 +81,6 @@ static void add_two(json_t *rows, const char *label, const char *value, const ch
     json_array_append_new(rows, row);
 }
 
-/* Adds a sentence in both languages, each over the whole width. */
-static void add_note(json_t *rows, const work_t *work, const char *key, const char *value)
-{
-    for (int i = 0; i < 2; i++) {
-        const char *text = filled(work, word(work, i, key), value);
-        if (*text && (!i || strcmp(word(work, 0, key), word(work, 1, key)) != 0))
-            json_array_append_new(rows, json_pack("{s:s}", "note", text));
-    }
-}
-
 static json_t *item(const char *heading, json_t *rows)
 {
     json_t *object = json_object();
@@ -272,49 +262,123 @@ static json_t *document_items(const work_t *work)
     return items;
 }
 
-/* Adds the image of a signature, with the text that screen readers speak. */
-static json_t *mark_row(const work_t *work, const sr_signer_t *signer, json_t *mark)
+/* --- signers: a table with a row for each of these members, and a column for each of two signers */
+
+static const char *const MEMBERS[] = {"signature", "email", "identification", "opened",  "signed",
+                                      "zone",      "ip",    "browser",        "consent", "terms"};
+#define MEMBER_COUNT (sizeof MEMBERS / sizeof *MEMBERS)
+
+/* Returns true if this signer has agreed to the same text as one of the `count` first signers. */
+static bool is_repeated(const work_t *work, const sr_signer_t *signer, int count)
 {
-    const char *text = apr_pstrcat(work->pool, label(work, "signature"), ": ", name_of(signer, work->pool), NULL);
-    return json_pack("{s:s,s:O,s:s}", "label", "", "mark", mark, "alternative", text);
+    for (int i = 0; i < count; i++) {
+        const char *version = signer_at(work, i)->consent;
+        if (version && signer->consent && !strcmp(version, signer->consent)) return true;
+    }
+    return false;
 }
 
-static json_t *signer_rows(const work_t *work, const sr_signer_t *signer, json_t *mark)
+/* Returns true if all signers have agreed to the text of the first one. */
+static bool all_agree(const work_t *work)
 {
-    const char *version = signer->consent;
-    const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
-    const json_t *detail = signed_detail(work, signer->uuid);
-    const apr_time_t done = signer->completed_at;
+    for (int i = 0; i < work->submission->signers->nelts; i++)
+        if (!is_repeated(work, signer_at(work, i), 1)) return false;
+    return true;
+}
+
+/* Reads the values of these members. */
+static void read_values(const char *values[MEMBER_COUNT], const work_t *work, const sr_signer_t *signer)
+{
     sr_zone_t zone;
+    const bool knows_zone = has_zone(&zone, work, signer->uuid);
+    const json_t *detail = signed_detail(work, signer->uuid);
+    const char *when = time_text(work, signer->completed_at, signer->uuid);
+    const char *const all[MEMBER_COUNT] = {kind_of_signature(work, signer->signature_type),
+                                           signer->email,
+                                           identification(work, signer),
+                                           time_text(work, signer->opened_at, signer->uuid),
+                                           when ? when : label(work, "unsigned"),
+                                           knows_zone ? zone.name : NULL,
+                                           signer->ip,
+                                           signer->user_agent,
+                                           all_agree(work) ? NULL : signer->consent,
+                                           detail ? sr_json_string(detail, "termsUrl") : NULL};
+    memcpy(values, all, sizeof all);
+}
+
+/* Begins a row of a table. The label is empty in the rows of names and signatures. */
+static json_t *add_cells(json_t *rows, const char *label)
+{
+    json_t *row = json_pack("{s:[s]}", "cells", label);
+    json_array_append_new(rows, row);
+    return json_object_get(row, "cells");
+}
+
+/* Adds the names, and the images of the signatures with the texts that screen readers speak. */
+static void add_names(json_t *rows, const work_t *work, int from, int to)
+{
+    json_t *names = add_cells(rows, ""), *marks = json_array();
+    bool has_mark = false;
+    json_object_set_new(json_array_get(rows, 0), "head", json_true());
+    json_array_append_new(marks, json_string(""));
+    for (int i = from; i < to; i++) {
+        const char *name = name_of(signer_at(work, i), work->pool);
+        json_t *mark = json_array_get(work->completion->marks, (size_t)i);
+        const char *spoken = apr_pstrcat(work->pool, label(work, "signature"), ": ", name, NULL);
+        json_array_append_new(names, json_string(name));
+        json_array_append_new(marks, json_is_array(mark) ? json_pack("{s:O,s:s}", "mark", mark, "alternative", spoken)
+                                                         : json_null());
+        has_mark |= json_is_array(mark);
+    }
+    if (has_mark) json_array_append_new(rows, json_pack("{s:O}", "cells", marks));
+    json_decref(marks);
+}
+
+static json_t *signer_rows(const work_t *work, int from, int to)
+{
+    const char *values[2][MEMBER_COUNT];
     json_t *rows = json_array();
-    add(rows, label(work, "email"), signer->email);
-    add(rows, label(work, "identification"), identification(work, signer));
-    add(rows, label(work, "opened"), time_text(work, signer->opened_at, signer->uuid));
-    add(rows, label(work, "signed"), done ? time_text(work, done, signer->uuid) : label(work, "unsigned"));
-    if (has_zone(&zone, work, signer->uuid)) add(rows, label(work, "zone"), zone.name);
-    add(rows, label(work, "signature"), kind_of_signature(work, signer->signature_type));
-    if (json_is_array(mark)) json_array_append_new(rows, mark_row(work, signer, mark));
-    add(rows, label(work, "ip"), signer->ip);
-    add(rows, label(work, "browser"), signer->user_agent);
-    add(rows, version ? apr_pstrcat(work->pool, label(work, "consent"), " (", version, ")", NULL) : "",
-        consent ? consent->text : version);
-    add(rows, label(work, "terms"), detail ? sr_json_string(detail, "termsUrl") : NULL);
+    add_names(rows, work, from, to);
+    for (int k = from; k < to; k++) read_values(values[k - from], work, signer_at(work, k));
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        json_t *cells = add_cells(rows, label(work, MEMBERS[i]));
+        bool has_value = false;
+        for (int k = 0; k < to - from; k++) {
+            const char *value = values[k][i];
+            json_array_append_new(cells, json_string(value ? value : ""));
+            has_value |= value && *value;
+        }
+        if (!has_value) json_array_remove(rows, json_array_size(rows) - 1);
+    }
+    return rows;
+}
+
+/* Each text to which signers have agreed is printed once. */
+static json_t *consent_rows(const work_t *work)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < work->submission->signers->nelts; i++) {
+        const char *version = signer_at(work, i)->consent;
+        if (!version || is_repeated(work, signer_at(work, i), i)) continue;
+        const sr_consent_t *consent = sr_consent_of_version(version);
+        add(rows, apr_pstrcat(work->pool, label(work, "consent"), " (", version, ")", NULL),
+            consent ? consent->text : version);
+    }
     return rows;
 }
 
 static json_t *signer_items(const work_t *work)
 {
+    const int count = work->submission->signers->nelts;
     json_t *items = json_array();
-    for (int i = 0; i < work->submission->signers->nelts; i++) {
-        const sr_signer_t *signer = signer_at(work, i);
-        json_t *rows = signer_rows(work, signer, json_array_get(work->completion->marks, (size_t)i));
-        json_array_append_new(items, item(name_of(signer, work->pool), rows));
-    }
+    for (int i = 0; i < count; i += 2)
+        json_array_append_new(items, item(NULL, signer_rows(work, i, i + 2 < count ? i + 2 : count)));
+    json_array_append_new(items, item(NULL, consent_rows(work)));
     return items;
 }
 
-/* Returns the name of the signer who caused an event, and their address; with their agent for an opening, because a
- * program may have opened the link and not the signer. */
+/* Returns the name of the signer who caused an event, and their address. An opening by another agent than the signer's
+ * has this agent, because a program may have opened the link and not the signer. */
 static const char *actor(const work_t *work, const json_t *event)
 {
     const char *uuid = sr_json_string(event, "signer"), *ip = sr_json_string(event, "ip");
@@ -322,13 +386,13 @@ static const char *actor(const work_t *work, const json_t *event)
     const char *name = !uuid ? creator(work) : signer ? name_of(signer, work->pool) : "";
     const char *kind = sr_json_string(event, "event");
     const char *agent = kind && !strcmp(kind, "opened") ? sr_json_string(event, "userAgent") : NULL;
+    if (agent && signer && signer->user_agent && !strcmp(agent, signer->user_agent)) agent = NULL;
     return apr_pstrcat(work->pool, name, *name && ip ? ", " : "", ip ? ip : "", agent ? ", " : "", agent, NULL);
 }
 
 static json_t *event_rows(const work_t *work)
 {
     const sr_completion_t *completion = work->completion;
-    const sr_zone_t zone = sr_zone_of_server(completion->time, work->pool);
     json_t *rows = json_array();
     for (size_t i = 0; i < json_array_size(completion->events); i++) {
         const json_t *event = json_array_get(completion->events, i);
@@ -343,30 +407,27 @@ static json_t *event_rows(const work_t *work)
         if (row) json_array_append_new(rows, row);
     }
     add_code(rows, label(work, "hash"), completion->events_hash);
-    add_note(rows, work, "zones", zone.name);
     return rows;
 }
 
-static json_t *verify_rows(const work_t *work)
-{
-    json_t *rows = json_array();
-    add_note(rows, work, "verify.reader", "");
-    if (work->completion->verify_url) add_note(rows, work, "verify.page", work->completion->verify_url);
-    return rows;
-}
-
-/* Sets the text beside the seal. */
+/* Sets the texts of the panel with the seal: how to check the documents, in both languages, and with what. */
 static void set_seal(json_t *object, const work_t *work)
 {
     const char *service = work->completion->service, *sha256 = work->completion->seal_sha256;
-    json_t *rows = json_array();
+    const char *url = work->completion->verify_url;
+    json_t *rows = json_array(), *notes = json_array();
     json_object_set_new(object, "seal",
                         json_string(service ? label_with(work, "sealed", service) : label(work, "seal")));
-    add_code(rows, label(work, "fingerprint"), sha256);
+    for (int i = 0; i < 2; i++)
+        if (work->words[i]) json_array_append_new(notes, json_string(word(work, i, "verify.reader")));
+    json_object_set_new(object, "sealNotes", notes);
+    add(rows, label(work, "fingerprint"), sha256);
+    add(rows, label(work, "verify.page"), url);
     json_object_set_new(object, "sealRows", rows);
-    const char *url = work->completion->verify_url;
     json_object_set_new(object, "qr", sr_json_string_or_null(url));
-    if (url) json_object_set_new(object, "qrText", json_string(filled(work, word(work, 0, "verify.page"), url)));
+    if (url)
+        json_object_set_new(object, "qrText",
+                            json_string(apr_pstrcat(work->pool, word(work, 0, "verify.page"), ": ", url, NULL)));
 }
 
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool)
@@ -379,7 +440,6 @@ json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t 
     add_section(sections, label(work, "documents"), document_items(work));
     add_section(sections, label(work, "signers"), signer_items(work));
     add_section(sections, label(work, "events"), one_item(event_rows(work)));
-    add_section(sections, label(work, "verify"), one_item(verify_rows(work)));
     json_object_set_new(object, "title", json_string(word(work, 0, "title")));
     json_object_set_new(object, "second", json_string(word(work, 1, "title")));
     json_object_set_new(object, "subtitle", json_string(submission->name));

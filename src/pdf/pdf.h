@@ -305,22 +305,24 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
  *   {"title":"…","second":"…",                 the title, and the title in a second language, which labels also have
  *    "subtitle":"…","banner":"…",              the banner is red, at the top of each page
  *    "sections":[{"heading":"…","panel":true,"items":[{"heading":"…","rows":[…]},…]},…],
- *    "seal":"…",                               text below the area for a signature
- *    "sealRows":[["label","value","code"],…],  text beside this area
+ *    "sealNotes":["…",…],                      sentences in the panel at the end
+ *    "seal":"…",                               text below the area for a signature, which is in this panel
+ *    "sealRows":[["label","code"],…],          text beside this area
  *    "qr":"…","qrText":"…",                    a QR code of the first text, and the alternative text of its image
  *    "footer":"…","language":"en","dir":"rtl","time":"2026-11-20T18:09:23Z"}
  *
  * A row is one of
- *   {"note":"…"}
  *   {"event":["when","what","who"]}
- *   {"label":"…","mark":…,"alternative":"…"}   a signature of sr_pdf_mark with its alternative text
+ *   {"cells":["label","value","value"]}        a table with one or two values in each row. The first row has
+ * "head":true. A value may be a signature of sr_pdf_mark with its alternative text:
+ *                                              {"mark":…,"alternative":"…"}
  *   ["label","value"]
  *   ["label","value","code"]                   a value without words, such as a hash, which may be broken anywhere
  *   ["label","value","label","value"]          side by side if both values are short
  *
  * With "dir":"rtl" the page is mirrored, and columns begin on the right. Only "time", the time of creation, is
  * required. Texts may be of any script and have at most 32 KiB each. They are never cut, except banner and footer
- * (three lines) and the texts beside the seal. The document is tagged: it has headings, lists of labels and values, a
+ * (three lines) and the texts of the panel. The document is tagged: it has headings, lists of labels and values, a
  * table of events, paragraphs and figures. On one system, the same request always makes the same bytes.
  */
 #define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)8 << 20) /* of `what` as JSON text, in bytes */

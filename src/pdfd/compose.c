@@ -9,49 +9,50 @@
 #include <string.h>
 
 #define LABELS 96.0       /* width of the column of labels */
-#define WIDE_LABELS 138.0 /* the same for labels in two languages */
-#define SECTION_ABOVE 15.0
-#define HEADING_BELOW 9.0
-#define ITEM_ABOVE 6.0
-#define INSET 12.0 /* margin inside a panel */
-#define FIELD_WIDTH 180.0
-#define FIELD_HEIGHT 42.0
-#define SEAL_HEIGHT 96.0 /* height of the panel with the field */
-#define SEAL_ABOVE 14.0
+#define WIDE_LABELS 128.0 /* the same for labels in two languages */
+#define SECTION_ABOVE 9.0
+#define HEADING_BELOW 5.0
+#define ITEM_ABOVE 8.0
+#define INSET 8.0 /* margin inside a panel */
+#define FIELD_WIDTH 168.0
+#define FIELD_HEIGHT 40.0
+#define SEAL_ABOVE 11.0
+#define SEAL_GAP 6.0
+#define SEAL_ROWS 8
 #define QR_SIZE 74.0
-#define TIMES 122.0 /* widths of the first two columns of events */
-#define EVENTS 150.0
+#define TIMES 108.0  /* width of a time */
+#define EVENTS 186.0 /* width of the second column of events */
 
 #define INK 0x1b1f27
 #define NAVY 0x172b63
 #define GROUND 0xf3f5f9
 
-static const sr_pdfd_look_t TITLE = {SR_PDFD_BOLD, 21, 26, NAVY};
-static const sr_pdfd_look_t SECOND = {SR_PDFD_PLAIN, 11, 15, SR_PDFD_GRAY};
-static const sr_pdfd_look_t SUBTITLE = {SR_PDFD_BOLD, 11.5, 17, INK};
-static const sr_pdfd_look_t HEADING = {SR_PDFD_BOLD, 11.5, 16, NAVY};
-static const sr_pdfd_look_t ITEM = {SR_PDFD_BOLD, 9.5, 15, INK};
-static const sr_pdfd_look_t LABEL = {SR_PDFD_PLAIN, 8.5, 12.8, SR_PDFD_GRAY};
-static const sr_pdfd_look_t VALUE = {SR_PDFD_PLAIN, 9, 12.8, INK};
-static const sr_pdfd_look_t CODE = {SR_PDFD_CODE, 7.6, 12.8, INK};
-static const sr_pdfd_look_t WHAT = {SR_PDFD_BOLD, 8.8, 12.8, INK};
-static const sr_pdfd_look_t NOTE = {SR_PDFD_PLAIN, 8.5, 12.2, SR_PDFD_GRAY};
+static const sr_pdfd_look_t TITLE = {SR_PDFD_BOLD, 20, 24, NAVY};
+static const sr_pdfd_look_t SECOND = {SR_PDFD_PLAIN, 10, 13, SR_PDFD_GRAY};
+static const sr_pdfd_look_t SUBTITLE = {SR_PDFD_BOLD, 11, 15, INK};
+static const sr_pdfd_look_t HEADING = {SR_PDFD_BOLD, 10.5, 14, NAVY};
+static const sr_pdfd_look_t ITEM = {SR_PDFD_BOLD, 9, 13, INK};
+static const sr_pdfd_look_t LABEL = {SR_PDFD_PLAIN, 8, 11, SR_PDFD_GRAY};
+static const sr_pdfd_look_t VALUE = {SR_PDFD_PLAIN, 8.5, 11, INK};
+static const sr_pdfd_look_t CODE = {SR_PDFD_CODE, 7.4, 11, INK};
+static const sr_pdfd_look_t SMALL_CODE = {SR_PDFD_CODE, 7.4, 10, INK};
+static const sr_pdfd_look_t WHAT = {SR_PDFD_BOLD, 8.3, 11, INK};
 
 /* ----------------------------------------------------------------------------------------------------- rows */
 
-/* Sets a label and its value, beginning at `x`. */
+/* Sets a label of this width and its value, beginning at `x`. */
 static void set_pair(sr_pdfd_row_t *row, int at, const sr_pdfd_flow_t *flow, const json_t *texts, size_t from, double x,
-                     double width)
+                     double label_width, double width)
 {
     const char *label = json_string_value(json_array_get(texts, from));
     const char *value = json_string_value(json_array_get(texts, from + 1));
     const char *kind = from ? NULL : json_string_value(json_array_get(texts, 2));
     bool is_code = kind && json_array_size(texts) == 3 && !strcmp(kind, "code");
-    row->columns[at] = sr_pdfd_flow_set(flow, label, &LABEL, flow->labels, flow->item_pool);
-    row->columns[at + 1] =
-        sr_pdfd_flow_set(flow, value, is_code ? &CODE : &VALUE, width - flow->labels - SR_PDFD_GAP, flow->item_pool);
+    const double before = label_width + SR_PDFD_GAP;
+    row->columns[at] = sr_pdfd_flow_set(flow, label, &LABEL, label_width, flow->item_pool);
+    row->columns[at + 1] = sr_pdfd_flow_set(flow, value, is_code ? &CODE : &VALUE, width - before, flow->item_pool);
     row->x[at] = x;
-    row->x[at + 1] = x + flow->labels + SR_PDFD_GAP;
+    row->x[at + 1] = x + before;
 }
 
 static bool is_short(const sr_pdfd_row_t *row)
@@ -67,7 +68,7 @@ static sr_pdfd_row_t set_event(const sr_pdfd_flow_t *flow, const json_t *event)
     static const sr_pdfd_look_t *const looks[] = {&VALUE, &WHAT, &VALUE};
     static const double x[] = {SR_PDFD_LEFT, SR_PDFD_LEFT + TIMES + SR_PDFD_GAP,
                                SR_PDFD_LEFT + TIMES + EVENTS + 2 * SR_PDFD_GAP, SR_PDFD_RIGHT + SR_PDFD_GAP};
-    sr_pdfd_row_t row = {.kind = SR_PDFD_ROW_EVENT};
+    sr_pdfd_row_t row = {.kind = SR_PDFD_ROW_CELLS};
     for (size_t i = 0; i < 3; i++) {
         const char *text = json_string_value(json_array_get(event, i));
         row.columns[i] = sr_pdfd_flow_set(flow, text, looks[i], x[i + 1] - x[i] - SR_PDFD_GAP, flow->item_pool);
@@ -76,37 +77,51 @@ static sr_pdfd_row_t set_event(const sr_pdfd_flow_t *flow, const json_t *event)
     return row;
 }
 
+/* Sets a row of a table: a label, and one or two values or signatures. */
+static sr_pdfd_row_t set_cells(const sr_pdfd_flow_t *flow, const json_t *cells, bool is_head)
+{
+    const int values = json_array_size(cells) > 2 ? 2 : 1;
+    const double first = SR_PDFD_LEFT + flow->labels + SR_PDFD_GAP,
+                 step = (SR_PDFD_RIGHT + SR_PDFD_GAP - first) / values;
+    const char *label = json_string_value(json_array_get(cells, 0));
+    sr_pdfd_row_t row = {.kind = is_head ? SR_PDFD_ROW_HEAD : SR_PDFD_ROW_CELLS,
+                         .columns = {sr_pdfd_flow_set(flow, label, &LABEL, flow->labels, flow->item_pool)},
+                         .x = {SR_PDFD_LEFT}};
+    for (int i = 1; i <= values; i++) {
+        const json_t *cell = json_array_get(cells, (size_t)i);
+        row.columns[i] = sr_pdfd_flow_set(flow, json_string_value(cell), is_head ? &ITEM : &VALUE, step - SR_PDFD_GAP,
+                                          flow->item_pool);
+        row.x[i] = first + (i - 1) * step;
+        if (json_object_get(cell, "mark")) row.marks[i] = cell;
+    }
+    return row;
+}
+
 /* Sets a row of the request as one or two rows. Two pairs are placed below each other if a text needs more than one
  * line. */
 static int set_rows(sr_pdfd_row_t *rows, const sr_pdfd_flow_t *flow, const json_t *texts)
 {
-    double half = (SR_PDFD_RIGHT - SR_PDFD_LEFT) / 2;
+    const double all = SR_PDFD_RIGHT - SR_PDFD_LEFT, time = SR_PDFD_GAP + TIMES, first = flow->labels + time;
     bool two = json_array_size(texts) >= 4;
-    const char *note = sr_json_string(texts, "note");
-    if (json_object_get(texts, "mark")) {
-        const char *label = sr_json_string(texts, "label");
-        rows[0] = (sr_pdfd_row_t){.columns = {sr_pdfd_flow_set(flow, label, &LABEL, flow->labels, flow->item_pool)},
-                                  .x = {SR_PDFD_LEFT, SR_PDFD_LEFT + flow->labels + SR_PDFD_GAP},
-                                  .mark = json_object_get(texts, "mark"),
-                                  .kind = SR_PDFD_ROW_MARK,
-                                  .alternative = sr_json_string(texts, "alternative")};
+    const json_t *cells = json_object_get(texts, "cells");
+    if (cells) {
+        rows[0] = set_cells(flow, cells, json_is_true(json_object_get(texts, "head")));
         return 1;
     }
     if (json_is_object(texts)) {
-        rows[0] =
-            note ? sr_pdfd_flow_alone(flow, note, &NOTE, SR_PDFD_LEFT, SR_PDFD_RIGHT - SR_PDFD_LEFT, flow->item_pool)
-                 : set_event(flow, json_object_get(texts, "event"));
+        rows[0] = set_event(flow, json_object_get(texts, "event"));
         return 1;
     }
     rows[0] = rows[1] = (sr_pdfd_row_t){0};
     if (two) {
-        set_pair(rows, 0, flow, texts, 0, SR_PDFD_LEFT, half);
-        set_pair(rows, 2, flow, texts, 2, SR_PDFD_LEFT + half, half);
+        const double rest = all - first - SR_PDFD_GAP;
+        set_pair(rows, 0, flow, texts, 0, SR_PDFD_LEFT, flow->labels, first);
+        set_pair(rows, 2, flow, texts, 2, SR_PDFD_RIGHT - rest, fmin(flow->labels, rest - time), rest);
         if (is_short(rows)) return 1;
         rows[0] = (sr_pdfd_row_t){0};
-        set_pair(rows + 1, 0, flow, texts, 2, SR_PDFD_LEFT, SR_PDFD_RIGHT - SR_PDFD_LEFT);
+        set_pair(rows + 1, 0, flow, texts, 2, SR_PDFD_LEFT, flow->labels, all);
     }
-    set_pair(rows, 0, flow, texts, 0, SR_PDFD_LEFT, SR_PDFD_RIGHT - SR_PDFD_LEFT);
+    set_pair(rows, 0, flow, texts, 0, SR_PDFD_LEFT, flow->labels, all);
     return two ? 2 : 1;
 }
 
@@ -205,7 +220,7 @@ static void put_title(sr_pdfd_flow_t *flow)
         const sr_pdfd_look_t *look;
         double above;
         const char *type;
-    } lines[] = {{"title", &TITLE, 0, "H1"}, {"second", &SECOND, 0, "P"}, {"subtitle", &SUBTITLE, 8, "P"}};
+    } lines[] = {{"title", &TITLE, 0, "H1"}, {"second", &SECOND, 0, "P"}, {"subtitle", &SUBTITLE, 6, "P"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const char *text = sr_json_string(flow->request, lines[i].key);
         sr_pdfd_row_t row =
@@ -216,19 +231,28 @@ static void put_title(sr_pdfd_flow_t *flow)
     }
 }
 
-/* Draws a label with its value below it. Returns the position of the next row. */
-static double put_seal_row(sr_pdfd_flow_t *flow, const json_t *texts, double x, double y, double width)
+/* The rows beside the seal: paragraphs, one below the other. */
+typedef struct lines_t {
+    sr_pdfd_row_t rows[SEAL_ROWS];
+    int count;
+    double height;
+} lines_t;
+
+static void add_line(lines_t *lines, const sr_pdfd_flow_t *flow, const char *text, const sr_pdfd_look_t *look, double x,
+                     double width)
 {
-    const char *label = json_string_value(json_array_get(texts, 0));
-    const char *value = json_string_value(json_array_get(texts, 1));
-    sr_pdfd_row_t upper = sr_pdfd_flow_alone(flow, label, &sr_pdfd_small, x, width, flow->page_pool);
-    sr_pdfd_row_t lower = sr_pdfd_flow_alone(flow, value, &CODE, x, width, flow->page_pool);
-    sr_pdfd_row_t both = {.columns = {upper.columns[0], lower.columns[0]}};
-    sr_pdfd_flow_tag(flow, &both);
-    upper.elements[0] = both.elements[0];
-    lower.elements[0] = both.elements[1];
-    y = sr_pdfd_flow_put_lines(flow, &upper, y, SR_PDFD_SIDE_LINES);
-    return sr_pdfd_flow_put_lines(flow, &lower, y, SR_PDFD_SIDE_LINES);
+    if (lines->count == SEAL_ROWS) return;
+    sr_pdfd_row_t *row = &lines->rows[lines->count++];
+    *row = sr_pdfd_flow_alone(flow, text, look, x, width, flow->item_pool);
+    lines->height += sr_pdfd_flow_measure(row, SR_PDFD_SIDE_LINES);
+}
+
+static void put_lines(sr_pdfd_flow_t *flow, lines_t *lines, double y)
+{
+    for (int i = 0; i < lines->count; i++) {
+        sr_pdfd_flow_tag(flow, &lines->rows[i]);
+        y = sr_pdfd_flow_put_lines(flow, &lines->rows[i], y, SR_PDFD_SIDE_LINES);
+    }
 }
 
 static void put_qr(sr_pdfd_flow_t *flow, const char *address, double y)
@@ -241,31 +265,39 @@ static void put_qr(sr_pdfd_flow_t *flow, const char *address, double y)
     sr_pdfd_content_end(flow->canvas, flow->structure, figure);
 }
 
-/* Draws the panel at the bottom of the last page: a line with the area of the seal above it, the certificate, and where
- * to verify the document. */
+/* Draws the panel at the end, which is at the bottom of a single page: how to check the document, and below that the
+ * area of the seal, the certificate, and the address for the check with its QR code. */
 static void put_seal(sr_pdfd_flow_t *flow, double *rect)
 {
-    sr_pdfd_flow_make_room(flow, SEAL_ABOVE + SEAL_HEIGHT);
     const char *address = sr_json_string(flow->request, "qr");
-    const json_t *rows = json_object_get(flow->request, "sealRows");
-    const double top = flow->bottom - SEAL_HEIGHT, line = top + INSET + FIELD_HEIGHT;
-    const double x = SR_PDFD_LEFT + FIELD_WIDTH + 2 * SR_PDFD_GAP;
-    const double width = SR_PDFD_RIGHT - x - (address ? QR_SIZE + SR_PDFD_GAP : 0);
+    const json_t *notes = json_object_get(flow->request, "sealNotes"),
+                 *rows = json_object_get(flow->request, "sealRows");
+    const double x = SR_PDFD_LEFT + FIELD_WIDTH + SR_PDFD_GAP,
+                 end = SR_PDFD_RIGHT - (address ? QR_SIZE + SR_PDFD_GAP : 0);
+    apr_pool_clear(flow->item_pool);
+    lines_t about = {.count = 0}, caption = {.count = 0}, beside = {.count = 0};
+    for (size_t i = 0; i < json_array_size(notes); i++)
+        add_line(&about, flow, json_string_value(json_array_get(notes, i)), &sr_pdfd_small, SR_PDFD_LEFT,
+                 end - SR_PDFD_LEFT);
+    add_line(&caption, flow, sr_json_string(flow->request, "seal"), &sr_pdfd_small, SR_PDFD_LEFT, FIELD_WIDTH);
+    for (size_t i = 0; i < 2 * json_array_size(rows); i++)
+        add_line(&beside, flow, json_string_value(json_array_get(json_array_get(rows, i / 2), i % 2)),
+                 i % 2 ? &SMALL_CODE : &sr_pdfd_small, x, end - x);
+    const double below = about.height > 0 ? about.height + SEAL_GAP : 0;
+    const double height =
+        2 * INSET + fmax(below + fmax(FIELD_HEIGHT + caption.height, beside.height), address ? QR_SIZE : 0);
+    sr_pdfd_flow_make_room(flow, SEAL_ABOVE + height);
+    const double top = flow->page > 1 ? flow->y + SEAL_ABOVE : flow->bottom - height, y = top + INSET + below;
     flow->y = top;
-    put_panel(flow, SEAL_HEIGHT);
+    put_panel(flow, height);
     rect[0] = sr_pdfd_flow_side(flow, SR_PDFD_LEFT, FIELD_WIDTH);
-    rect[1] = SR_PDFD_HEIGHT - line + 1;
+    rect[1] = SR_PDFD_HEIGHT - y - FIELD_HEIGHT + 1;
     rect[2] = rect[0] + FIELD_WIDTH;
-    rect[3] = SR_PDFD_HEIGHT - line + FIELD_HEIGHT;
-    sr_pdfd_flow_fill(flow, SR_PDFD_LEFT, line, FIELD_WIDTH, 0.6, SR_PDFD_GRAY);
-    sr_pdfd_row_t caption = sr_pdfd_flow_alone(flow, sr_json_string(flow->request, "seal"), &sr_pdfd_small,
-                                               SR_PDFD_LEFT, FIELD_WIDTH, flow->page_pool);
-    sr_pdfd_flow_tag(flow, &caption);
-    sr_pdfd_flow_put_lines(flow, &caption, line + 3, SR_PDFD_SIDE_LINES);
-    double y = top + INSET - 2;
-    for (size_t i = 0; i < json_array_size(rows); i++) y = put_seal_row(flow, json_array_get(rows, i), x, y, width);
-    put_qr(flow, address, top + (SEAL_HEIGHT - QR_SIZE) / 2);
-    flow->block = 0;
+    rect[3] = SR_PDFD_HEIGHT - y;
+    put_lines(flow, &about, top + INSET);
+    put_lines(flow, &caption, y + FIELD_HEIGHT + 2);
+    put_lines(flow, &beside, y);
+    put_qr(flow, address, top + (height - QR_SIZE) / 2);
 }
 
 static void put_all(sr_pdfd_flow_t *flow, double *rect)

@@ -130,7 +130,7 @@ static void put_form(sr_pdfd_canvas_t *canvas, const sr_pdfd_drawn_t *form, cons
     drawing_t drawing = {.content = sr_pdfd_buffer(pool)};
     const double scale = fmin(place->width / form->width, place->height / form->height);
     const double x = place->x + (place->right ? place->width - form->width * scale : 0);
-    const double y = SR_PDFD_HEIGHT - place->y - form->height * scale;
+    const double y = SR_PDFD_HEIGHT - place->y - (place->height + form->height * scale) / 2;
     interpret(&drawing, apr_pstrdup(pool, form->content));
     if (!drawing.paints) return;
     sr_pdfd_canvas_save(canvas);

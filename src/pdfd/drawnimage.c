@@ -219,5 +219,6 @@ void sr_pdfd_drawn_image(sr_pdfd_canvas_t *canvas, const char *object, apr_size_
     double width = place->width, height = place->height;
     cairo_surface_t *surface = canvas ? sr_pdfd_image_surface(&width, &height, object, length, pixels, pool) : NULL;
     const double x = place->x + (place->right ? place->width - width : 0);
-    if (surface) sr_pdfd_canvas_image(canvas, surface, x, place->y, width, height);
+    const double y = place->y + (place->height - height) / 2;
+    if (surface) sr_pdfd_canvas_image(canvas, surface, x, y, width, height);
 }

@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-#define TOP 48.0
-#define BOTTOM (SR_PDFD_HEIGHT - 34)
+#define TOP 38.0
+#define BOTTOM (SR_PDFD_HEIGHT - 30)
 #define MARK_ABOVE 2.0 /* free space above a signature, and in total */
-#define MARK_FREE 8.0
+#define MARK_FREE 4.0
 #define PINK 0xfde9e9
 #define MAX_KEPT 1024u     /* limit on paragraphs; the others of a longer document are set again in the second pass */
 #define MAX_LATER 512u     /* limit on paragraphs that are kept for the next document */
@@ -63,6 +63,13 @@ sr_pdfd_paragraph_t *sr_pdfd_flow_set(const sr_pdfd_flow_t *flow, const char *te
     return set;
 }
 
+static bool has_marks(const sr_pdfd_row_t *row)
+{
+    for (int i = 0; i < SR_PDFD_COLUMNS; i++)
+        if (row->marks[i]) return true;
+    return false;
+}
+
 /* Returns false after the last line. */
 static bool measure_line(double *above, double *height, const sr_pdfd_row_t *row, int line)
 {
@@ -75,8 +82,9 @@ static bool measure_line(double *above, double *height, const sr_pdfd_row_t *row
         leading = fmax(leading, sr_pdfd_paragraph_leading(row->columns[i], line));
     }
     *height = fmax(*above + below, leading);
-    if (row->mark && !line) *height = SR_PDFD_MARK_HEIGHT + MARK_FREE;
-    *above += row->mark ? 0 : (*height - *above - below) / 2; /* the additional leading is shared above and below */
+    const bool has_mark = !line && has_marks(row);
+    if (has_mark) *height = fmax(*height, SR_PDFD_MARK_HEIGHT + MARK_FREE);
+    *above += has_mark ? 0 : (*height - *above - below) / 2; /* the additional leading is shared above and below */
     return *height > 0;
 }
 
@@ -97,20 +105,22 @@ static void put_column(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, int
     sr_pdfd_content_end(flow->canvas, flow->structure, row->elements[column]);
 }
 
-static void put_mark(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, double y)
+static void put_mark(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, int column, double y)
 {
-    const sr_pdfd_place_t place = {sr_pdfd_flow_side(flow, row->x[1], SR_PDFD_MARK_WIDTH), y + MARK_ABOVE,
+    if (!row->marks[column]) return;
+    const sr_pdfd_place_t place = {sr_pdfd_flow_side(flow, row->x[column], SR_PDFD_MARK_WIDTH), y + MARK_ABOVE,
                                    SR_PDFD_MARK_WIDTH, SR_PDFD_MARK_HEIGHT, flow->rtl};
-    sr_pdfd_content_begin(flow->canvas, flow->structure, row->elements[1]);
-    sr_pdfd_put_mark(flow->canvas, row->mark, &place, flow->pixels, flow->item_pool);
-    sr_pdfd_content_end(flow->canvas, flow->structure, row->elements[1]);
+    const json_t *chunks = json_object_get(row->marks[column], "mark");
+    sr_pdfd_content_begin(flow->canvas, flow->structure, row->elements[column]);
+    sr_pdfd_put_mark(flow->canvas, chunks, &place, flow->pixels, flow->item_pool);
+    sr_pdfd_content_end(flow->canvas, flow->structure, row->elements[column]);
 }
 
 static void put_line(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, int line, double y)
 {
     if (!flow->canvas) return;
     for (int i = 0; i < SR_PDFD_COLUMNS; i++) put_column(flow, row, i, line, y);
-    if (row->mark && !line) put_mark(flow, row, y);
+    for (int i = 0; i < SR_PDFD_COLUMNS && !line; i++) put_mark(flow, row, i, y);
 }
 
 double sr_pdfd_flow_put_lines(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, double y, int lines)
@@ -225,22 +235,24 @@ static void tag_pairs(sr_pdfd_flow_t *flow, sr_pdfd_row_t *row)
     }
 }
 
-static void tag_event(sr_pdfd_flow_t *flow, sr_pdfd_row_t *row)
+static void tag_cells(sr_pdfd_flow_t *flow, sr_pdfd_row_t *row)
 {
     const int line = add_element(flow, block_of(flow, "Table"), "TR");
-    for (int i = 0; i < 3; i++) row->elements[i] = add_element(flow, line, i ? "TD" : "TH");
+    for (int i = 0; i < SR_PDFD_COLUMNS && row->x[i] > 0; i++) {
+        const bool is_head = (row->kind == SR_PDFD_ROW_HEAD) == (i > 0);
+        row->elements[i] = add_element(flow, line, is_head ? "TH" : "TD");
+        const char *alternative = sr_json_string(row->marks[i], "alternative");
+        if (row->marks[i]) row->elements[i] = sr_pdfd_figure(flow->structure, row->elements[i], alternative);
+    }
 }
 
 void sr_pdfd_flow_tag(sr_pdfd_flow_t *flow, sr_pdfd_row_t *row)
 {
     if (!flow->structure) return;
     if (row->kind == SR_PDFD_ROW_PAIRS) tag_pairs(flow, row);
-    else if (row->kind == SR_PDFD_ROW_EVENT) tag_event(flow, row);
+    else if (row->kind != SR_PDFD_ROW_TEXT) tag_cells(flow, row);
     else flow->block = 0;
     if (row->columns[0] && row->kind == SR_PDFD_ROW_TEXT) row->elements[0] = add_element(flow, flow->group, row->type);
-    if (row->columns[0] && row->kind == SR_PDFD_ROW_MARK) row->elements[0] = add_element(flow, flow->group, "P");
-    if (row->kind == SR_PDFD_ROW_MARK)
-        row->elements[1] = sr_pdfd_figure(flow->structure, flow->group, row->alternative);
 }
 
 /* ------------------------------------------------------------------------------------------------------- rows */

@@ -43,18 +43,18 @@ typedef struct sr_pdfd_flow_t {
 typedef enum sr_pdfd_row_kind_t {
     SR_PDFD_ROW_PAIRS, /* a label and its value, or two of each */
     SR_PDFD_ROW_TEXT,  /* an element of the row's `type` */
-    SR_PDFD_ROW_EVENT, /* a row of a table */
-    SR_PDFD_ROW_MARK
+    SR_PDFD_ROW_HEAD,  /* the first row of a table, without a value in the first column */
+    SR_PDFD_ROW_CELLS  /* a row of a table */
 } sr_pdfd_row_kind_t;
 
 /* Paragraphs that stand side by side and share their base lines: a heading alone, or labels and values. */
 #define SR_PDFD_COLUMNS 4
 typedef struct sr_pdfd_row_t {
     const sr_pdfd_paragraph_t *columns[SR_PDFD_COLUMNS]; /* NULL: the column is empty */
-    double x[SR_PDFD_COLUMNS];
-    const json_t *mark; /* a signature that is drawn in the second column, or NULL */
+    double x[SR_PDFD_COLUMNS];                           /* 0: a table has no such column */
+    const json_t *marks[SR_PDFD_COLUMNS];                /* a signature with its alternative text, or NULL */
     sr_pdfd_row_kind_t kind;
-    const char *type, *alternative; /* the element type of a text; the alternative text of `mark` */
+    const char *type; /* the element type of a text */
     int elements[SR_PDFD_COLUMNS];
 } sr_pdfd_row_t;
 

@@ -17,13 +17,13 @@ typedef struct sr_pdfd_place_t {
 /* The beginning of each image object that image.c writes. */
 #define SR_PDFD_IMAGE_BEGIN "<</Type/XObject/Subtype/Image"
 #define SR_PDFD_MARK_WIDTH 150.0 /* of the area for a signature, in points */
-#define SR_PDFD_MARK_HEIGHT 36.0
+#define SR_PDFD_MARK_HEIGHT 32.0
 #define SR_PDFD_MARK_DENSITY 4.0 /* pixels per point: 288 dpi */
 /* The pixels of all images of one document together. This limits the processor time. */
 #define SR_PDFD_MARK_PIXELS ((int64_t)SR_PDF_MARKS_BYTES * SR_PDF_MARK_PIXELS)
 /* The pixels of one image, including the margin that paper.c adds around ink. */
 #define SR_PDFD_MAX_MARK_PIXELS ((int64_t)2 * SR_PDF_MAX_IMAGE_PIXELS)
-/* Draws the signature of a signed document (drawn.c) as large as it fits, at the upper left or right of the place.
+/* Draws the signature of a signed document (drawn.c) as large as it fits, at the left or right of the place.
  * `chunks` are base64 texts of the objects that were appended for it. An object that this program would not write in
  * this form is not drawn, and neither is an image of more than *pixels. The pixels of the image are subtracted from
  * *pixels. */

@@ -115,7 +115,10 @@ static void put_element(const writing_t *writing, int number, int root)
         sr_pdfd_put_text(out, "/Alt");
         sr_pdfd_put_string(out, element->alternative);
     }
-    if (!strcmp(element->type, "TH")) sr_pdfd_put_text(out, "/A<</O/Table/Scope/Row>>");
+    if (!strcmp(element->type, "TH")) {
+        const bool is_first = element_at(writing->structure, element->parent)->first_kid == number;
+        sr_pdfd_print(out, "/A<</O/Table/Scope/%s>>", is_first ? "Row" : "Column");
+    }
     put_kids(out, writing, element);
     sr_pdfd_put_text(out, ">>");
     sr_pdfd_file_end(writing->file);

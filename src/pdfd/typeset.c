@@ -192,8 +192,7 @@ void sr_pdfd_paragraph_draw(sr_pdfd_canvas_t *canvas, const sr_pdfd_paragraph_t 
     double above, below;
     if (!found) return;
     /* A paragraph of several lines from right to left is aligned on the right. */
-    const bool several = sr_pdfd_paragraph_lines(paragraph) > 1;
-    if (several ? found->resolved_dir == PANGO_DIRECTION_RTL : right)
+    if (right || (sr_pdfd_paragraph_lines(paragraph) > 1 && found->resolved_dir == PANGO_DIRECTION_RTL))
         x += fmax(0, paragraph->width - sr_pdfd_paragraph_width(paragraph, line));
     const char *text = pango_layout_get_text(paragraph->layout);
     const bool clips = may_be_stacked(text);

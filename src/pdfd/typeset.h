@@ -32,8 +32,8 @@ double sr_pdfd_paragraph_width(const sr_pdfd_paragraph_t *paragraph, int line);
 double sr_pdfd_paragraph_room(const sr_pdfd_paragraph_t *paragraph);
 /* Returns the least distance from this line to the next; 0 after the last line. */
 double sr_pdfd_paragraph_leading(const sr_pdfd_paragraph_t *paragraph, int line);
-/* Draws a line with its base line at `y`, beginning at `x`. With `right`, a paragraph of one line ends at `x` plus its
- * room. Draws nothing after the last line. It draws nothing far outside the extents. */
+/* Draws a line with its base line at `y`, beginning at `x`. With `right`, it ends at `x` plus the room of the
+ * paragraph. Draws nothing after the last line. It draws nothing far outside the extents. */
 void sr_pdfd_paragraph_draw(sr_pdfd_canvas_t *canvas, const sr_pdfd_paragraph_t *paragraph, int line, double x,
                             double y, bool right);
 

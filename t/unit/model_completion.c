@@ -142,21 +142,22 @@ static const char *const WANTED[] = {
     "{\"heading\":\"a.pdf\",\"rows\":[[\"Pages\",\"12\"],[\"SHA-256 as uploaded\",\"upload-a\",\"code\"],"
     "[\"SHA-256 as sealed\",\"last-a\",\"code\"]]}",
     "{\"heading\":\"c.pdf\",\"rows\":[[\"Pages\",\"1\"],[\"SHA-256 as uploaded\",\"upload-c\",\"code\"]]}",
-    "{\"heading\":\"\xC3\x89va Lee\",\"rows\":[[\"Email\",\"Eva@X.org\"],[\"Identification\",\"Link sent to "
-    "E\xE2\x80\xA6@X.org\"],[\"Opened\",\"2026-11-20 15:30:00 -03:30\"],[\"Signed\",\"2026-11-21 14:39:24 -03:30\"],"
-    "[\"Time zone\",\"America/St_Johns\"],[\"Signature\",\"Drawn by hand\"],[\"IP address\",\"::1\"],"
-    "[\"Browser\",\"Agent/7\"],[\"Agreed to (1-en)\",\"I have read the documents, I agree",
-    "{\"heading\":\"Bo O'Neil\",\"rows\":[[\"Identification\",\"Link distributed by the requester\"],"
-    "[\"Opened\",\"2026-11-20 20:00:00 +00:00\"],[\"Signed\",\"2026-11-21 10:00:00 +00:00\"],"
-    "[\"Signature\",\"Uploaded image\"],[\"IP address\",\"10.0.0.1\"],[\"Agreed to (unknown)\",\"unknown\"]]}",
-    ",[\"About electronic signatures\",\"https://x.org/terms\"]]}",
+    "{\"rows\":[{\"cells\":[\"\",\"\xC3\x89va Lee\",\"Bo O'Neil\"],\"head\":true},"
+    "{\"cells\":[\"Signature\",\"Drawn by hand\",\"Uploaded image\"]},{\"cells\":[\"Email\",\"Eva@X.org\",\"\"]},"
+    "{\"cells\":[\"Identification\",\"Link sent to E\xE2\x80\xA6@X.org\",\"Link distributed by the requester\"]},"
+    "{\"cells\":[\"Opened\",\"2026-11-20 15:30:00 -03:30\",\"2026-11-20 20:00:00 +00:00\"]},"
+    "{\"cells\":[\"Signed\",\"2026-11-21 14:39:24 -03:30\",\"2026-11-21 10:00:00 +00:00\"]},"
+    "{\"cells\":[\"Time zone\",\"America/St_Johns\",\"\"]},{\"cells\":[\"IP address\",\"::1\",\"10.0.0.1\"]},"
+    "{\"cells\":[\"Browser\",\"Agent/7\",\"\"]},{\"cells\":[\"Agreed to\",\"1-en\",\"unknown\"]},"
+    "{\"cells\":[\"About electronic signatures\",\"https://x.org/terms\",\"\"]}]},"
+    "{\"rows\":[[\"Agreed to (1-en)\",\"I have read the documents, I agree",
     "{\"event\":[\"2026-11-20 18:09:23 +00:00\",\"Request created\",\"Cy Owner, 10.0.0.9\"]},"
     "{\"event\":[\"2026-11-20 15:30:00 -03:30\",\"Documents opened\",\"\xC3\x89va Lee, 10.0.0.7, Scanner/1\"]},"
     "{\"event\":[\"2026-11-21 14:39:24 -03:30\",\"Signed\",\"\xC3\x89va Lee, ::1\"]},"
     "[\"Hash of the last event\",\"the-last\",\"code\"]",
-    "{\"note\":\"Or choose them at https://sign.x.org/verify.\"}",
-    "\"seal\":\"Sealed by sign.x.org\",\"sealRows\":[[\"Fingerprint of the seal\xE2\x80\x99s certificate (SHA-256)\","
-    "\"of-the-seal\",\"code\"]],\"qr\":\"https://sign.x.org/verify\"",
+    "\"seal\":\"Sealed by sign.x.org\",\"sealNotes\":[\"Open the signed documents and this certificate in a PDF reader",
+    "\"sealRows\":[[\"Fingerprint of the seal\xE2\x80\x99s certificate (SHA-256)\",\"of-the-seal\"],"
+    "[\"Check these documents online\",\"https://sign.x.org/verify\"]],\"qr\":\"https://sign.x.org/verify\"",
     "\"footer\":\"Certificate of completion \xC2\xB7 44444444-d9cb-469f-a165-70867728950e\",\"language\":\"en\","
     "\"time\":\"2026-11-21T18:09:25.000Z\"}",
 };
@@ -179,11 +180,11 @@ static void test_languages(void)
     const char *text = said_in("de", whole(), EVENTS, SR_PRODUCTION, "x");
     ok(strstr(text, "\"title\":\"Signaturnachweis\",\"second\":\"Certificate of completion\"") != NULL,
        "the certificate has German and English titles");
-    ok(strstr(text, "[\"Ge\xC3\xB6"
+    ok(strstr(text, "{\"cells\":[\"Ge\xC3\xB6"
                     "ffnet / Opened\",")
            != NULL,
        "labels have both languages");
-    ok(strstr(text, "[\"Browser\",") != NULL, "a label that is the same in both languages appears once");
+    ok(strstr(text, "{\"cells\":[\"Browser\",") != NULL, "a label that is the same in both languages appears once");
     ok(strstr(text, "Link gesendet an E\xE2\x80\xA6@X.org / Link sent to E\xE2\x80\xA6@X.org") != NULL,
        "values are filled into the texts of both languages");
 
@@ -247,7 +248,8 @@ static void test_gaps(void)
     const char *text = said(partly, SR_PRODUCTION, NULL);
     ok(strstr(text, "[\"Created\",\"2026-11-20 18:09:23 +00:00\"]]") != NULL,
        "it is not completed while a signer has not signed");
-    ok(strstr(text, "[\"Signed\",\"Not signed\"]") != NULL, "the signer who has not signed is listed as such");
+    ok(strstr(text, "{\"cells\":[\"Signed\",\"2026-11-21 14:39:24 -03:30\",\"Not signed\"]}") != NULL,
+       "the signer who has not signed is listed as such");
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 #define DPI 144
 #define PLACE_LEFT 328 /* pixels: 164 points, where values begin */
 #define PLACE_RIGHT 863
-#define PLACE_HEIGHT 72
+#define PLACE_HEIGHT 64
 #define CHUNK 24000
 #define ARCHIVE "/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(x)>>]"
 
@@ -31,7 +31,8 @@ static inline bytes_t compose(json_t *mark, int rows, const char *direction, apr
 {
     sr_pdf_composed_t composed;
     json_t *list = json_pack("[[s,s]]", "Above", "gjpqy, gjpqy");
-    for (int i = 0; i < rows; i++) json_array_append_new(list, json_pack("{s:s,s:O}", "label", "Mark", "mark", mark));
+    for (int i = 0; i < rows; i++)
+        json_array_append_new(list, json_pack("{s:[s,{s:O}]}", "cells", "Mark", "mark", mark));
     json_decref(mark);
     json_t *what = json_pack("{s:s,s:s,s:[{s:[{s:o}]}]}", "time", "2026-11-20T18:09:23.5Z", "dir", direction,
                              "sections", "items", "rows", list);

@@ -255,6 +255,16 @@ static inline const char *seal_pyhanko(int *status, const seal_bench_t *bench, c
     return NULL;
 }
 
+/* Without white space, where lines may have been broken. */
+static inline const char *seal_squeeze(const char *text, apr_pool_t *pool)
+{
+    char *copy = apr_pstrdup(pool, text), *to = copy;
+    for (; *text; text++)
+        if (!strchr(" \n\f", *text)) *to++ = *text;
+    *to = '\0';
+    return copy;
+}
+
 static inline int seal_count(const char *text, const char *word)
 {
     int count = 0;
