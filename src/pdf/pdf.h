@@ -304,6 +304,7 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
  * Makes a new document from texts. It has A4 pages, as many as it needs. `what` is
  *   {"title":"…","second":"…",                 the title, and the title in a second language, which labels also have
  *    "subtitle":"…","banner":"…",              the banner is red, at the top of each page
+ *    "logo":{"png":"…","text":"…"},            a PNG file in base64, and its alternative text
  *    "sections":[{"heading":"…","panel":true,"items":[{"heading":"…","rows":[…]},…]},…],
  *    "sealNotes":["…",…],                      sentences in the panel at the end
  *    "seal":"…",                               text below the area for a signature, which is in this panel

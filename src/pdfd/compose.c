@@ -12,7 +12,7 @@
 #define WIDE_LABELS 128.0 /* the same for labels in two languages */
 #define SECTION_ABOVE 9.0
 #define HEADING_BELOW 5.0
-#define ITEM_ABOVE 8.0
+#define ITEM_ABOVE 6.0
 #define INSET 8.0 /* margin inside a panel */
 #define FIELD_WIDTH 168.0
 #define FIELD_HEIGHT 40.0
@@ -20,6 +20,8 @@
 #define SEAL_GAP 6.0
 #define SEAL_ROWS 8
 #define QR_SIZE 74.0
+#define LOGO_WIDTH 140.0 /* at most */
+#define LOGO_HEIGHT 36.0
 #define TIMES 108.0  /* width of a time */
 #define EVENTS 186.0 /* width of the second column of events */
 
@@ -32,11 +34,11 @@ static const sr_pdfd_look_t SECOND = {SR_PDFD_PLAIN, 10, 13, SR_PDFD_GRAY};
 static const sr_pdfd_look_t SUBTITLE = {SR_PDFD_BOLD, 11, 15, INK};
 static const sr_pdfd_look_t HEADING = {SR_PDFD_BOLD, 10.5, 14, NAVY};
 static const sr_pdfd_look_t ITEM = {SR_PDFD_BOLD, 9, 13, INK};
-static const sr_pdfd_look_t LABEL = {SR_PDFD_PLAIN, 8, 11, SR_PDFD_GRAY};
-static const sr_pdfd_look_t VALUE = {SR_PDFD_PLAIN, 8.5, 11, INK};
-static const sr_pdfd_look_t CODE = {SR_PDFD_CODE, 7.4, 11, INK};
+static const sr_pdfd_look_t LABEL = {SR_PDFD_PLAIN, 8, 10.6, SR_PDFD_GRAY};
+static const sr_pdfd_look_t VALUE = {SR_PDFD_PLAIN, 8.5, 10.6, INK};
+static const sr_pdfd_look_t CODE = {SR_PDFD_CODE, 7.4, 10.6, INK};
 static const sr_pdfd_look_t SMALL_CODE = {SR_PDFD_CODE, 7.4, 10, INK};
-static const sr_pdfd_look_t WHAT = {SR_PDFD_BOLD, 8.3, 11, INK};
+static const sr_pdfd_look_t WHAT = {SR_PDFD_BOLD, 8.3, 10.6, INK};
 
 /* ----------------------------------------------------------------------------------------------------- rows */
 
@@ -213,8 +215,27 @@ static void put_section(sr_pdfd_flow_t *flow, const json_t *section)
 
 /* --------------------------------------------------------------------------------------------- the document */
 
+/* Draws the logo opposite to the title. */
+static void put_logo(const sr_pdfd_flow_t *flow, const json_t *logo)
+{
+    const char *png = sr_json_string(logo, "png");
+    cairo_surface_t *surface = flow->canvas && png ? sr_pdfd_png_surface(png, flow->item_pool) : NULL;
+    if (!surface) return;
+    const double width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
+    const double scale = fmin(LOGO_WIDTH / width, LOGO_HEIGHT / height), w = width * scale, h = height * scale;
+    surface = sr_pdfd_reduced_surface(surface, w, h, SR_PDFD_MARK_DENSITY);
+    if (!surface) return;
+    const int figure = sr_pdfd_figure(flow->structure, flow->group, sr_json_string(logo, "text"));
+    sr_pdfd_content_begin(flow->canvas, flow->structure, figure);
+    sr_pdfd_canvas_image(flow->canvas, surface, sr_pdfd_flow_side(flow, SR_PDFD_RIGHT - w, w), flow->y, w, h);
+    sr_pdfd_content_end(flow->canvas, flow->structure, figure);
+}
+
 static void put_title(sr_pdfd_flow_t *flow)
 {
+    const json_t *logo = json_object_get(flow->request, "logo");
+    const double width = SR_PDFD_RIGHT - SR_PDFD_LEFT - (logo ? LOGO_WIDTH + SR_PDFD_GAP : 0);
+    put_logo(flow, logo);
     static const struct {
         const char *key;
         const sr_pdfd_look_t *look;
@@ -223,8 +244,7 @@ static void put_title(sr_pdfd_flow_t *flow)
     } lines[] = {{"title", &TITLE, 0, "H1"}, {"second", &SECOND, 0, "P"}, {"subtitle", &SUBTITLE, 6, "P"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const char *text = sr_json_string(flow->request, lines[i].key);
-        sr_pdfd_row_t row =
-            sr_pdfd_flow_alone(flow, text, lines[i].look, SR_PDFD_LEFT, SR_PDFD_RIGHT - SR_PDFD_LEFT, flow->item_pool);
+        sr_pdfd_row_t row = sr_pdfd_flow_alone(flow, text, lines[i].look, SR_PDFD_LEFT, width, flow->item_pool);
         row.type = lines[i].type;
         if (row.columns[0]) flow->y += lines[i].above;
         sr_pdfd_flow_put_row(flow, &row);

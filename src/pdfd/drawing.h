@@ -60,6 +60,8 @@ typedef struct sr_pdfd_pixels_t {
 /* Decodes a JPEG that sr_pdfd_image_object has written. Returns false if it is damaged, has too many scans, or is not a
  * JPEG. */
 bool sr_pdfd_image_jpeg(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
+/* Decodes a PNG file. Returns false if it is damaged or has too many pixels. */
+bool sr_pdfd_image_png_read(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- paper.c */
 /* Makes the paper transparent if the image shows ink on light paper. Otherwise returns false and changes nothing. */

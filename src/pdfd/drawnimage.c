@@ -6,6 +6,7 @@
 #include "pdfd/drawing.h"
 #include "pdfd/scan.h"
 
+#include <apr_encode.h>
 #include <math.h>
 #include <zlib.h>
 
@@ -221,4 +222,17 @@ void sr_pdfd_drawn_image(sr_pdfd_canvas_t *canvas, const char *object, apr_size_
     const double x = place->x + (place->right ? place->width - width : 0);
     const double y = place->y + (place->height - height) / 2;
     if (surface) sr_pdfd_canvas_image(canvas, surface, x, y, width, height);
+}
+
+cairo_surface_t *sr_pdfd_png_surface(const char *base64, apr_pool_t *pool)
+{
+    sr_pdfd_pixels_t pixels;
+    apr_size_t size;
+    const void *png = apr_pdecode_base64(pool, base64, APR_ENCODE_STRING, APR_ENCODE_NONE, &size);
+    if (!png || !sr_pdfd_image_png_read(&pixels, png, size, pool)) return NULL;
+    const apr_size_t count = (apr_size_t)pixels.width * (apr_size_t)pixels.height;
+    unsigned char *alpha = apr_palloc(pool, count);
+    for (apr_size_t i = 0; i < count; i++) alpha[i] = pixels.rgba->data[4 * i + 3];
+    const samples_t samples = {.colours = pixels.rgba->data, .mask = alpha, .step = 4};
+    return surface_of(&samples, pixels.width, pixels.height);
 }

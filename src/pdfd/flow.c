@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#define TOP 38.0
-#define BOTTOM (SR_PDFD_HEIGHT - 30)
+#define TOP 36.0
+#define BOTTOM (SR_PDFD_HEIGHT - 26)
 #define MARK_ABOVE 2.0 /* free space above a signature, and in total */
 #define MARK_FREE 4.0
 #define PINK 0xfde9e9
@@ -142,7 +142,7 @@ sr_pdfd_row_t sr_pdfd_flow_alone(const sr_pdfd_flow_t *flow, const char *text, c
 
 /* ---------------------------------------------------------------------------------------------------- pages */
 
-#define FOOT_ABOVE 12.0
+#define FOOT_ABOVE 10.0
 #define NUMBER_WIDTH 60.0
 
 static sr_pdfd_row_t set_foot(sr_pdfd_flow_t *flow)
@@ -175,7 +175,7 @@ static void put_banner(sr_pdfd_flow_t *flow)
     sr_pdfd_flow_fill(flow, SR_PDFD_LEFT, flow->y, SR_PDFD_RIGHT - SR_PDFD_LEFT, height, PINK);
     sr_pdfd_flow_fill(flow, SR_PDFD_LEFT, flow->y, 3, height, SR_PDFD_RED);
     sr_pdfd_flow_put_lines(flow, &banner, flow->y + 4.5, SR_PDFD_SIDE_LINES);
-    flow->y += height + 12;
+    flow->y += height + 8;
 }
 
 void sr_pdfd_flow_begin_page(sr_pdfd_flow_t *flow)

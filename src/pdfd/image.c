@@ -209,6 +209,14 @@ bool sr_pdfd_image_jpeg(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t s
     return !wrong;
 }
 
+bool sr_pdfd_image_png_read(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool)
+{
+    image_t image = {.data = data, .size = size, .pool = pool};
+    const char *wrong = decode_png(&image);
+    *pixels = image.pixels;
+    return !wrong;
+}
+
 static uint32_t pixel(const unsigned char *rgba)
 {
     return (uint32_t)rgba[0] << 16 | (uint32_t)rgba[1] << 8 | rgba[2];

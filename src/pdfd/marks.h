@@ -47,6 +47,8 @@ void sr_pdfd_drawn_image(sr_pdfd_canvas_t *canvas, const char *object, apr_size_
  * *pixels. Its pixels are subtracted from *pixels. */
 cairo_surface_t *sr_pdfd_image_surface(double *width, double *height, const char *object, apr_size_t length,
                                        int64_t *pixels, apr_pool_t *pool);
+/* Reads a PNG file. Returns NULL if it cannot be drawn. */
+cairo_surface_t *sr_pdfd_png_surface(const char *base64, apr_pool_t *pool);
 /* The pixels of a surface, without the multiplication by alpha that cairo uses. */
 typedef struct sr_pdfd_planes_t {
     unsigned char *colours, *alpha; /* 3 bytes for each pixel, and 1 byte */

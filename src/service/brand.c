@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* brand.c: the parts of a location's theme (SigreqTheme) that mail shows: the name in theme.json, the public URL of
- * logo.png (mail programs do not show SVG), and two colours of theme.css. A theme that cannot be read is ignored,
- * because the signing page reports its fault. */
+/* brand.c: the parts of a location's theme (SigreqTheme) that mail and the certificate of completion show: the name in
+ * theme.json, the public URL of logo.png (mail programs do not show SVG), and two colours of theme.css. A theme that
+ * cannot be read is ignored, because the signing page reports its fault. */
 #include "service/private.h"
 
+#include <apr_encode.h>
 #include <apr_file_io.h>
 #include <string.h>
 
 #define FILE_MAX 262144
 
-static const char *read_file(const char *folder, const char *name, apr_pool_t *pool)
+#define LOGO_MAX 24000 /* in base64 it fits into a text of sr_pdf_compose */
+
+static const char *read_file(apr_size_t *length, const char *folder, const char *name, apr_pool_t *pool)
 {
     const char *path = apr_pstrcat(pool, folder, "/", name, NULL);
     apr_file_t *file;
     apr_finfo_t info;
     if (apr_stat(&info, path, APR_FINFO_NORM, pool) || info.filetype != APR_REG || info.size > FILE_MAX) return NULL;
     char *text = apr_pcalloc(pool, (apr_size_t)info.size + 1);
-    apr_size_t length = 0;
+    *length = 0;
     if (apr_file_open(&file, path, APR_FOPEN_READ, APR_OS_DEFAULT, pool)) return NULL;
-    apr_file_read_full(file, text, (apr_size_t)info.size, &length);
+    apr_file_read_full(file, text, (apr_size_t)info.size, length);
     apr_file_close(file);
     return text;
 }
@@ -48,8 +51,10 @@ json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool)
     const char *folder = service->theme;
     json_t *theme = sr_json_own(json_object(), pool), *settings = NULL;
     apr_finfo_t info;
+    apr_size_t length;
     if (!folder || !*folder) return theme;
-    const char *css = read_file(folder, "theme.css", pool), *text = read_file(folder, "theme.json", pool);
+    const char *css = read_file(&length, folder, "theme.css", pool);
+    const char *text = read_file(&length, folder, "theme.json", pool);
     if (text && !sr_json_parse(&settings, text, strlen(text), pool))
         set(theme, "name", sr_json_string(settings, "name"));
     set(theme, "accent", colour_of(css, "--accent", pool));
@@ -58,4 +63,12 @@ json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool)
     if (base && !apr_stat(&info, logo, APR_FINFO_NORM, pool) && info.filetype == APR_REG)
         set(theme, "logo", apr_psprintf(pool, "%s/sign/theme/logo.png?%" APR_TIME_T_FMT, base, info.mtime));
     return theme;
+}
+
+const char *sr_service_logo(const sr_service_t *service, apr_pool_t *pool)
+{
+    const char *folder = service->theme;
+    apr_size_t length;
+    const char *png = folder && *folder ? read_file(&length, folder, "logo.png", pool) : NULL;
+    return png && length <= LOGO_MAX ? apr_pencode_base64(pool, png, (apr_ssize_t)length, APR_ENCODE_NONE, NULL) : NULL;
 }

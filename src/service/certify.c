@@ -193,7 +193,10 @@ static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own,
                                   .time = transition->now};
     SR_TRY(read_words(&completion, transition->pool));
     *right = completion.rtl;
-    const json_t *question = sr_json_own(sr_completion_certificate(&completion, transition->pool), transition->pool);
+    json_t *question = sr_json_own(sr_completion_certificate(&completion, transition->pool), transition->pool);
+    const char *logo = sr_service_logo(service, transition->pool);
+    if (logo)
+        json_object_set_new(question, "logo", json_pack("{s:s,s:s?}", "png", logo, "text", signing->organization));
     SR_TRY(sr_pdf_compose(composed, own->pdf, question, transition->pool));
     return composed->reason ? sr_seal_failed(transition->pool, "composing the certificate", composed->reason) : NULL;
 }

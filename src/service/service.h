@@ -74,6 +74,8 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
 /* Returns the parts of the theme that mail shows: {"name"?, "logo"? (a URL), "accent"?, "onAccent"?}. The object
  * belongs to the pool. */
 json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool);
+/* Returns logo.png of the theme in base64, for the certificate. NULL if it is missing or has more than 24,000 bytes. */
+const char *sr_service_logo(const sr_service_t *service, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- list.c
  * Keyset pagination. A cursor is opaque: direction, time and id of the row after which the page begins.

@@ -181,9 +181,38 @@ static void test_certificate(void)
     }
 }
 
+#define LOGO "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAD0lEQVR42mOoko9hAOL/AArWAup1cfofAAAAAElFTkSuQmCC"
+
+/* A logo that cannot be drawn is left out. */
+static void test_logo(void)
+{
+    static const struct {
+        const char *png;
+        int images;
+    } rows[] = {
+        {LOGO, 1}, {"", 0}, {"eA==", 0}, {"?", 0}, {"iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAD0lEQ", 0}};
+    const people_t ann = {"Ann", "Lee", "ann@example.org", "2-en", 2};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        apr_pool_t *pool;
+        sr_pdf_composed_t composed;
+        int status;
+        apr_pool_create(&pool, bench.pool);
+        json_t *what = certificate_of(&ann, "ar", SR_PRODUCTION, pool);
+        json_object_set_new(what, "logo", json_pack("{s:s,s:s}", "png", rows[i].png, "text", "Harbour"));
+        compose(&composed, what, pool);
+        is_int(composed.pages, 1, "on one page");
+        const char *list = seal_run(&status, &bench, pool, "pdfimages -list certificate.pdf");
+        is_int(seal_count(list, " smask "), rows[i].images, "the logo %s", rows[i].png);
+        const char *objects = seal_run(&status, &bench, pool, "qpdf --qdf --object-streams=disable certificate.pdf -");
+        is_int(strstr(objects, "/Alt (Harbour)") != NULL, rows[i].images > 0, "… with its alternative text");
+        apr_pool_destroy(pool);
+    }
+}
+
 int main(void)
 {
     bench = seal_begin(30000);
     test_certificate();
+    test_logo();
     return seal_end(&bench);
 }

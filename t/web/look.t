@@ -8,6 +8,7 @@ use Mojo::UserAgent;
 use Sigreq::Here   qw(place organisation is_error);
 use Sigreq::PDF    'pdf';
 use Sigreq::Signer qw(signers_of typed);
+use Sigreq::Validator ();
 use Test::More;
 
 my $org    = organisation();
@@ -181,8 +182,10 @@ subtest 'the theme' => sub {
         'without the time it may not be cached');
     like($fetch->(place("/themed/sign/$logo"))->headers->header('Content-Security-Policy'), qr/default-src 'none'/,
         'a logo must not run scripts');
-    is($fetch->(place("/themed/sign/theme/$_"))->code, 404, "no $_") for 'theme.json', 'logo.png', '.', '..';
+    is($fetch->(place("/themed/sign/theme/$_"))->code, 404, "no $_") for 'theme.json', '.', '..';
     is($fetch->(place('/sign/theme/theme.css'))->code, 404, 'without a theme there is no style');
     like($body, qr/Harbour &lt;i&gt;&amp; Sons&lt;\/i&gt; asks/, 'the texts of the theme are escaped');
+    is($themed->sign('Ann')->code, 200, 'signed at the location with the theme');
+    is(Sigreq::Validator::images_in($themed->get('/certificate')->body), 1, 'the certificate shows logo.png');
 };
 done_testing;
