@@ -213,3 +213,31 @@ test('after an upload that failed, the button tries again, and the same file can
         assert.equal(previews, before + 1)
     })
 })
+
+test('400 filled fields: only those near the view are painted', async () => {
+    const fields = Array.from({ length: 400 }, (_, at) =>
+        field(Math.floor(at / 10), { x: 72 + 240 * (at % 2), y: 90 + 130 * Math.floor(at % 10 / 2) }))
+    const made = await create({ pdf: contract(40), signers: [{ ...ann, fields }] })
+    await visit(made.links[0], { ...devices.phone, deviceScaleFactor: 3, expected: [/503/, /willReadFrequently/] },
+        async page => {
+            await ready(page)
+            await openSignature(page)
+            await typeSignature(page, null, true)
+            await page.locator('#finish').waitFor()
+            await page.keyboard.press('Escape')
+            await page.evaluate(() => document.getElementById('documents').style.setProperty('--zoom', 2))
+            const size = () => page.evaluate(() => [...document.querySelectorAll('canvas')]
+                .reduce((sum, { width, height }) => sum + 4 * width * height, 0))
+            for (const at of [0, 399, 200]) {
+                await page.locator('.field').nth(at).scrollIntoViewIfNeeded()
+                await until(page, which => {
+                    const canvas = document.querySelectorAll('.ink')[which], { width, height } = canvas
+                    return width && canvas.getContext('2d').getImageData(0, 0, width, height).data.some(Boolean)
+                }, at)
+                const bytes = await size()
+                assert.ok(bytes < 64e6, `${bytes} bytes at field ${at + 1}`)
+            }
+            await page.emulateMedia({ media: 'print' })
+            assert.ok(await page.locator('.ink').nth(200).isHidden(), 'what is not sent is not printed')
+        })
+})

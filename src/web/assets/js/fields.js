@@ -3,6 +3,8 @@
 import { text } from './texts.js'
 import { paint } from './mark.js'
 
+const NEAR = '500px' // of the view: other fields are not painted, because a phone has little memory for canvases
+
 const within = (value, least, most) => Math.min(Math.max(value, least), most)
 
 /** A place may lie beside the page, or be tiny. Its button never is: it can be seen and pressed. */
@@ -44,23 +46,30 @@ function makeButton(field, number, all) {
     button.type = 'button'
     button.className = 'field'
     tag.textContent = text('field.tag')
-    canvas.hidden = true
     canvas.className = 'ink'
     button.append(tag)
     placeButton(button, field.percent)
     placeInk(canvas, field.percent)
     note(field, number)
-    const show = mark => {
+    // a tag that has no room in a small field is shown above it
+    const fitTag = () => button.classList.toggle('small', button.clientWidth < 72 || button.clientHeight < 20)
+    const own = { field, button, canvas, fitTag, mark: null }
+    let near = false
+    own.draw = async (isNear = near) => {
+        near = isNear
+        if (near && own.mark) await paint(canvas, own.mark, field)
+        if (!near) canvas.width = canvas.height = 0 // it may have left while its image was decoded
+    }
+    own.set = mark => {
+        own.mark = mark
         button.classList.toggle('signed', Boolean(mark))
         button.setAttribute('aria-label', text(mark ? 'field.signed' : 'field', { number, all, name: field.name }))
         tag.hidden = Boolean(mark)
         canvas.hidden = !mark
-        if (mark) paint(canvas, mark, field)
+        own.draw()
     }
-    // a tag that has no room in a small field is shown above it
-    const fitTag = () => button.classList.toggle('small', button.clientWidth < 72 || button.clientHeight < 20)
-    show(null)
-    return { field, button, canvas, show, fitTag, mark: null }
+    own.set(null)
+    return own
 }
 
 /** In reading order: by document and page, then from top to bottom. */
@@ -69,13 +78,18 @@ export function prepareFields(state, pageOf, press) {
     const sorted = state.fields.filter(field => order.has(field.document)).sort((a, b) =>
         order.get(a.document) - order.get(b.document) || a.page - b.page || a.percent.y - b.percent.y
         || a.percent.x - b.percent.x)
+    const byButton = new Map()
+    const observer = new IntersectionObserver(entries => {
+        for (const { target, isIntersecting } of entries) byButton.get(target).draw(isIntersecting)
+    }, { rootMargin: NEAR })
     return sorted.map((field, at) => {
         const own = makeButton(field, at + 1, sorted.length)
-        own.set = mark => { own.mark = mark; own.show(mark) }
+        byButton.set(own.button, own)
         own.button.addEventListener('click', () => press(own))
         pageOf(field.document, field.page)?.append(own.button, own.canvas)
+        observer.observe(own.button)
         new ResizeObserver(own.fitTag).observe(own.button)
-        new ResizeObserver(() => own.mark && own.show(own.mark)).observe(own.canvas)
+        new ResizeObserver(() => own.draw()).observe(own.canvas)
         return own
     })
 }
