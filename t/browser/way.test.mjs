@@ -223,6 +223,28 @@ for (const [what, viewport] of Object.entries(small))
         })
     })
 
+const glides = [['the ink glides into its field', moving, 1], ['it does not, with less motion', {}, 0]]
+for (const [what, options, count] of glides)
+    test(`after “Sign here” ${what}, which has a tick then`, async () => {
+        const made = await create({ signers: [{ ...ann, fields: [field(0, { y: 600 }), field(0, { y: 500 })] }] })
+        await visit(made.links[0], options, async page => {
+            await ready(page)
+            await openSignature(page)
+            await typeSignature(page)
+            await counted(page, '1 of 2 filled in')
+            await page.locator('[data-next][data-step=sign]').waitFor()
+            assert.equal(await page.evaluate(() => {
+                document.querySelector('[data-next]').click()
+                return document.querySelectorAll('.ink')[1].getAnimations().length
+            }), count)
+            await until(page, () => [...document.querySelectorAll('.field.signed')].every(each => {
+                const { borderStyle, backgroundColor } = getComputedStyle(each)
+                return borderStyle === 'solid' && backgroundColor === 'rgba(0, 0, 0, 0)'
+                    && getComputedStyle(each, '::after').content === '""'
+            }))
+        })
+    })
+
 test('the menu is closed by Escape and by a click beside it', async () => {
     const made = await create()
     await visit(made.links[0], {}, async page => {

@@ -10,6 +10,14 @@ export function goTo(element) {
     element.scrollIntoView({ block: 'center', inline: 'center', behavior: far || still.matches ? 'instant' : 'smooth' })
 }
 
+/** The ink comes from the button that was pressed. */
+function glide(ink, button) {
+    if (still.matches || !ink.animate) return
+    const from = button.getBoundingClientRect(), to = ink.getBoundingClientRect()
+    const x = from.left - to.left + (from.width - to.width) / 2, y = from.top - to.top + (from.height - to.height) / 2
+    ink.animate({ transform: [`translate(${x}px, ${y}px)`, 'none'] }, { duration: 180, easing: 'ease-out' })
+}
+
 function watchIntro(bar, intro) {
     let gone = false, shown = Boolean(intro)
     const update = () => (bar.hidden = shown && !gone)
@@ -52,7 +60,9 @@ export function prepareBar(fields, steps) {
         const field = next()
         if (!field) return steps.finish()
         if (!isAtHand(field)) return visit(field)
-        if (steps.press(field) && next()) visit(next())
+        if (!steps.press(field)) return
+        glide(field.canvas, button)
+        if (next()) visit(next())
     })
     const observer = new IntersectionObserver(entries => {
         for (const { target, isIntersecting } of entries) inView[isIntersecting ? 'add' : 'delete'](target)
