@@ -113,7 +113,7 @@ $(O)/libsigreq.a: $(call obj,$(LIB_SRC))
 	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
 
 $(O)/mod_sigreq.so: $(call obj,$(MOD_SRC)) $(O)/libsigreq.a src/mod_sigreq.map $(O)/flags
-	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(objects) $(CURL_LIBS) $(BASE_LIBS)
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(objects) $(filter -lqrencode,$(PDFD_LIBS)) $(CURL_LIBS) $(BASE_LIBS)
 
 $(O)/sigreq-pdfd: $(call obj,$(PDFD_SRC) $(PDFD_CXX)) $(O)/libsigreq.a $(O)/flags
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(objects) $(PDFD_LIBS) -lstdc++ $(BASE_LIBS) $(APR_LIBS)

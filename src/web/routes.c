@@ -14,6 +14,7 @@ const sr_route_t sr_web_routes[] = {
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.png", sr_web_png, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.json", sr_web_text, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}", sr_web_image, false},
+    {M_GET, "/{uuid}/qr.svg", sr_web_qr, false},
     {M_GET, "/{uuid}/certificate", sr_web_certificate, false},
     {0, NULL, NULL, false},
 };

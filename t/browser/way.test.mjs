@@ -245,6 +245,23 @@ for (const [what, options, count] of glides)
         })
     })
 
+test('at a desk the link is offered as a QR code for a phone', async () => {
+    const made = await create()
+    for (const [device, count] of [[{ viewport: { width: 1366, height: 650 } }, 1], [devices.phone, 0]])
+        await visit(made.links[0], device, async page => {
+            let requests = 0
+            page.on('request', request => /\/qr\.svg$/.test(request.url()) && requests++)
+            await ready(page)
+            await openSignature(page)
+            await page.locator('#tab-draw').click()
+            const code = page.locator('.by-phone img')
+            assert.equal(await code.isVisible(), Boolean(count))
+            if (count) await until(page, () => document.querySelector('.by-phone img').naturalWidth)
+            await shoot(page, `${count ? 'desktop' : 'phone'}-code`)
+            assert.equal(requests, count)
+        })
+})
+
 test('the menu is closed by Escape and by a click beside it', async () => {
     const made = await create()
     await visit(made.links[0], {}, async page => {

@@ -176,6 +176,17 @@ subtest 'the first signs' => sub {
     is_error($ann->refuse('no'), 409, qr/signed already/);
 };
 
+subtest 'the link as a QR code' => sub {
+    my $res = $ann->get('/qr.svg');
+    is($res->code,                  200,             'answered');
+    is($res->headers->content_type, 'image/svg+xml', 'an image');
+    like($res->body, qr{^<svg .* d="M4 4h7v1h-7zM.*z"/></svg>$}, 'its upper left corner');
+    isnt($res->body, $bob->get('/qr.svg')->body, 'another link has another code');
+    is($ann->get('/qr.png')->code, 404, 'it has one form');
+    my $unknown = Sigreq::Signer->new(link => $ann->{link} =~ s/[^\/]+$/00000000-0000-4000-8000-000000000000/r);
+    is_error($unknown->get('/qr.svg'), 404, qr/./);
+};
+
 subtest 'the second signs by a form' => sub {
     my %browser = (Accept => 'text/html');
     my $res = $bob->post(form => { action => 'sign', typed => 'Bob' }, headers => \%browser);
