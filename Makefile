@@ -23,7 +23,6 @@ STATE  ?= run
 DB     ?= sqlite3
 ALLOW  ?= https://app.example.org
 RECEIVER ?= 8081
-CORPUS ?= ../shared/corpus
 PREFIX ?= /usr
 # if sigreqctl can read this file, it asks httpd for the configuration
 DEFAULT_CONFIG ?= $(HTTPD_SYSCONFDIR)/mods-enabled/sigreq.conf
@@ -392,7 +391,7 @@ check:
 test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
-	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
+	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(CORPUS))" exec $(if $(SANITIZE),tools/sanitize,t/run)
 #: make test-more                      what make test leaves out: prefork, other browsers and compilers, chance, more rounds
 test-more:
 	@tools/deps test

@@ -23,8 +23,8 @@ ok($tests =~ /\Q$_\E/, "tested: $_")
     for 'User not founded for this API Token', "You've reached the API limit for this plan", 'url is required';
 
 SKIP: {
-    my ($contract) = grep { -f } map {"$_/spec/signature-request-api-v3.md"} '../shared', $ENV{SIGREQ_SHARED} // ();
-    skip 'the contract itself is not beside this checkout', 1 unless $contract;
+    skip 'SIGREQ_SHARED names no folder with the contract itself', 1 unless $ENV{SIGREQ_SHARED};
+    my $contract = "$ENV{SIGREQ_SHARED}/spec/signature-request-api-v3.md";
     my @messages = grep { !/^(?:Message|-+)$/ } map { message($_) } rows($contract, '## Errors');
     cmp_ok(scalar @messages, '>=', 21, 'rows of the contract');
     ok($documented{$_}, "docs/api.md has: $_") for @messages;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Files, links and headings that documents and comments refer to exist. The glossary distinguishes all files of src/
-# that share a name, and the index of decisions has every record.
+# that share a name, and the index of decisions has every record. No file names a path beside the checkout.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -72,4 +72,8 @@ my %listed  = map { $_ => 1 } slurp('docs/decisions/README.md') =~ /\]\((\d{4}-[
 is_deeply(\@records, [sort keys %listed], 'the index has every record of a decision');
 my @numbers = map {/^(\d+)/} @records;
 is_deeply(\@numbers, [map { sprintf '%04d', $_ } 1 .. @records], '… which are numbered without a gap');
+
+# Variables of the environment name what is not in the checkout.
+my @all = ('Makefile', @documents, sources(), files('t/run', 't/*/*.[tch]', 't/lib/*/*.pm', 'tools/*', '.ci/*'));
+is_deeply([grep { slurp($_) =~ m{[.]{2}/shared\b} } @all], [], 'no file names a path beside the checkout');
 done_testing;
