@@ -77,8 +77,45 @@ subtest 'a password that readers are to draw' => sub {
     is(scalar(() = $text =~ /[(][*]{7}[)] Tj/g),   3, 'passwords are drawn as asterisks');
     is(scalar(() = $text =~ m{/V [(]Written[)]}g), 3, 'the values stay as they are');
     unlike($text, qr{/V [(][*]}, 'no value is asterisks');
-    like($text, qr{/F 40 Tf 0 g[^\[]*[(]Tall[)] Tj}, 'a size of 0 is as high as the field');
+    like($text, qr{/F 40[.]2 Tf 0 g[^\[]*[(]Tall[)] Tj}, 'a size of 0 is as high as the field');
     like($text, qr{/DA [(]/F 0 Tf}, '… and stays in the document');
+};
+
+sub words_of {    # word → left and top edge
+    my ($bytes) = @_;
+    my $file = path(tempdir(CLEANUP => 1))->child('a.pdf');
+    $file->spurt($bytes);
+    return map { /xMin="(\S+)" yMin="(\S+)".*>(.*)</ ? ($3 => [$1, $2]) : () } qx(pdftotext -bbox $file -);
+}
+
+subtest 'texts that readers are to draw' => sub {
+    my $field = '/Type/Annot/Subtype/Widget/FT/Tx/DA(/H 12 Tf 0 g)/F 4/P 5 0 R';
+    my $lines = 'Long texts of several words are broken\rat the edge, and where they say so: '
+        . join ' ', map { "w$_" } 1 .. 30;
+    my $helvetica = '<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding'
+        . '<</Type/Encoding/Differences[252/udieresis]>>>>';
+    my @texts = (
+        "/V(left)/Rect[50 700 250 720]",           "/V(centre)/Q 1/Rect[50 660 250 680]",
+        "/V(right)/Q 2/Rect[50 620 250 640]",      "/V(M\xfcller)/Q 2/Rect[50 580 250 600]",
+        "/V($lines)/Ff 4096/Rect[50 400 250 560]", "/V(wide)/Q 1/DA(/H 0 Tf 0 g)/Rect[300 400 350 560]");
+    my $bytes = pdf(
+        pages   => [{ text => 'Page', more => '/Annots[' . join(' ', map { "$_ 0 R" } 7 .. 12) . ']' }],
+        objects => [$helvetica, map {"<<$field/T(t$_)$texts[$_]>>" =~ s{/DA\(/H 12[^)]*\)(?=.*/DA)}{}r} 0 .. $#texts],
+        catalog => '/AcroForm<</NeedAppearances true/DR<</Font<</H 6 0 R>>>>/Fields['
+            . join(' ', map { "$_ 0 R" } 7 .. 12) . ']>>',
+        nonce => "cases $$"
+    );
+    my $made  = create($bytes, { %tie, h => 20 })->json;
+    my %after = words_of($client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body);
+    my %upload = words_of($bytes);
+    cmp_ok(scalar keys %upload, '>', 40, 'poppler draws words');
+    is("@{[sort keys %after]}", "@{[sort keys %upload]}", 'the same words are drawn');
+    my @moved = grep { abs($after{$_}[0] - $upload{$_}[0]) > 3 || abs($after{$_}[1] - $upload{$_}[1]) > 3 }
+        qw(left centre right wide), "M\xc3\xbcller";
+    is("@moved", '', 'each is drawn where it was');
+    my @outside = grep { $after{"w$_"}[0] < 50 || $after{"w$_"}[0] > 235 || $after{"w$_"}[1] > 792 - 410 } 1 .. 30;
+    is("@outside", '', 'lines are broken at the edge');
+    cmp_ok($after{w30}[1] - $after{w1}[1], '>', 30, 'there are several lines');
 };
 
 sub with_stream {    # a cross-reference stream instead of the table
