@@ -30,10 +30,12 @@
 #define CHANGED "it is damaged, and its repair would change what page %d shows"
 static const char UNREADABLE[] = "it is damaged beyond repair";
 
-typedef struct pair_t {
+struct sr_pdfd_pair_t {
     PopplerDocument *before, *after;
-    uint32_t *pixels[2]; /* two rasters of at most SIDE x SIDE pixels */
-} pair_t;
+    uint32_t *pixels[2]; /* two rasters */
+};
+
+typedef sr_pdfd_pair_t pair_t;
 
 static PopplerDocument *open_bytes(const sr_pdfd_bytes_t *bytes)
 {
@@ -127,25 +129,30 @@ static const char *compare(const pair_t *pair, apr_pool_t *pool)
     return NULL;
 }
 
-static void open_pair(pair_t *pair, const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, double side)
+static apr_status_t close_pair(void *data)
 {
-    const size_t room = (size_t)(side * side) * sizeof(uint32_t);
-    *pair = (pair_t){open_bytes(before), open_bytes(after), {malloc(room), malloc(room)}};
-}
-
-static void close_pair(pair_t *pair)
-{
+    pair_t *pair = data;
     for (int i = 0; i < 2; i++) free(pair->pixels[i]);
     if (pair->before) g_object_unref(pair->before);
     if (pair->after) g_object_unref(pair->after);
+    return APR_SUCCESS;
+}
+
+/* The rasters have at most `side` x `side` pixels. */
+static pair_t *open_pair(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, double side, apr_pool_t *pool)
+{
+    const size_t room = (size_t)(side * side) * sizeof(uint32_t);
+    pair_t *pair = apr_palloc(pool, sizeof *pair);
+    *pair = (pair_t){open_bytes(before), open_bytes(after), {malloc(room), malloc(room)}};
+    apr_pool_cleanup_register(pool, pair, close_pair, apr_pool_cleanup_null);
+    return pair;
 }
 
 const char *sr_pdfd_compare(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, apr_pool_t *pool)
 {
-    pair_t pair;
-    open_pair(&pair, before, after, SIDE);
-    const char *reason = compare(&pair, pool);
-    close_pair(&pair);
+    pair_t *pair = open_pair(before, after, SIDE, pool);
+    const char *reason = compare(pair, pool);
+    apr_pool_cleanup_run(pool, pair, close_pair);
     return reason;
 }
 
@@ -175,7 +182,12 @@ static int count_covered(const pair_t *pair, int columns, int rows)
     return covered;
 }
 
-static bool is_covered(const pair_t *pair, int index, const double *area)
+sr_pdfd_pair_t *sr_pdfd_pair_open(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, apr_pool_t *pool)
+{
+    return open_pair(before, after, COVERED_SIDE, pool);
+}
+
+bool sr_pdfd_covers_content(const sr_pdfd_pair_t *pair, int index, const double *area)
 {
     double width, height;
     PopplerPage *pages[2] = {NULL};
@@ -196,13 +208,4 @@ static bool is_covered(const pair_t *pair, int index, const double *area)
     for (int i = 0; i < 2; i++)
         if (pages[i]) g_object_unref(pages[i]);
     return !drawn;
-}
-
-bool sr_pdfd_covers_content(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, int page, const double *area)
-{
-    pair_t pair;
-    open_pair(&pair, before, after, COVERED_SIDE);
-    const bool covered = is_covered(&pair, page, area);
-    close_pair(&pair);
-    return covered;
 }

@@ -159,9 +159,12 @@ void sr_pdfd_poppler_read_tables(void);
 /* Compares the pages of a document and of its repaired version, as far as the time allows. Returns NULL, or the reason
  * why the repaired version cannot replace the document. */
 const char *sr_pdfd_compare(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, apr_pool_t *pool);
+typedef struct sr_pdfd_pair_t sr_pdfd_pair_t;
+/* Opens two revisions, until the pool is cleared. */
+sr_pdfd_pair_t *sr_pdfd_pair_open(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, apr_pool_t *pool);
 /* Returns true if `after` hides something that `before` shows in an area of a page (sr_pdfd_revision_t), or if that
  * cannot be found out. */
-bool sr_pdfd_covers_content(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, int page, const double *area);
+bool sr_pdfd_covers_content(const sr_pdfd_pair_t *pair, int page, const double *area);
 
 /* ---------------------------------------------------------------------------------------------- buffer.c */
 typedef struct sr_pdfd_buffer_t {

@@ -314,7 +314,11 @@ static void add_widgets(json_t *response, const list_t *list, const sr_pdfd_revi
     const clock_t limit = clock() + (clock_t)(COVERED_SECONDS * CLOCKS_PER_SEC);
     json_t *widgets = json_array(), *place;
     size_t k;
+    apr_pool_t *scratch;
+    apr_pool_create(&scratch, list->pool);
     for (int i = 0; i + 1 < count; i++) {
+        const sr_pdfd_pair_t *pair = NULL;
+        apr_pool_clear(scratch);
         const sr_pdfd_bytes_t before = {list->bytes->data, revisions[i].end};
         const sr_pdfd_bytes_t after = {list->bytes->data, revisions[i + 1].end};
         json_array_foreach (revisions[i].widgets, k, place) {
@@ -325,12 +329,13 @@ static void add_widgets(json_t *response, const list_t *list, const sr_pdfd_revi
             for (size_t side = 0; side < 4; side++)
                 area[side] = json_number_value(json_array_get(json_object_get(place, "area"), side));
             const int page = (int)json_integer_value(json_object_get(place, "page"));
-            const bool covers = signature
-                                && (clock() > limit || listed + 1 == SR_PDF_MAX_WIDGETS
-                                    || sr_pdfd_covers_content(&before, &after, page, area));
+            const bool late = clock() > limit || listed + 1 == SR_PDF_MAX_WIDGETS;
+            if (signature && !late && !pair) pair = sr_pdfd_pair_open(&before, &after, scratch);
+            const bool covers = signature && (late || sr_pdfd_covers_content(pair, page, area));
             json_array_append_new(widgets, widget_json(place, revisions[i].end, covers));
         }
     }
+    apr_pool_destroy(scratch);
     json_object_set_new(response, "widgets", widgets);
 }
 

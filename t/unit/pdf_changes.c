@@ -262,6 +262,47 @@ static void test_covered(size_t row)
     free(pdf.data);
 }
 
+/* A visible field with many widgets over nothing, in a document with a long table. Reading the table for each widget
+ * would take longer than is permitted. */
+static void test_many_widgets(void)
+{
+    enum { FREE = 60000, WIDGETS = 200, FIRST = 1000 };
+    pdf_t pdf = changes_contract();
+    size_t previous = sign_start(&pdf), start = pdf.size;
+    pdf_print(&pdf, "xref\n%d %d\n", FIRST + WIDGETS, FREE);
+    for (int i = 0; i < FREE; i++) pdf_print(&pdf, "0000000000 00001 f \n");
+    pdf_print(&pdf, "trailer\n<</Size %d/Root 1 0 R/Prev %zu>>\nstartxref\n%zu\n%%%%EOF\n", FIRST + WIDGETS + FREE,
+              previous, start);
+    changes_sign(&pdf, "ann", 1, bench.pool);
+
+    pdf_t kids = {0}, table = {0};
+    for (int i = 0; i < WIDGETS; i++) pdf_print(&kids, "%d 0 R ", FIRST + i);
+    previous = sign_start(&pdf);
+    put_object(&pdf, 8, "[", apr_psprintf(bench.pool, "[%s", kids.data));
+    put_object(&pdf, 9, "/Fields[", "/Fields[60 0 R ");
+    sign_object(&pdf, 60);
+    pdf_print(&pdf, "<</FT/Sig/T(new)/Kids[%s]>>\nendobj\n", kids.data);
+    pdf_print(&table, "xref\n");
+    for (int i = 0; i < 3; i++)
+        pdf_print(&table, "%d 1\n%010zu 00000 n \n", (int[]){8, 9, 60}[i], pdf.offset[(int[]){8, 9, 60}[i]]);
+    pdf_print(&table, "%d %d\n", FIRST, WIDGETS);
+    for (int i = 0; i < WIDGETS; i++) {
+        pdf_print(&table, "%010zu 00000 n \n", pdf.size);
+        pdf_print(&pdf,
+                  "%d 0 obj\n<</Type/Annot/Subtype/Widget/Parent 60 0 R/F 4/P 3 0 R/Rect[300 300 310 310]>>\nendobj\n",
+                  FIRST + i);
+    }
+    start = pdf.size;
+    pdf_add(&pdf, table.data, table.size);
+    pdf_print(&pdf, "trailer\n<</Size %d/Root 1 0 R/Prev %zu>>\nstartxref\n%zu\n%%%%EOF\n", FIRST + WIDGETS + FREE + 99,
+              previous, start);
+    changes_sign(&pdf, "mallory", 1, bench.pool);
+    is_str(changes_said(&pdf, bench.pool), "signed", "many widgets that cover nothing");
+    free(kids.data);
+    free(table.data);
+    free(pdf.data);
+}
+
 /* What was signed refers to an object that does not exist yet, or that begins behind what was signed. */
 static void test_prepared(void)
 {
@@ -366,6 +407,7 @@ int main(void)
     test_before();
     test_tables();
     for (size_t i = 0; i < sizeof COVERED / sizeof *COVERED; i++) test_covered(i);
+    test_many_widgets();
     test_prepared();
     test_double_roles();
     test_judge();
