@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pagetree.c: handles page trees that readers understand in different ways. Readers show a group of pages that occurs
  * more than once each time, but qpdf considers this a loop. So each further place gets a copy of the group before
- * anything else reads the pages. A single page that occurs twice is copied by qpdf itself. A page inherits its size and
- * rotation from the group that lists it, or, in other readers, from its /Parent. So both must be the same. */
+ * anything else reads the pages. A single page that occurs twice is copied by qpdf itself. At the end of a group, other
+ * readers ignore what is no page: a group that contains this one, or a missing object. They also ignore the /Kids of a
+ * page. A page inherits its size and rotation from the group that lists it, or, in other readers, from its /Parent. So
+ * both must be the same. */
 #include "pdfd/pdfd.h"
 
 #include <apr_hash.h>
@@ -41,6 +43,20 @@ static bool is_above(const walk_t *walk, int depth, int number)
     return false;
 }
 
+/* Removes from the end of a group what is no page, and is not counted as one. Before a page it stays, because some
+ * readers lose this page. */
+static void trim(const walk_t *walk, qpdf_oh group, qpdf_oh kids, int depth)
+{
+    qpdf_data q = walk->q;
+    int count = 0;
+    qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, group, "/Count"), &count);
+    for (int i = qpdf_oh_get_array_n_items(q, kids) - 1; i > 0; i--) {
+        qpdf_oh kid = qpdf_oh_get_array_item(q, kids, i);
+        if (qpdf_oh_is_dictionary(q, kid) ? !is_above(walk, depth, qpdf_oh_get_object_id(q, kid)) : i < count) return;
+        qpdf_oh_erase_item(q, kids, i);
+    }
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static void visit(walk_t *walk, qpdf_oh group, int depth)
 {
@@ -48,11 +64,18 @@ static void visit(walk_t *walk, qpdf_oh group, int depth)
     qpdf_oh kids = qpdf_oh_get_key(q, group, "/Kids");
     if (depth == MAX_DEPTH || !qpdf_oh_is_array(q, kids)) return;
     walk->path[depth] = qpdf_oh_get_object_id(q, group);
+    trim(walk, group, kids, depth + 1);
     for (int i = 0; i < qpdf_oh_get_array_n_items(q, kids) && walk->budget > 0; i++) {
         qpdf_oh kid = qpdf_oh_get_array_item(q, kids, i);
+        if (qpdf_oh_is_stream(q, kid)) { /* only some readers show it, so the repair is refused if it shows something */
+            kid = qpdf_make_indirect_object(q, qpdf_oh_get_dict(q, kid));
+            qpdf_oh_set_array_item(q, kids, i, kid);
+        }
         const int number = qpdf_oh_get_object_id(q, kid);
-        if (!number || !qpdf_oh_is_dictionary(q, kid) || !qpdf_oh_is_array(q, qpdf_oh_get_key(q, kid, "/Kids")))
-            continue;
+        if (!number || !qpdf_oh_is_dictionary(q, kid)) continue;
+        if (qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, kid, "/Type"), "/Page"))
+            qpdf_oh_remove_key(q, kid, "/Kids");
+        if (!qpdf_oh_is_array(q, qpdf_oh_get_key(q, kid, "/Kids"))) continue;
         walk->budget--;
         if (is_above(walk, depth + 1, number)) continue; /* a real loop */
         if (apr_hash_get(walk->seen, &number, sizeof number)) {

@@ -139,7 +139,7 @@ int sr_pdfd_page_rotation(qpdf_data q, qpdf_oh page);
 
 /* -------------------------------------------------------------------------------------------- pagetree.c */
 /* Called while a document is repaired: copies groups of pages that occur more than once in the page tree, so that each
- * place has its own. */
+ * place has its own, and removes what is no page from the ends of groups. */
 void sr_pdfd_pages_unshare(qpdf_data q, apr_pool_t *pool);
 /* Returns true if the /Parent of a page or group is another group than the one that lists it. `mends` sets the right
  * one, from which the page then inherits. */

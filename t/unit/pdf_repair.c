@@ -224,11 +224,50 @@ static void test_groups(void)
     is_said(&pdf, "2 pages, to be repaired", "a page that is there twice");
     is_str(repaired(&made, &pdf, pool), "repaired", "it is repaired");
     free(pdf.data);
-    pdf = tree("<</Type/Pages/Count 2/Kids[4 0 R]>>", "<</Type/Pages/Parent 2 0 R/Count 2" BOX "/Kids[3 0 R 2 0 R]>>");
-    is_said(&pdf, "refused: it is damaged beyond repair", "a group that holds itself");
-    free(pdf.data);
     free(made.data);
     apr_pool_destroy(pool);
+}
+
+/* A group with two pages, and with something that is none. */
+static void test_no_pages(void)
+{
+    static const char beyond[] = "refused: it is damaged beyond repair";
+    static const char disagree[] = "refused: PDF readers do not agree on its pages";
+    static const char repaired_pages[] = "2 pages, to be repaired";
+    static const struct {
+        const char *kids, *page, *says, *repair, *name;
+    } rows[] = {
+        {"/Count 2/Kids[3 0 R 5 0 R 2 0 R]", "/Type/Page", repaired_pages, "repaired", "the group above it at its end"},
+        {"/Count 2/Kids[3 0 R 5 0 R 4 0 R]", "/Type/Page", repaired_pages, "repaired", "itself at its end"},
+        {"/Count 2/Kids[3 0 R 5 0 R 9 0 R]", "/Type/Page", repaired_pages, "repaired", "a missing object at its end"},
+        {"/Count 2/Kids[3 0 R 5 0 R null 7]", "/Type/Page", repaired_pages, "repaired", "no objects at its end"},
+        {"/Count 2/Kids[3 0 R 5 0 R]", "/Type/Page/Kids[]", repaired_pages, "repaired", "a page with kids"},
+        {"/Count 2/Kids[3 0 R 5 0 R]", "/Type/Page/Kids[2 0 R]", repaired_pages, "repaired", "a page with a loop"},
+        {"/Count 2/Kids[3 0 R 5 0 R]", "", repaired_pages, "repaired", "a page without a type"},
+        {"/Count 2/Kids[4 0 R 3 0 R 5 0 R]", "/Type/Page", beyond, NULL, "itself before pages"},
+        {"/Count 2/Kids[3 0 R 9 0 R 5 0 R]", "/Type/Page", disagree, NULL, "a missing object before a page"},
+        {"/Count 2/Kids[3 0 R 2 0 R]", "/Type/Page", disagree, NULL, "a loop instead of a page"},
+        {"/Count 2/Kids[5 0 R 6 0 R]", "/Type/Page", repaired_pages,
+         "it is damaged, and its repair would change what page 2 shows", "a page that is a stream"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[200];
+        pdf_t pdf;
+        pdf_begin(&pdf);
+        pdf_object(&pdf, "<</Type/Catalog/Pages 2 0 R>>");
+        pdf_object(&pdf, "<</Type/Pages/Count 2/Kids[4 0 R]>>");
+        pdf_object(&pdf, "<</Type/Page/Parent 4 0 R/Contents 7 0 R>>");
+        snprintf(text, sizeof text, "<</Type/Pages/Parent 2 0 R" BOX "%s>>", rows[i].kids);
+        pdf_object(&pdf, text);
+        snprintf(text, sizeof text, "<<%s/Parent 4 0 R/Contents 7 0 R>>", rows[i].page);
+        pdf_object(&pdf, text);
+        pdf_object(&pdf, "<</Type/Page/Parent 4 0 R/Contents 7 0 R/Length 0>>stream\n\nendstream");
+        pdf_object(&pdf, RED);
+        pdf_end(&pdf, "");
+        is_said(&pdf, rows[i].says, rows[i].name);
+        if (rows[i].repair) is_repaired(&pdf, rows[i].repair, rows[i].name);
+        free(pdf.data);
+    }
 }
 
 int main(void)
@@ -243,6 +282,7 @@ int main(void)
     test_continued();
     test_keys();
     test_groups();
+    test_no_pages();
     is_int(help_notices, 0, "no worker was lost: %s", help_last_notice);
     apr_pool_destroy(root);
     return done();
