@@ -96,7 +96,7 @@ sr_error_t *sr_blobs_write(sr_blob_writer_t *writer, const void *data, apr_size_
 /* Ends the content. Sets its SHA-256 (in the writer's pool) and its size in bytes. Returns the error of a write that
  * failed. */
 sr_error_t *sr_blobs_end(sr_blob_writer_t *writer, const char **sha256, apr_off_t *size);
-/* The first bytes of the content, at most 1,024, to detect its type. */
+/* The first bytes of the content, at most 4,096, to detect its type. */
 void sr_blobs_head(const sr_blob_writer_t *writer, const char **head, apr_size_t *length);
 /* A read-only descriptor of the content at offset 0, for the PDF helper. The writer owns it. */
 sr_error_t *sr_blobs_descriptor(sr_blob_writer_t *writer, int *descriptor);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define MEMORY_MOST 262144
-#define HEAD_MOST 1024
+#define HEAD_MOST 4096
 #define PIECE ((apr_size_t)64 << 10)
 
 struct sr_blob_writer_t {

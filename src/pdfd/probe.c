@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define HEADER_WITHIN 1024 /* bytes in which readers search for %PDF- */
+#define HEADER_WITHIN 4096 /* bytes in which %PDF- must be; qpdf, poppler and mupdf have no limit */
 
 static const char NO_PAGES[] = "it has no pages";
 static const char TOO_MANY_PAGES[] = "it has more than 20000 pages";

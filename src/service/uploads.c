@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define FILE_NAME_MAX_CHARACTERS 255
-#define SNIFF_BYTES 1024
+#define SNIFF_BYTES 4096
 
 /* `why` is for the log and the hint. The message is in the contract. */
 static sr_error_t *not_pdf(const char *name, const char *why, apr_pool_t *pool)
@@ -15,7 +15,8 @@ static sr_error_t *not_pdf(const char *name, const char *why, apr_pool_t *pool)
     return sr_error_hint(sr_error_because(error, pool, "a file %s", why), pool, "%s %s", name, why);
 }
 
-/* Checks the declared type, and the header "%PDF-" within the first 1,024 bytes (ISO 32000-1, Annex H, note 13). */
+/* Checks the declared type, and the header "%PDF-" within the first 4,096 bytes. Readers search for it in more than
+ * the 1,024 bytes of ISO 32000-1 (annex H, note 13). */
 static sr_error_t *look_at(const sr_upload_t *upload, apr_pool_t *pool)
 {
     const char *head;
@@ -25,7 +26,7 @@ static sr_error_t *look_at(const sr_upload_t *upload, apr_pool_t *pool)
     if (!upload->declared_pdf) return not_pdf(upload->name, "is declared as another type than application/pdf", pool);
     if (!length) return not_pdf(upload->name, "is empty", pool);
     if (memmem(head, length, "%PDF-", 5)) return NULL;
-    return not_pdf(upload->name, "has no %PDF- within its first 1024 bytes", pool);
+    return not_pdf(upload->name, "has no %PDF- within its first 4096 bytes", pool);
 }
 
 static sr_error_t *check_names(const apr_array_header_t *uploads, apr_pool_t *pool)

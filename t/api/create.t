@@ -113,8 +113,8 @@ subtest 'unknown parts and unusual forms' => sub {
         'unknown parts are ignored');
     is($org->{test}->create(files => [['a.pdf', pdf(), 'Application/PDF; charset=binary']])->code, 201,
         'the type may have parameters');
-    is($org->{test}->create(files => [['a.pdf', "\n\n junk before\n" . pdf()]])->code, 201,
-        'the header of the PDF may be anywhere in the first 1,024 bytes');
+    is($org->{test}->create(files => [['a.pdf', ("j" x 4090) . "\n" . pdf()]])->code, 201,
+        'the header of the PDF may be anywhere in the first 4,096 bytes');
 };
 
 subtest 'file names' => sub {

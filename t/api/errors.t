@@ -52,7 +52,7 @@ my @rows = (
         [{ files => [['a.pdf', 'no PDF at all']] },                       'Only PDF files are supported'],
         [{ files => [['a.pdf', '']] },                                    'Only PDF files are supported'],
         [{ files => [['a.pdf', '%PDF-1.7 and then nothing']] },           'Only PDF files are supported'],
-        [{ files => [['a.pdf', ' ' x 2000 . pdf()]] },                    'Only PDF files are supported'],
+        [{ files => [['a.pdf', ' ' x 5000 . pdf()]] },                    'Only PDF files are supported'],
         [{ files => [['a.pdf', pdf()], ['b.pdf', 'no']], name => undef }, 'Only PDF files are supported'],
     ],
     'A name must be provided' => [
@@ -185,7 +185,7 @@ $astray->{fields}[0]{area} = { x => 1, y => 1, width => 50, height => 20, page =
 for my $case (
     [{ files => undef, more => [part('files', pdf(), filename => 'a.pdf')] }, 'unknown form part files'],
     [{ files => undef, more => [part('file', pdf())] }, 'form part file has no file name: it was passed over'],
-    [{ files => [["\xc3\xa4.pdf", 'no']] }, '%C3%A4.pdf has no %25PDF- within its first 1024 bytes'],
+    [{ files => [["\xc3\xa4.pdf", 'no']] }, '%C3%A4.pdf has no %25PDF- within its first 4096 bytes'],
     [{ files => [['a.pdf', '']] },   'a.pdf is empty'],
     [{ files => [['a.pdf', pdf(), 'application/octet-stream']] },
         'a.pdf is declared as another type than application/pdf'],
@@ -205,7 +205,7 @@ for my $case (
 # One text for all that is no PDF, by contract: the log tells which of them it was.
 my $said = substr $log->slurp, $before;
 like($said, qr/SR0101: refused with 400 .*\Q$_\E/, "the log: $_")
-    for 'a file is declared as another type than application/pdf', 'a file has no %PDF- within its first 1024 bytes',
+    for 'a file is declared as another type than application/pdf', 'a file has no %PDF- within its first 4096 bytes',
     'a file is damaged beyond what the helper can repair';
 
 nothing_happens($org, 'documents that cannot be signed', sub {

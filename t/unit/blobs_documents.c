@@ -96,7 +96,7 @@ static void test_content(apr_size_t length, apr_size_t step)
     is_str(sha256, sr_sha256_hex(content, length, pool), "the digest");
     is_int(size, length, "the size");
     sr_blobs_head(spool, &head, &head_length);
-    is_int(head_length, length < 1024 ? length : 1024, "the head has its length");
+    is_int(head_length, length < 4096 ? length : 4096, "the head has its length");
     ok(memcmp(head, content, head_length) == 0, "the head has the first bytes");
     test_descriptor(spool, content, length);
     is_int(count_files(), 0, "the folder has no file yet");

@@ -153,7 +153,11 @@ static void test_damage(void)
     pdf_add(&text, plain.data, plain.size);
     is_said(text.data, text.size, SAYS(1, LETTER, 0, true), "100 bytes before the header");
     text.size = 0;
-    pdf_print(&text, "%*s", 1020, "");
+    pdf_print(&text, "%*s", 4091, "");
+    pdf_add(&text, plain.data, plain.size);
+    is_said(text.data, text.size, SAYS(1, LETTER, 0, true), "4,091 bytes before the header");
+    text.size = 0;
+    pdf_print(&text, "%*s", 4092, "");
     pdf_add(&text, plain.data, plain.size);
     is_said(text.data, text.size, "not-pdf", "a header that is too late");
     text.size = 0;
