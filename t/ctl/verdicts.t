@@ -9,6 +9,10 @@ use lib 't/lib';
 use Sigreq::Drawn 'same_pictures';
 use Test::More;
 
+# Documents of which we say something else. An update adds a signature whose /Type is /DocTimeStamp, and again /Sig.
+# Readers take the first or the last value (docs/signed-pdf.md).
+my %changes = ('dss-818-sk-1' => ['object 125']);
+
 my $folder = $ENV{SIGREQ_SIGNED};
 plan skip_all => 'no documents that other programs have signed ($SIGREQ_SIGNED)' if !$folder;
 
@@ -42,8 +46,9 @@ for my $row (@rows) {
             next;
         }
         is_deeply([grep { !$may{$_} } @all], [], "$name: $right") or diag join ' ', @all;
-        my @changes = map { @{ $_->{changes} // ['unknown'] } } @{ $said->{signatures} };
-        is_deeply(\@changes, [], "$name: no changes");
+        my %found   = map { $_ => 1 } map { @{ $_->{changes} // ['unknown'] } } @{ $said->{signatures} };
+        my @changes = sort keys %found;
+        is_deeply(\@changes, $changes{$name} // [], "$name: changes");
         same_pictures("$folder/$name.pdf", $said) if !@changes;
     }
 }
