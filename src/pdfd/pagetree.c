@@ -92,8 +92,13 @@ static void visit(walk_t *walk, qpdf_oh group, int depth)
 void sr_pdfd_pages_unshare(qpdf_data q, apr_pool_t *pool)
 {
     walk_t walk = {.q = q, .seen = apr_hash_make(pool), .budget = MAX_GROUPS, .pool = pool};
-    qpdf_oh top = qpdf_oh_get_key(q, qpdf_get_root(q), "/Pages");
-    if (qpdf_oh_is_dictionary(q, top)) visit(&walk, top, 0);
+    qpdf_oh root = qpdf_get_root(q), top = qpdf_oh_get_key(q, root, "/Pages");
+    if (!qpdf_oh_is_dictionary(q, top)) return;
+    if (!qpdf_oh_is_indirect(q, top)) { /* poppler shows no page then, so the repair is refused */
+        top = qpdf_make_indirect_object(q, top);
+        qpdf_oh_replace_key(q, root, "/Pages", top);
+    }
+    visit(&walk, top, 0);
 }
 
 /* Returns the number of nodes below the group whose /Parent is another group. With `mends`, they get the right one. */

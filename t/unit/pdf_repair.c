@@ -270,6 +270,19 @@ static void test_no_pages(void)
     }
 }
 
+/* poppler counts the pages of a direct page tree, and shows none of them. */
+static void test_direct_tree(void)
+{
+    pdf_t pdf;
+    pdf_begin(&pdf);
+    pdf_object(&pdf, "<</Type/Catalog/Pages<</Type/Pages/Count 1/Kids[2 0 R]>>>>");
+    pdf_object(&pdf, "<</Type/Page" BOX "/Contents 3 0 R>>");
+    pdf_object(&pdf, RED);
+    pdf_end(&pdf, "");
+    is_repaired(&pdf, "it is damaged, and its repair would change what page 1 shows", "a page tree that is no object");
+    free(pdf.data);
+}
+
 int main(void)
 {
     apr_initialize();
@@ -283,6 +296,7 @@ int main(void)
     test_keys();
     test_groups();
     test_no_pages();
+    test_direct_tree();
     is_int(help_notices, 0, "no worker was lost: %s", help_last_notice);
     apr_pool_destroy(root);
     return done();
