@@ -239,7 +239,7 @@ static json_t *submission_rows(const work_t *work)
 {
     json_t *rows = json_array();
     add_code(rows, label(work, "identifier"), work->submission->uuid);
-    add(rows, label(work, "number"), sr_submission_number(work->submission, work->pool));
+    add(rows, label(work, "number"), sr_submission_number(work->submission->uuid, work->pool));
     add(rows, label(work, "requester"), requester(work));
     add(rows, label(work, "organization"), work->completion->organization);
     add_two(rows, label(work, "created"), time_text(work, work->submission->created_at, NULL), label(work, "completed"),

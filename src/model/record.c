@@ -140,9 +140,9 @@ static sr_error_t *read_signer(sr_signer_t *signer, const json_t *row, apr_pool_
     return sr_signer_fields_parse(signer, json_object_get(row, "fields"), pool);
 }
 
-const char *sr_submission_number(const sr_submission_t *submission, apr_pool_t *pool)
+const char *sr_submission_number(const char *uuid, apr_pool_t *pool)
 {
-    return apr_pstrndup(pool, submission->uuid, 8);
+    return apr_pstrndup(pool, uuid, 8);
 }
 
 sr_signer_t *sr_submission_signer(const sr_submission_t *submission, const char *uuid)

@@ -117,9 +117,21 @@ sr_document_state_t *sr_signing_document(const sr_signing_t *signing, const char
     return NULL;
 }
 
+#define SUBMISSION ", submission "
+
 const char *sr_signing_contact(const sr_signing_t *signing, apr_pool_t *pool)
 {
-    return apr_pstrcat(pool, signing->organization, ", submission ", signing->submission.uuid, NULL);
+    return apr_pstrcat(pool, signing->organization, SUBMISSION, signing->submission.uuid, NULL);
+}
+
+const char *sr_signing_contact_split(const char **uuid, const char *contact, apr_pool_t *pool)
+{
+    const size_t length = strlen(contact), tail = sizeof SUBMISSION - 1 + SR_UUID_LENGTH;
+    const char *end = length > tail ? contact + length - tail : contact;
+    *uuid = !strncmp(end, SUBMISSION, sizeof SUBMISSION - 1) ? end + sizeof SUBMISSION - 1 : NULL;
+    if (*uuid && sr_uuid_valid(*uuid)) return apr_pstrmemdup(pool, contact, (apr_size_t)(end - contact));
+    *uuid = NULL;
+    return contact;
 }
 
 const char *sr_signing_reason(const sr_signing_t *signing, const char *what, apr_pool_t *pool)

@@ -89,7 +89,7 @@ apr_off_t sr_document_state_size(const sr_document_state_t *document);
 /* Returns the keys (const char *) of the blobs that, joined in this order, are the document in its current revision. */
 apr_array_header_t *sr_document_state_files(const sr_document_state_t *document, apr_pool_t *pool);
 /* Returns the request number: the first digits of the submission's uuid, by which people name it to each other. */
-const char *sr_submission_number(const sr_submission_t *submission, apr_pool_t *pool);
+const char *sr_submission_number(const char *uuid, apr_pool_t *pool);
 /* Returns the signer with this uuid, or NULL. */
 sr_signer_t *sr_submission_signer(const sr_submission_t *submission, const char *uuid);
 /* Returns true if all signers have signed. Replaced signers do not count. */
@@ -161,8 +161,12 @@ sr_error_t *sr_signing_may(const sr_signing_t *signing, sr_action_t action, apr_
 sr_error_t *sr_signing_may_see(const sr_signing_t *signing, apr_pool_t *pool);
 /* Returns the document with this uuid, or NULL. */
 sr_document_state_t *sr_signing_document(const sr_signing_t *signing, const char *uuid);
-/* Returns the contact of a signature in a PDF: "Example Ltd, submission <uuid>". */
+/* Returns the contact of a signature in a PDF: "Example Ltd, submission <uuid>". The other function splits it again.
+ * *uuid is NULL if the text is another one. */
 const char *sr_signing_contact(const sr_signing_t *signing, apr_pool_t *pool);
+const char *sr_signing_contact_split(const char **uuid, const char *contact, apr_pool_t *pool);
+/* Begins the reason of the seal of a certificate of completion. */
+#define SR_SIGNING_CERTIFICATE "Certificate of completion"
 /* Returns the reason of a signature in a PDF: "Signed electronically: Lease", with `what` and the submission's name. */
 const char *sr_signing_reason(const sr_signing_t *signing, const char *what, apr_pool_t *pool);
 /* Returns a name for a signer that is not secret. Their fields in the PDF are named by it. A signer who replaces

@@ -63,7 +63,7 @@ static json_t *mail_body(const sr_submission_t *submission, const sr_signer_t *s
     json_object_set_new(body, "organization", sr_json_string_or_null(inviter->organization));
     json_object_set_new(body, "environment", json_string(sr_environment_name(inviter->environment)));
     json_object_set_new(body, "name", json_string(submission->name));
-    json_object_set_new(body, "request", json_string(sr_submission_number(submission, pool)));
+    json_object_set_new(body, "request", json_string(sr_submission_number(submission->uuid, pool)));
     json_object_set_new(body, "documents", documents);
     json_object_set_new(body, "link", sr_json_string_or_null(link));
     if (signer->locale) json_object_set_new(body, "locale", json_string(signer->locale));

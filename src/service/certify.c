@@ -227,14 +227,14 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition,
     const sr_cms_identity_t *seal;
     SR_TRY(sr_sealing_identity(&seal, service, transition->signing, transition->now, transition->pool));
     const char *sealer = sr_cms_identity_certificate(seal)->name, *sha256;
-    sr_pdf_signature_t what = {
-        .signer = SIGNER,
-        .name = sealer,
-        .reason = sr_signing_reason(transition->signing, "Certificate of completion", transition->pool),
-        .contact = sr_signing_contact(transition->signing, transition->pool),
-        .time = transition->now,
-        .test = environment == SR_TEST,
-        .seal = sealer};
+    sr_pdf_signature_t what = {.signer = SIGNER,
+                               .name = sealer,
+                               .reason =
+                                   sr_signing_reason(transition->signing, SR_SIGNING_CERTIFICATE, transition->pool),
+                               .contact = sr_signing_contact(transition->signing, transition->pool),
+                               .time = transition->now,
+                               .test = environment == SR_TEST,
+                               .seal = sealer};
     sr_pdf_composed_t composed;
     sr_sealing_t sealing, *const sealings[] = {&sealing};
     sr_joined_t joined;

@@ -92,7 +92,7 @@ sr_error_t *sr_web_get(sr_http_t *http)
         return error && error->code == SR_EGONE ? error : reply_state(http, signing);
     }
     json_t *view = sr_json_own(view_of(http, signing), http->pool);
-    json_object_set_new(view, "request", json_string(sr_submission_number(&signing->submission, http->pool)));
+    json_object_set_new(view, "request", json_string(sr_submission_number(signing->submission.uuid, http->pool)));
     json_object_set_new(view, "mailed", json_boolean(signing->submission.send_email && signing->signer->email));
     return sr_web_show(http, view, signing->signer->uuid);
 }

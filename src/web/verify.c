@@ -179,17 +179,44 @@ static void set_trust(json_t *row, const json_t *found, bool certain)
     copy_text(row, "distrust", certain ? found : NULL, "distrust");
 }
 
+/* Says who requested a signature of this service, in words for people. */
+static void set_requester(json_t *row, const json_t *found, apr_pool_t *pool)
+{
+    const char *contact = sr_json_string(found, "contact"), *uuid;
+    if (!contact) return;
+    json_object_set_new(row, "requester", json_string(sr_signing_contact_split(&uuid, contact, pool)));
+    if (uuid) json_object_set_new(row, "request", json_string(sr_submission_number(uuid, pool)));
+    json_object_set_new(row, "contact", json_string(contact));
+}
+
+/* Returns the name of the person or organisation that signed, or NULL: the name in a foreign signature is only a claim,
+ * and the holder of the certificate is verified. */
+static const char *name_of(const json_t *found, bool ours)
+{
+    const char *name = sr_json_string(found, "name"),
+               *holder = sr_json_string(json_object_get(found, "signer"), "name");
+    if (!strcmp(sr_json_string(found, "kind"), "timestamp")) return NULL;
+    if (!name) return holder;
+    return !ours && holder && !strcmp(sr_json_string(found, "state"), "intact") ? holder : name;
+}
+
+/* Returns true for the seal of a certificate of completion, which is no person's signature. */
+static bool is_completion(const json_t *found)
+{
+    const char *reason = sr_json_string(found, "reason");
+    return reason && !strncmp(reason, SR_SIGNING_CERTIFICATE ": ", sizeof SR_SIGNING_CERTIFICATE + 1);
+}
+
 static json_t *signature_of(const json_t *found, apr_pool_t *pool)
 {
     const json_t *signer = json_object_get(found, "signer"), *changes = json_object_get(found, "changes");
     const bool ours = json_is_true(json_object_get(found, "ours"));
-    const char *state = sr_json_string(found, "state"), *name = sr_json_string(found, "name");
+    const bool completion = ours && is_completion(found);
+    const char *state = sr_json_string(found, "state"), *name = completion ? NULL : name_of(found, ours);
     const char *environment = sr_json_string(found, "environment"), *holder = sr_json_string(signer, "name");
     json_t *row = json_object();
-    /* the name in a foreign signature is only a claim; the holder of the certificate is verified */
-    const bool is_certain = !ours && holder && !strcmp(state, "intact");
-    const bool is_stamp = !strcmp(sr_json_string(found, "kind"), "timestamp");
-    json_object_set_new(row, "name", sr_json_string_or_null(is_stamp ? NULL : is_certain || !name ? holder : name));
+    json_object_set_new(row, "name", sr_json_string_or_null(name));
+    set_flag(row, "completion", completion);
     json_object_set_new(row, "state", json_string(state));
     set_flag(row, "intact", !strcmp(state, "intact"));
     set_flag(row, "damaged", !strcmp(state, "broken"));
@@ -201,8 +228,9 @@ static json_t *signature_of(const json_t *found, apr_pool_t *pool)
     set_flag(row, "whole", json_is_true(json_object_get(found, "whole")));
     set_flag(row, "unknown", !strcmp(state, "intact") && !json_is_array(changes));
     set_time(row, sr_json_string(found, "claimedAt"), pool);
-    copy_text(row, "requester", ours ? found : NULL, "contact");
-    copy_text(row, "certificate", signer, "subject");
+    if (ours) set_requester(row, found, pool);
+    if (holder && (!name || strcmp(holder, name) != 0)) copy_text(row, "certificate", signer, "name");
+    copy_text(row, "subject", signer, "subject");
     copy_text(row, "issuer", signer, "issuer");
     copy_text(row, "fingerprint", signer, "sha256");
     copy_text(row, "algorithm", found, "algorithm");

@@ -98,7 +98,8 @@ subtest 'changed between two signatures' => sub {
 };
 
 subtest 'the page does not tell what the service knows' => sub {
-    my $client = organisation()->{live};
+    my $org    = organisation();
+    my $client = $org->{live};
     my $made   = $client->create(files => [['a.pdf', $plain]])->json;
     my ($ann)  = signers_of($made);
     $ann->sign('Ann Lee');
@@ -106,6 +107,18 @@ subtest 'the page does not tell what the service knows' => sub {
     my $known  = check($sealed);
     is(finding($known), 'signed', 'a document of this service');
     unlike($known->body, qr/\b\Q$made->{documents}[0]{uuid}\E/, 'the page does not have the uuid of the document');
+    my $number = substr $made->{uuid}, 0, 8;
+    my $facts  = sub { join ' ', $_[0]->dom->find('article > dl > div')->map('all_text')->join(' ') =~ /\S+/g };
+    my $sealed_by = qr/Requested by \Q$org->{name}\E Request number $number Certificate holder (?!CN=)\S.*/;
+    like($facts->($known), qr/^Time of the signature \S+ \S+ UTC $sealed_by$/, 'it names requester and seal in words');
+    unlike($facts->($known), qr/CN=|submission/, '… without technical names');
+    my $details = $known->dom->at('article details')->all_text;
+    like($details, qr/Contact \Q$org->{name}, submission $made->{uuid}\E\s+Subject CN=/,
+        '… which are among the details');
+    my $proof = check($client->get("/signatures/$made->{uuid}/certificate")->body);
+    like($proof->dom->at('article h2')->all_text, qr/^Certificate of completion\s+Intact$/,
+        'the seal of a certificate of completion is not listed like a person');
+    like($facts->($proof), $sealed_by, '… and has its holder');
     my $link = $made->{submitters}[0]{uuid};
     unlike($known->body, qr/\Q$link\E/, 'the page does not have the link');
     is(words(check($plain)) =~ s/\d+//gr, words(check(pdf(nonce => 'other'))) =~ s/\d+//gr,
