@@ -281,18 +281,22 @@ typedef struct receiver_t {
     sr_http_t *http;
     sr_uploads_t *uploads;
     const char *name;
+    bool is_empty; /* a file has begun and has no data yet */
 } receiver_t;
 
 static sr_error_t *begin_file(void *baton, const char *name)
 {
     receiver_t *receiver = baton;
+    receiver->is_empty = true;
     receiver->name = name ? sr_text_printable(name, receiver->http->pool) : NULL;
     return sr_service_receive_begin(receiver->uploads, NULL, NULL, true);
 }
 
 static sr_error_t *file_data(void *baton, const char *data, apr_size_t length)
 {
-    return sr_service_receive_data(((receiver_t *)baton)->uploads, data, length);
+    receiver_t *receiver = baton;
+    if (length) receiver->is_empty = false;
+    return sr_service_receive_data(receiver->uploads, data, length);
 }
 
 static sr_error_t *check(receiver_t *receiver, json_t **answer)
@@ -320,6 +324,8 @@ sr_error_t *sr_web_verify_post(sr_http_t *http)
     sr_error_t *error = check(&receiver, &answer);
     if (receiver.uploads) sr_service_receive_drop(receiver.uploads);
     sr_service_verify_leave(visit);
+    if (error && error->code == SR_EBADREQUEST && receiver.is_empty && http->show_error)
+        return show(http, HTTP_BAD_REQUEST, NULL, "empty");
     SR_TRY(error);
     return show(http, HTTP_OK, result_of(answer, receiver.name, http->pool), NULL);
 }

@@ -141,7 +141,7 @@ $asked{"warning.$_"} = 1 for @warnings;
 $asked{$_} = 1 for 'front.title', 'brand', map { ("$_.title", "$_.text") } qw(404 409 410 503 other);    # by C
 my @findings = map {"verify.$_"} qw(signed extended validation changed broken unchecked incomparable unsigned),
     qw(encrypted refused unreadable);
-$asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(units none large many busy failed)),    # by verify.c
+$asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(units none empty large many busy failed)),    # by verify.c
     map { ("$_.title", "$_.text") } @findings;
 is_deeply([sort keys %asked], [sort keys %{ $texts{en}{page} }], 'the HTML and html.c ask for all of them, no others');
 my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };

@@ -7,7 +7,7 @@ use Digest::SHA 'sha256_hex';
 use File::Temp 'tempdir';
 use Mojo::UserAgent;
 use Mojo::Util 'html_unescape';
-use Sigreq::Here      qw(suite place organisation signed);
+use Sigreq::Here      qw(suite place organisation signed is_error);
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF       qw(pdf pdf_of_size turned);
 use Sigreq::Signer    'signers_of';
@@ -131,6 +131,10 @@ subtest 'requests without a document' => sub {
     like(words($res), qr/Choose a PDF document first/, '… the page has the reason');
     is(post_to('/verify', multipart(part('file', '', filename => '', type => 'application/octet-stream')))->code, 400,
         'an empty field of a form');
+    $res = check('');
+    is($res->code, 400, 'an empty file');
+    like(words($res), qr/This file is empty\. Choose another one/, '… the page has the reason');
+    is_error(check('', Accept => 'application/json'), 400, 'Exactly 1 file must be provided', '… programs get JSON');
     is(post_to('/verify', multipart(file($ours), file($plain)))->code, 400, 'two files');
     is($ua->post(place('/verify'), { 'Content-Type' => 'application/pdf' }, $ours)->res->code, 415,
         'a body that is not a form is refused');
