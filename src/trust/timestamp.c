@@ -13,12 +13,13 @@
 #define ANSWER_MOST ((apr_size_t)64 << 10)
 #define CONNECT_LEAST APR_USEC_PER_SEC /* the time limit of connecting is at least this, or a third of the whole */
 #define FAILURES 3                     /* in a row, after which an authority is skipped */
-#define PAUSE apr_time_from_sec(30)    /* how long */
+#define PAUSE_MOST 30                  /* seconds; the first pause is one second, and each next one twice as long */
 #define RETRY apr_time_from_sec(5)
 
 typedef struct breaker_t {
     apr_uint64_t until;    /* 0: the authority is asked; else the steady time at which one caller tries it again */
     apr_uint32_t failures; /* in a row */
+    apr_uint32_t trials;   /* pauses that have ended without success */
 } breaker_t;
 
 struct sr_timestamps_t {
@@ -39,22 +40,34 @@ static breaker_t *breaker_of(const sr_timestamps_t *timestamps, int number)
     return (breaker_t *)timestamps->options.breakers + number;
 }
 
+static apr_uint64_t breaker_end(breaker_t *breaker, apr_time_t now)
+{
+    const apr_uint32_t trials = apr_atomic_read32(&breaker->trials);
+    const int seconds = trials < 5 ? 1 << trials : PAUSE_MOST;
+    return (apr_uint64_t)(now + apr_time_from_sec(seconds));
+}
+
 /* Returns true if the authority may be asked. After a pause, one caller in all processes gets true. */
 static bool breaker_allows(breaker_t *breaker, apr_time_t now)
 {
     const apr_uint64_t until = apr_atomic_read64(&breaker->until);
     if (!until) return true;
     if ((apr_uint64_t)now < until) return false;
-    return apr_atomic_cas64(&breaker->until, (apr_uint64_t)(now + PAUSE), until) == until;
+    /* the longest pause also covers a caller that ends before it has noted its result */
+    if (apr_atomic_cas64(&breaker->until, (apr_uint64_t)(now + apr_time_from_sec(PAUSE_MOST)), until) != until)
+        return false;
+    apr_atomic_inc32(&breaker->trials);
+    return true;
 }
 
 static void breaker_note(breaker_t *breaker, bool good, apr_time_t now)
 {
     if (good) {
         apr_atomic_set32(&breaker->failures, 0);
+        apr_atomic_set32(&breaker->trials, 0);
         apr_atomic_set64(&breaker->until, 0);
     } else if (apr_atomic_inc32(&breaker->failures) + 1 >= FAILURES)
-        apr_atomic_set64(&breaker->until, (apr_uint64_t)(now + PAUSE));
+        apr_atomic_set64(&breaker->until, breaker_end(breaker, now));
 }
 
 /* --- the list */

@@ -42,7 +42,7 @@ typedef struct sr_trust_der_t {
 } sr_trust_der_t;
 
 /* The memory in which all processes note which authorities fail. An authority that has failed three times in a row is
- * skipped for 30 seconds; then one caller tries it. */
+ * skipped for a second; then one caller tries it. Each further pause is twice as long, up to 30 seconds. */
 apr_size_t sr_timestamp_breakers_size(void);
 /* Errors: SR_EINTERNAL if `authorities` has no certificates. Any number of threads may use the result. */
 sr_error_t *sr_timestamps_create(sr_timestamps_t **timestamps, const sr_timestamp_options_t *options, apr_pool_t *pool);
