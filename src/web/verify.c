@@ -215,6 +215,7 @@ static json_t *signature_of(const json_t *found, apr_pool_t *pool)
     const char *state = sr_json_string(found, "state"), *name = completion ? NULL : name_of(found, ours);
     const char *environment = sr_json_string(found, "environment"), *holder = sr_json_string(signer, "name");
     json_t *row = json_object();
+    const bool is_whole = json_is_true(json_object_get(found, "whole"));
     json_object_set_new(row, "name", sr_json_string_or_null(name));
     set_flag(row, "completion", completion);
     json_object_set_new(row, "state", json_string(state));
@@ -225,7 +226,8 @@ static json_t *signature_of(const json_t *found, apr_pool_t *pool)
     set_flag(row, "tested", ours && environment && !strcmp(environment, "test"));
     set_stamp(row, found, pool);
     set_trust(row, found, !ours && !strcmp(state, "intact"));
-    set_flag(row, "whole", json_is_true(json_object_get(found, "whole")));
+    set_flag(row, "whole", is_whole);
+    set_flag(row, "part", !is_whole && !strcmp(state, "intact"));
     set_flag(row, "unknown", !strcmp(state, "intact") && !json_is_array(changes));
     set_time(row, sr_json_string(found, "claimedAt"), pool);
     if (ours) set_requester(row, found, pool);

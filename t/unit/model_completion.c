@@ -144,7 +144,7 @@ static const char *const WANTED[] = {
     "{\"heading\":\"c.pdf\",\"rows\":[[\"Pages\",\"1\"],[\"SHA-256 as uploaded\",\"upload-c\",\"code\"]]}",
     "{\"rows\":[{\"cells\":[\"\",\"\xC3\x89va Lee\",\"Bo O'Neil\"],\"head\":true},"
     "{\"cells\":[\"Signature\",\"Drawn by hand\",\"Uploaded image\"]},{\"cells\":[\"Email\",\"Eva@X.org\",\"\"]},"
-    "{\"cells\":[\"Identification\",\"Link sent to E\xE2\x80\xA6@X.org\",\"Link distributed by the requester\"]},"
+    "{\"cells\":[\"Identification\",\"Link sent to E\xE2\x80\xA6@X.org\",\"Link delivered by the requester\"]},"
     "{\"cells\":[\"Opened\",\"2026-11-20 15:30:00 -03:30\",\"2026-11-20 20:00:00 +00:00\"]},"
     "{\"cells\":[\"Signed\",\"2026-11-21 14:39:24 -03:30\",\"2026-11-21 10:00:00 +00:00\"]},"
     "{\"cells\":[\"Time zone\",\"America/St_Johns\",\"\"]},{\"cells\":[\"IP address\",\"::1\",\"10.0.0.1\"]},"

@@ -62,6 +62,7 @@ subtest 'the findings' => sub {
     like($words, qr/Made by this service\./, 'the seal of the signatures');
     unlike($words, qr/test environment/, 'the signatures are of production');
     is(() = $words =~ /Covers the whole document/g, 1, 'the last one covers everything');
+    is(() = $words =~ /Covers the document as it was then/g, 1, '… and the first one what was there');
 
     is(finding(check("$ours% more\n")), 'extended', 'something appended');
     (my $broken = $ours) =~ s/verify page \d/verify page x/ or die;
