@@ -223,9 +223,12 @@ for (const [what, viewport] of Object.entries(small))
         })
     })
 
-const glides = [['the ink glides into its field', moving, 1], ['it does not, with less motion', {}, 0]]
-for (const [what, options, count] of glides)
-    test(`after “Sign here” ${what}, which has a tick then`, async () => {
+const glides = [
+    ['the ink glides into its field', moving, 1, chromiumOnly('animations cannot be turned on')],
+    ['it does not, with less motion', {}, 0, {}],
+]
+for (const [what, options, count, browsers] of glides)
+    test(`after “Sign here” ${what}, which has a tick then`, browsers, async () => {
         const made = await create({ signers: [{ ...ann, fields: [field(0, { y: 600 }), field(0, { y: 500 })] }] })
         await visit(made.links[0], options, async page => {
             await ready(page)
@@ -245,7 +248,7 @@ for (const [what, options, count] of glides)
         })
     })
 
-test('at a desk the link is offered as a QR code for a phone', async () => {
+test('at a desk the link is offered as a QR code for a phone', chromiumOnly('it has no mouse'), async () => {
     const made = await create()
     for (const [device, count] of [[{ viewport: { width: 1366, height: 650 } }, 1], [devices.phone, 0]])
         await visit(made.links[0], device, async page => {
