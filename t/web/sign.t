@@ -238,7 +238,7 @@ subtest 'the certificate of completion' => sub {
     like($packed, qr/\Q$_\E/, 'a hash') for $made->{documents}[0]{sha256};
     like($packed, qr/Requestcreated.*Documentsopened.*Signed/, 'the certificate has the events');
     like($packed, qr/Ihavereadthesedocumentsandagree/, '… it has the consent text');
-    like($packed, qr/Linkdistributedbytherequester/, '… it says how the link reached the signer');
+    like($packed, qr/Linkdeliveredbytherequester/, '… it says how the link reached the signer');
     like($packed, qr/Fingerprintoftheseal/, '… it has the fingerprint of the seal');
     is($bob->get('/certificate')->body, $res->body, 'the signers get the certificate, too');
     my ($last) = reverse @{ $client->get("/signatures/$uuid/audit")->json->{events} };
