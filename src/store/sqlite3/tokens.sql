@@ -27,10 +27,9 @@ LEFT JOIN token t ON @CALLER(t)
 
 -- @op token_used(token_hashes json, now time, day time) → ok write unsynced
 WITH given(token_hashes, now, day) AS (SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
-a(token_hash, now, day) AS (SELECT j.value, g.now, g.day FROM given g CROSS JOIN json_each(g.token_hashes) j)
-UPDATE token SET used_on = a.day
-FROM a
-WHERE @CALLER(token) AND (token.used_on IS NULL OR token.used_on < a.day)
+a(token_hash, now, day) AS (SELECT j.value, given.now, given.day FROM given CROSS JOIN json_each(given.token_hashes) j)
+UPDATE token SET used_on = (SELECT day FROM given)
+WHERE id IN (SELECT t.id FROM a CROSS JOIN token t ON @CALLER(t) AND (t.used_on IS NULL OR t.used_on < a.day))
 
 -- @answer
 SELECT 'ok'
