@@ -129,7 +129,8 @@ subtest 'who recognises it' => sub {
     my $body = multipart(part('file', $bytes, filename => 'a.pdf', type => 'application/pdf'));
     my $page = Mojo::UserAgent->new->post(
         $httpd->base . '/verify' => { 'Content-Type' => 'multipart/form-data; boundary=' . BOUNDARY } => $body)->res;
-    like($page->dom->at('main')->all_text, qr/CN=Acme\s+Made by this service\./, 'the page for everybody');
+    like($page->dom->at('main')->all_text, qr/Certificate holder Acme\s+Made by this service\./,
+        'the page for everybody');
     my $file = path("$folder/acme.pdf")->spurt($bytes);
     my @verify = ($ctl, '--json', 'verify', "$file", '--helper', suite->{source} . '/build/sigreq-pdfd');
     is(decode_json(scalar qx(@verify --seals '$seals'))->{signatures}[0]{ours}, true, 'sigreqctl verify');
