@@ -70,6 +70,7 @@ for my $path ('/api/v2/signatures', '/api', '/v3/signatures', '/signatures', '/t
     for my $method (qw(GET POST)) {
         my $res = $client->{ua}->start($client->{ua}->build_tx($method => place($path)))->res;
         is_error($res, 404, 'Not found', "$method $path: JSON");
+        next if Sigreq::Here::by_firewall($res);    # at paranoia level 2 it wants other headers
         is($res->headers->header('X-Hint'), $manual, '… with the place of the API');
     }
 }
