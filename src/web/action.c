@@ -31,12 +31,22 @@ bool sr_web_answers_json(sr_http_t *http)
 
 /* ------------------------------------------------------------------------------------------------------ the forms */
 
-static sr_error_t *read_form(form_t *form, sr_http_t *http)
+#define FIELDS 9 /* of text, and the end of their list */
+
+/* Lists the fields of text that both kinds of forms have. */
+static void list_fields(sr_http_field_t fields[FIELDS], form_t *form)
 {
-    const sr_http_field_t fields[] = {
+    const sr_http_field_t list[FIELDS] = {
         {"action", &form->action},      {"consent", &form->consent},      {"consentVersion", &form->version},
         {"termsUrl", &form->terms_url}, {"typed", &form->typed},          {"reason", &form->reason},
         {"timeZone", &form->time_zone}, {"utcOffset", &form->utc_offset}, {NULL, NULL}};
+    memcpy(fields, list, sizeof list);
+}
+
+static sr_error_t *read_form(form_t *form, sr_http_t *http)
+{
+    sr_http_field_t fields[FIELDS];
+    list_fields(fields, form);
     return sr_http_read_form(http, fields);
 }
 
@@ -54,10 +64,8 @@ static sr_error_t *begin_part(void *baton, const sr_part_t *part)
 {
     receiver_t *receiver = baton;
     form_t *form = receiver->form;
-    const sr_http_field_t fields[] = {
-        {"action", &form->action},      {"consent", &form->consent},      {"consentVersion", &form->version},
-        {"termsUrl", &form->terms_url}, {"typed", &form->typed},          {"reason", &form->reason},
-        {"timeZone", &form->time_zone}, {"utcOffset", &form->utc_offset}, {NULL, NULL}};
+    sr_http_field_t fields[FIELDS];
+    list_fields(fields, form);
     receiver->text = NULL;
     /* a form sends a file field that was left empty as a part with an empty file name */
     receiver->is_image = !strcmp(part->name, "image") && part->filename && *part->filename && !form->image;
