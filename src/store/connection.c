@@ -77,6 +77,13 @@ sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_p
     return sr_error_because(error, pool, "%s: %s", what, fault->reason);
 }
 
+sr_error_t *sr_connection_failed(const sr_connection_t *connection, int status, const char *what, apr_pool_t *pool)
+{
+    const sr_fault_t fault = sr_connection_fault(connection, status, NULL, 0, pool);
+
+    return sr_connection_error(&fault, what, pool);
+}
+
 int sr_connection_enter(const sr_connection_t *connection)
 {
     if (!connection->watch || !connection->watch->watchdog || !connection->dialect->socket) return 0;

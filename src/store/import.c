@@ -21,12 +21,6 @@ typedef struct import_t {
     int (*finalize)(void *statement);
 } import_t;
 
-static sr_error_t *failed(const sr_connection_t *connection, int status, const char *what, apr_pool_t *pool)
-{
-    const sr_fault_t fault = sr_connection_fault(connection, status, NULL, 0, pool);
-    return sr_connection_error(&fault, what, pool);
-}
-
 static const char *member(const json_t *object, const char *name)
 {
     return json_string_value(json_object_get(object, name));
@@ -37,7 +31,7 @@ static sr_error_t *ask(const char **value, const sr_connection_t *connection, co
                        apr_pool_t *pool)
 {
     const int status = sr_connection_ask(value, connection, sql, pool);
-    return status == 0 ? NULL : failed(connection, status, what, pool);
+    return status == 0 ? NULL : sr_connection_failed(connection, status, what, pool);
 }
 
 /* Inserts rows, each a JSON object. */
@@ -48,7 +42,7 @@ static sr_error_t *insert(const import_t *import, const json_t *table, const apr
     apr_dbd_prepared_t *statement = NULL;
     int count, status = apr_dbd_prepare(to->driver, pool, to->handle, member(table, "write"), NULL, &statement);
     if (status == 0) status = apr_dbd_pquery(to->driver, pool, to->handle, &count, statement, 1, &argument);
-    return status == 0 ? NULL : failed(to, status, member(table, "name"), import->pool);
+    return status == 0 ? NULL : sr_connection_failed(to, status, member(table, "name"), import->pool);
 }
 
 /* Reads the rows of an SQLite statement, and inserts them. */
@@ -69,7 +63,7 @@ static sr_error_t *copy_rows(const import_t *import, const json_t *table, void *
         rows = apr_array_make(batch_pool, 64, sizeof(const char *));
         bytes = 0;
     }
-    if (result != DONE) return failed(&import->from, result, member(table, "name"), import->pool);
+    if (result != DONE) return sr_connection_failed(&import->from, result, member(table, "name"), import->pool);
     return rows->nelts ? insert(import, table, rows, batch_pool) : NULL;
 }
 
@@ -80,7 +74,7 @@ static sr_error_t *copy_table(const import_t *import, const json_t *table, json_
     const char *name = member(table, "name"), *sequence = member(table, "sequence"), *before, *after, *ignored;
     apr_pool_t *batch_pool;
     const int status = import->prepare(own, member(table, "read"), -1, &statement, NULL);
-    if (status != 0) return failed(&import->from, status, name, import->pool);
+    if (status != 0) return sr_connection_failed(&import->from, status, name, import->pool);
     apr_pool_create(&batch_pool, import->scratch_pool);
     sr_error_t *error = copy_rows(import, table, statement, batch_pool);
     import->finalize(statement);
@@ -119,14 +113,14 @@ static sr_error_t *begin(import_t *import, json_t **plan)
 {
     const char *text, *occupied;
     int status = sr_connection_begin(&import->from, import->scratch_pool);
-    if (status != 0) return failed(&import->from, status, "the source", import->pool);
+    if (status != 0) return sr_connection_failed(&import->from, status, "the source", import->pool);
     status = sr_connection_begin(&import->to, import->scratch_pool);
-    if (status != 0) return failed(&import->to, status, "the target", import->pool);
+    if (status != 0) return sr_connection_failed(&import->to, status, "the target", import->pool);
     SR_TRY(ask(&text, &import->to, import->to.dialect->sql->engine[SR_SQL_IMPORT], "the catalogue", import->pool));
     *plan = sr_json_own(text ? json_loads(text, 0, NULL) : NULL, import->pool);
     if (!*plan) return sr_error(import->pool, SR_EINTERNAL, "the catalogue has no tables");
     status = sr_connection_send(&import->to, member(*plan, "lock"));
-    if (status != 0) return failed(&import->to, status, "the target", import->pool);
+    if (status != 0) return sr_connection_failed(&import->to, status, "the target", import->pool);
     SR_TRY(ask(&occupied, &import->to, member(*plan, "occupied"), "the target", import->pool));
     if (!occupied || !*occupied) return NULL;
     return sr_error(import->pool, SR_ECONFLICT, "the target has rows already, in the table %s: nothing was copied",
@@ -142,7 +136,7 @@ static sr_error_t *copy_all(import_t *import, json_t *report)
     SR_TRY(begin(import, &plan));
     json_array_foreach (json_object_get(plan, "tables"), index, table) SR_TRY(copy_table(import, table, report));
     const int status = sr_connection_commit(&import->to, import->scratch_pool);
-    return status == 0 ? NULL : failed(&import->to, status, "committing the copy", import->pool);
+    return status == 0 ? NULL : sr_connection_failed(&import->to, status, "committing the copy", import->pool);
 }
 
 sr_error_t *sr_schema_import(json_t *report, const apr_dbd_driver_t *from_driver, apr_dbd_t *from,

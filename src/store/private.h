@@ -160,6 +160,8 @@ sr_fault_t sr_connection_fault(const sr_connection_t *connection, int status, co
                                apr_pool_t *pool);
 /* Makes the error of a fault. `what` says what failed. */
 sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_pool_t *pool);
+/* Does both, for a statement without arguments that must be masked. */
+sr_error_t *sr_connection_failed(const sr_connection_t *connection, int status, const char *what, apr_pool_t *pool);
 
 /* Every call of apr_dbd that waits for a response is between these two functions, so that the watchdog limits its
  * time. sr_connection_enter returns 0, or SR_CONNECTION_LATE if the time is up. Then the call must not be made. */

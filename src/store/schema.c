@@ -90,12 +90,6 @@ static sr_error_t *connect_to(sr_connection_t *connection, const apr_dbd_driver_
 }
 
 /* Returns the error of the statement that has just failed. */
-static sr_error_t *failed(const sr_connection_t *connection, int status, const char *what, apr_pool_t *pool)
-{
-    const sr_fault_t fault = sr_connection_fault(connection, status, NULL, 0, pool);
-    return sr_connection_error(&fault, what, pool);
-}
-
 /* Returns true, after a pause, if a statement failed because of another process and should be sent again. SQLite
  * reports a stale statement if another process has changed the tables between its preparation and its first row. */
 static bool is_again(const sr_connection_t *connection, int status, apr_time_t until, apr_pool_t *pool)
@@ -140,7 +134,7 @@ sr_error_t *sr_schema_read(sr_schema_t *schema, const apr_dbd_driver_t *driver, 
     sr_connection_t connection;
     SR_TRY(connect_to(&connection, driver, handle, pool));
     const int status = read_patiently(schema, &connection, pool);
-    return status == 0 ? NULL : failed(&connection, status, "reading the schema's version", pool);
+    return status == 0 ? NULL : sr_connection_failed(&connection, status, "reading the schema's version", pool);
 }
 
 /* -------------------------------------------------------------------------------------------------- upgrade */
@@ -184,8 +178,9 @@ static sr_error_t *migrate(upgrade_t *upgrade, const sr_migration_t *migration)
         APR_ARRAY_PUSH(upgrade->applied, const sr_migration_t *) = migration;
         return NULL;
     }
-    return failed(&upgrade->connection, status,
-                  apr_psprintf(upgrade->pool, "migration %d (%s)", migration->version, migration->name), upgrade->pool);
+    return sr_connection_failed(&upgrade->connection, status,
+                                apr_psprintf(upgrade->pool, "migration %d (%s)", migration->version, migration->name),
+                                upgrade->pool);
 }
 
 /* Runs a statement whose result is SQL, and then sends this SQL. */
@@ -194,19 +189,21 @@ static sr_error_t *send_made(const upgrade_t *upgrade, sr_engine_sql_t text)
     const char *made, *sql = upgrade->sql->engine[text];
     int status = sql ? sr_connection_ask(&made, &upgrade->connection, sql, upgrade->scratch_pool) : 0;
     if (sql && status == 0 && made && *made) status = sr_connection_send(&upgrade->connection, made);
-    return status == 0
-               ? NULL
-               : failed(&upgrade->connection, status, "removing the definitions of another build", upgrade->pool);
+    return status == 0 ? NULL
+                       : sr_connection_failed(&upgrade->connection, status, "removing the definitions of another build",
+                                              upgrade->pool);
 }
 
 static sr_error_t *define(upgrade_t *upgrade)
 {
     const char *arguments[] = {upgrade->sql->definitions_checksum, upgrade->sql->definition_names};
     int status = send_all(upgrade, upgrade->sql->definitions);
-    if (status != 0) return failed(&upgrade->connection, status, "making functions and views", upgrade->pool);
+    if (status != 0)
+        return sr_connection_failed(&upgrade->connection, status, "making functions and views", upgrade->pool);
     SR_TRY(send_made(upgrade, SR_SQL_DEFINITIONS_TIDY));
     status = record(upgrade, SR_SQL_DEFINITIONS_RECORD, arguments, 2);
-    if (status != 0) return failed(&upgrade->connection, status, "recording functions and views", upgrade->pool);
+    if (status != 0)
+        return sr_connection_failed(&upgrade->connection, status, "recording functions and views", upgrade->pool);
     upgrade->defined = true;
     return NULL;
 }
@@ -229,7 +226,8 @@ static sr_error_t *change(upgrade_t *upgrade)
     const char *ignored, *lock = upgrade->sql->engine[SR_SQL_SCHEMA_LOCK];
     int status = lock ? sr_connection_ask(&ignored, &upgrade->connection, lock, upgrade->scratch_pool) : 0;
     if (status == 0) status = read_patiently(&schema, &upgrade->connection, upgrade->pool);
-    if (status != 0) return failed(&upgrade->connection, status, "reading the schema's version", upgrade->pool);
+    if (status != 0)
+        return sr_connection_failed(&upgrade->connection, status, "reading the schema's version", upgrade->pool);
     SR_TRY(check(&schema, upgrade->pool));
     if (!schema.problem) return NULL;
     if (schema.version > 0 && (upgrade->drop || schema.version < schema.latest))
@@ -237,7 +235,8 @@ static sr_error_t *change(upgrade_t *upgrade)
     for (int i = schema.version; i < schema.latest; i++) SR_TRY(migrate(upgrade, &upgrade->sql->migrations[i]));
     SR_TRY(define(upgrade));
     status = sr_connection_commit(&upgrade->connection, upgrade->scratch_pool);
-    return status == 0 ? NULL : failed(&upgrade->connection, status, "committing the upgrade", upgrade->pool);
+    return status == 0 ? NULL
+                       : sr_connection_failed(&upgrade->connection, status, "committing the upgrade", upgrade->pool);
 }
 
 static sr_error_t *attempt(upgrade_t *upgrade, bool drop)
@@ -248,7 +247,8 @@ static sr_error_t *attempt(upgrade_t *upgrade, bool drop)
     apr_pool_create(&upgrade->scratch_pool, upgrade->pool);
     const int status = begin_patiently(&upgrade->connection, upgrade->scratch_pool);
     sr_error_t *error =
-        status == 0 ? change(upgrade) : failed(&upgrade->connection, status, "beginning the upgrade", upgrade->pool);
+        status == 0 ? change(upgrade)
+                    : sr_connection_failed(&upgrade->connection, status, "beginning the upgrade", upgrade->pool);
     apr_pool_destroy(upgrade->scratch_pool);
     return error;
 }
@@ -268,7 +268,7 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const
     upgrade.sql = upgrade.connection.dialect->sql;
     const char *create = upgrade.sql->engine[SR_SQL_CREATE];
     const int status = create ? ask_patiently(&upgrade.connection, create, pool) : 0;
-    if (status != 0) return failed(&upgrade.connection, status, "preparing the database", pool);
+    if (status != 0) return sr_connection_failed(&upgrade.connection, status, "preparing the database", pool);
     const bool replaces = upgrade.sql->engine[SR_SQL_DEFINITIONS_TIDY] != NULL;
     sr_error_t *error = attempt(&upgrade, !replaces);
     /* PostgreSQL cannot replace a function whose result type has changed, so the second attempt removes it first. */
@@ -283,5 +283,5 @@ sr_error_t *sr_schema_vacuum(const apr_dbd_driver_t *driver, apr_dbd_t *handle, 
     SR_TRY(connect_to(&one.connection, driver, handle, pool));
     one.sql = one.connection.dialect->sql;
     const int status = record(&one, SR_SQL_VACUUM, &path, 1);
-    return status == 0 ? NULL : failed(&one.connection, status, path, pool);
+    return status == 0 ? NULL : sr_connection_failed(&one.connection, status, path, pool);
 }
