@@ -11,8 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define ROWS 100 /* rows of one query */
-#define DAY apr_time_from_sec(24 * 3600)
+#define ROWS 100                   /* rows of one query */
 #define RENEW 90                   /* days, without --renew */
 #define EACH apr_time_from_sec(10) /* time limits: nobody waits for the answer */
 #define ALL apr_time_from_sec(60)
@@ -79,7 +78,7 @@ static sr_error_t *read_renew(ctl_t *ctl, apr_interval_time_t *renew)
 {
     const char *text = ctl->values[OPTION_RENEW];
     int days;
-    *renew = RENEW * DAY;
+    *renew = RENEW * CTL_DAY;
     if (!ctl->given[OPTION_RENEW]) return NULL;
     if (!strcasecmp(text, "none")) {
         *renew = 0;
@@ -88,7 +87,7 @@ static sr_error_t *read_renew(ctl_t *ctl, apr_interval_time_t *renew)
     if (!sr_text_number(&days, apr_pstrmemdup(ctl->pool, text, strcspn(text, "d")))
         || strcspn(text, "d") + 1 < strlen(text))
         return sr_error(ctl->pool, SR_EBADREQUEST, "SigreqRenew %s is not a number of days: give --renew", text);
-    *renew = days * DAY;
+    *renew = days * CTL_DAY;
     return NULL;
 }
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define QUARANTINE (30 * apr_time_from_sec(24 * 60 * 60)) /* as in src/conf/directives.def */
+#define QUARANTINE (30 * CTL_DAY) /* as in src/conf/directives.def */
 
 typedef struct backup_t {
     ctl_t *ctl;
@@ -31,22 +31,14 @@ static sr_error_t *fail(const backup_t *backup, const char *path)
 
 /* --- the folder */
 
-static bool is_same(const char *one, const char *other)
-{
-    struct stat first, second;
-
-    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
-           && first.st_ino == second.st_ino;
-}
-
 /* Refuses a folder in which the service itself works, and one in which something else would be overwritten. */
 static sr_error_t *check_folder(const backup_t *backup)
 {
     const ctl_t *ctl = backup->ctl;
 
-    if (is_same(backup->folder, ctl->documents_root) || is_same(backup->root, ctl->documents_root)
-        || (ctl->also.root && is_same(backup->folder, ctl->also.root))
-        || is_same(backup->database, ctl->values[OPTION_PARAMS]))
+    if (ctl_is_same_file(backup->folder, ctl->documents_root) || ctl_is_same_file(backup->root, ctl->documents_root)
+        || (ctl->also.root && ctl_is_same_file(backup->folder, ctl->also.root))
+        || ctl_is_same_file(backup->database, ctl->values[OPTION_PARAMS]))
         return sr_error(ctl->pool, SR_ECONFLICT, "%s is in use by the service: name another folder", backup->root);
     if (access(backup->database, F_OK) == 0 && access(backup->folder, F_OK) != 0)
         return sr_error(ctl->pool, SR_ECONFLICT, "%s exists, but %s does not: this is not a backup. Nothing was done",

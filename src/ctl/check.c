@@ -10,7 +10,6 @@
 #define NAME_MAX_CHARACTERS 500
 #define MAX_DAYS 36500
 #define MAX_ROWS 10000
-#define DAY apr_time_from_sec(86400)
 
 const char *ctl_check_text(const char **value, apr_pool_t *pool)
 {
@@ -77,13 +76,11 @@ const char *ctl_check_url(const char **value, apr_pool_t *pool)
     return fault ? apr_psprintf(pool, "must be a URL that can be called, or none: %s", fault) : NULL;
 }
 
-static const char not_a_time[] = "must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z";
-
 const char *ctl_check_since(const char **value, apr_pool_t *pool)
 {
     apr_time_t when;
 
-    if (!sr_time_parse(&when, *value)) return not_a_time;
+    if (!sr_time_parse(&when, *value)) return "must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z";
     *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, when);
     return NULL;
 }
@@ -93,18 +90,15 @@ const char *ctl_check_until(const char **value, apr_pool_t *pool)
     const bool date = strlen(*value) == strlen("2027-01-31");
     const char *wrong = ctl_check_since(value, pool);
 
-    if (!wrong && date) *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, apr_atoi64(*value) + DAY);
+    if (!wrong && date) *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, apr_atoi64(*value) + CTL_DAY);
     return wrong;
 }
 
 const char *ctl_check_expires(const char **value, apr_pool_t *pool)
 {
-    apr_time_t when;
+    const char *wrong = ctl_check_since(value, pool);
 
-    if (!sr_time_parse(&when, *value)) return not_a_time;
-    if (when <= sr_time_now()) return "is in the past";
-    *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, when);
-    return NULL;
+    return !wrong && apr_atoi64(*value) <= sr_time_now() ? "is in the past" : wrong;
 }
 
 const char *ctl_check_period(const char **value, apr_pool_t *pool)
@@ -115,7 +109,7 @@ const char *ctl_check_period(const char **value, apr_pool_t *pool)
 
     if (!strcmp(unit, "d")) sr_duration_parse(&period, apr_psprintf(pool, "P%.*sD", (int)digits, *value));
     else if (!strcmp(unit, "h")) sr_duration_parse(&period, apr_psprintf(pool, "PT%.*sH", (int)digits, *value));
-    if (period <= 0 || period > MAX_DAYS * DAY) return "must be a number of days or hours: 30d, 12h";
+    if (period <= 0 || period > MAX_DAYS * CTL_DAY) return "must be a number of days or hours: 30d, 12h";
     *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, period);
     return NULL;
 }

@@ -149,12 +149,11 @@ static sr_error_t *open_place(ctl_t *ctl, sr_blobs_t **blobs, sr_place_t *place,
     return sr_blobs_folder(blobs, text, ctl->pool);
 }
 
-/* Each bucket has a local folder of its own. */
-static bool is_same(const sr_place_t *one, const sr_place_t *other)
+bool ctl_is_same_file(const char *one, const char *other)
 {
     struct stat first, second;
 
-    return stat(one->root, &first) == 0 && stat(other->root, &second) == 0 && first.st_dev == second.st_dev
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
            && first.st_ino == second.st_ino;
 }
 
@@ -216,7 +215,8 @@ sr_error_t *ctl_documents_copy(ctl_t *ctl)
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(open_place(ctl, &source, &from, "--from", from_name));
     SR_TRY(open_place(ctl, &target, &to, "--to", to_name));
-    if (is_same(&from, &to)) return sr_error(ctl->pool, SR_EBADREQUEST, "--from and --to are the same place");
+    if (ctl_is_same_file(from.root, to.root)) /* each bucket has a local folder of its own */
+        return sr_error(ctl->pool, SR_EBADREQUEST, "--from and --to are the same place");
     SR_TRY(ctl_copy_blobs(ctl, &report, source, from_name, target, to_name));
     ctl_copy_print(ctl, report, columns);
     return NULL;

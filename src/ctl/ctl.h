@@ -124,6 +124,7 @@ typedef struct ctl_option_t {
 } ctl_option_t;
 
 #define CTL_OPTIONS_MAX 11
+#define CTL_DAY apr_time_from_sec(86400)
 
 typedef struct ctl_t ctl_t;
 
@@ -251,6 +252,8 @@ sr_error_t *ctl_each_found(ctl_t *ctl, const apr_array_header_t *rows, apr_int64
                            void *baton, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- copy.c */
+/* Returns true if both paths lead to the same file or folder. */
+bool ctl_is_same_file(const char *one, const char *other);
 /* Copies the blobs that the database names from one place to another, whose names are for messages. Sets *report. */
 sr_error_t *ctl_copy_blobs(ctl_t *ctl, json_t **report, sr_blobs_t *from, const char *from_name, sr_blobs_t *to,
                            const char *to_name);

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#define DAY apr_time_from_sec(24 * 60 * 60)
 #define SEAL_DAYS 30 /* before the end of the seal's certificate */
 #define CLOCKS_DIFFER apr_time_from_sec(5)
 #define LITTLE_SPACE ((apr_int64_t)1 << 30)
@@ -175,7 +174,7 @@ static void check_seal(doctor_t *doctor)
         && is_wrong(doctor, "seal", sr_cms_identity_load(&identity, certificate, key, ctl->pool)))
         return;
     if (is_wrong(doctor, "seal", sr_cms_certificate_read(&about, certificate, ctl->pool))) return;
-    const int days = (int)((about->until - sr_time_now()) / DAY);
+    const int days = (int)((about->until - sr_time_now()) / CTL_DAY);
     if (days < 0) note(doctor, "seal", bad, "its certificate has expired: run: sigreqctl seal request");
     else
         note(doctor, "seal", days < SEAL_DAYS ? warn : ok, "%s, %d days left%s", about->name, days,

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DAY apr_time_from_sec(24 * 60 * 60)
 #define UNUSED_DAYS 30
 #define RESERVED "3600"      /* seconds */
 #define QUARANTINE_DAYS "30" /* as in src/conf/directives.def */
@@ -16,7 +15,7 @@
 #define MOST_PAGES 1000      /* pages of reservations in one run; the next run continues */
 
 /* The lifetime of an Idempotency-Key: docs/api.md, Repeating a request safely. */
-#define KEY_LIFETIME DAY
+#define KEY_LIFETIME CTL_DAY
 #define HISTORY_DAYS "90"
 
 /* Deletes rows in small transactions, so that requests that write do not wait long. */
@@ -43,7 +42,8 @@ static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
     const apr_time_t now = sr_time_now();
 
     SR_TRY(expire(ctl, report, "keys_deleted", sr_store_admin_expire, now - KEY_LIFETIME));
-    return expire(ctl, report, "history_deleted", sr_store_admin_history_expire, now - strtol(days, NULL, 10) * DAY);
+    return expire(ctl, report, "history_deleted", sr_store_admin_history_expire,
+                  now - strtol(days, NULL, 10) * CTL_DAY);
 }
 
 /* --- documents: what the database dooms, then what has become of that */
@@ -208,7 +208,7 @@ static sr_error_t *expire_files(const collection_t *c, json_t *report)
     const char *wrong = ctl_check_unused(&days, ctl->pool);
 
     if (wrong) return sr_error(ctl->pool, SR_EBADREQUEST, "SigreqQuarantineDays %s %s", days, wrong);
-    SR_TRY(sr_quarantine_expire(&quarantine, c->documents, apr_atoi64(days) * DAY, c->dry_run, ctl->pool));
+    SR_TRY(sr_quarantine_expire(&quarantine, c->documents, apr_atoi64(days) * CTL_DAY, c->dry_run, ctl->pool));
     SR_TRY(sr_temporary_expire(&temporary, c->documents, c->dry_run, ctl->pool));
     json_object_set_new(report, "quarantine_deleted", json_integer((json_int_t)quarantine.deleted));
     json_object_set_new(report, "quarantine_freed_bytes", json_integer(quarantine.freed));
@@ -221,7 +221,7 @@ static sr_error_t *collect_cache(ctl_t *ctl, json_t *report, const char *folder)
     const apr_int64_t days = ctl->given[OPTION_UNUSED] ? apr_atoi64(ctl->values[OPTION_UNUSED]) : UNUSED_DAYS;
     sr_cache_gc_t done;
 
-    SR_TRY(sr_cache_gc(&done, folder, sr_time_now() - days * DAY, ctl->given[OPTION_DRY_RUN], ctl->pool));
+    SR_TRY(sr_cache_gc(&done, folder, sr_time_now() - days * CTL_DAY, ctl->given[OPTION_DRY_RUN], ctl->pool));
     json_object_set_new(report, "cache_kept", json_integer((json_int_t)done.kept));
     json_object_set_new(report, "cache_deleted", json_integer((json_int_t)done.deleted));
     json_object_set_new(report, "cache_freed_bytes", json_integer(done.freed));
