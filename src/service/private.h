@@ -50,8 +50,8 @@ sr_error_t *sr_service_subject(const sr_service_t *service, sr_signing_t **signi
 /* Reads it again if it has changed since *signing was read. */
 sr_error_t *sr_service_subject_refresh(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                                        apr_pool_t *pool);
-/* Returns the service for a request of this subject. Without a token it is one of the administrator, who knows no
- * location: links in mail begin with the base URL of the creation, which was set, because it sends mail. */
+/* Returns the service for a request of this subject. Without a token the administrator acts, who knows no location:
+ * links in mail begin with the base URL of the creation, which was set, because the submission sends mail. */
 sr_service_t sr_service_for_subject(const sr_service_t *service, const sr_subject_t *subject,
                                     const sr_signing_t *signing);
 /* Says in the detail of an event that the administrator has acted, if nobody's token has. */

@@ -211,7 +211,7 @@ sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signin
 /* ----------------------------------------------------------------------------------------------- cancel.c
  * What the caller of the API does with one of their submissions. *representation is what it is afterwards. extend,
  * replace and remind are also for the administrator: caller->token_hash is NULL, and the service needs `database`,
- * `theme` and `sends_mail`. They wait for no lock, count no limits of mail, and the event says who has acted.
+ * `theme` and `sends_mail`. No lock is waited for, no limit of mail is counted, and the event says who has acted.
  */
 typedef struct sr_caller_t {
     const char *token_hash, *submission;

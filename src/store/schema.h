@@ -38,7 +38,7 @@ sr_error_t *sr_schema_import(json_t *report, const apr_dbd_driver_t *from_driver
 /* Writes a copy of an SQLite database to a new file. Others may write meanwhile. */
 sr_error_t *sr_schema_vacuum(const apr_dbd_driver_t *driver, apr_dbd_t *handle, const char *path, apr_pool_t *pool);
 /* Returns what names a PostgreSQL database, as it is connected, for other programs, or NULL if libpq was not found.
- * *password is not in it, and NULL if there is none. */
+ * *password is set apart from this text, to NULL if the connection has no password. */
 const char *sr_schema_parameters(const char **password, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
                                  apr_pool_t *pool);
 

@@ -228,7 +228,7 @@ static void test_groups(void)
     apr_pool_destroy(pool);
 }
 
-/* A group with two pages, and with something that is none. */
+/* A group with two pages, and with something that is not a page. */
 static void test_no_pages(void)
 {
     static const char beyond[] = "refused: it is damaged beyond repair";

@@ -40,7 +40,8 @@ BEGIN
     RETURN CASE WHEN FOUND THEN 'missing' ELSE 'unauthorized' END;
 END $$
 
--- Tokens that are locked are left out, so it never waits. Who has locked one changes or ends it, or records the same.
+-- Locked tokens are left out, so the statement never waits. A statement that has locked a token changes or ends the
+-- token, or records the same day.
 -- @op token_used(token_hashes json, now time, day time) → ok
 CREATE FUNCTION sigreq.token_used(p_token_hashes jsonb, p_now bigint, p_day bigint) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
