@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* copy.c: sigreqctl documents copy: copies the blobs that the database names from one place to another, while httpd
- * stores, reads and removes blobs (docs/administration.md has the steps). A blob has the same key in both places, and
+ * stores, reads and removes blobs (docs/storage.md has the steps). A blob has the same key in both places, and
  * both have the same .database, so nothing changes in the database. A blob gets its name in the other place when it is
  * complete. So a command that was killed is repeated, and copies what is missing. */
 #include "ctl/ctl.h"

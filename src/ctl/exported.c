@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exported.c: what an export says about one submission, and which files belong to it. docs/administration.md describes
+/* exported.c: what an export says about one submission, and which files belong to it. docs/accounts.md describes
  * the form. Of other people it has only the state of each signer, and events without personal values. */
 #include "ctl/ctl.h"
 #include "model/submission.h"

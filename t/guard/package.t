@@ -22,10 +22,10 @@ my @wanted = grep { !$beside{$_} } split ' ', $build;
 cmp_ok(scalar @wanted, '>', 20, 'tools/deps names packages');
 is(join(' ', grep { !$needed{ $other{$_} // $_ } } @wanted), '', 'debian/control has those that the build needs');
 
-my $administration = slurp('docs/administration.md');
+my $operations = slurp('docs/operations.md');
 for my $unit (map { s{.*/}{}r } files('conf/systemd/*')) {
     like(slurp('debian/rules'), qr/\b\Q@{[$unit =~ s{^sigreq-}{}r]}\E\b/, "$unit is installed");
-    like($administration, qr/\b\Q$unit\E\b/, '… and docs/administration.md describes it') if $unit !~ /service$/;
+    like($operations, qr/\b\Q$unit\E\b/, '… and docs/operations.md describes it') if $unit !~ /service$/;
     my $text = slurp("conf/systemd/$unit");
     next if $unit !~ /^sigreq-(?:gc|archive)\.service$/;
     like($text, qr/^$_$/m, "… it has $_")
@@ -56,5 +56,5 @@ for my $script (files('debian/*.p*', 'conf/container/start')) {
 for my $spec (slurp('rpm/mod_sigreq.spec') =~ /^%(?:pre|post)\w*\n(.*?)(?=^%)/gms) {
     unlike($spec, qr{/var/lib/sigreq}, 'rpm: no script works in the folder of httpd\'s user');
 }
-like($administration, qr/DELETE-ON-PURGE/, 'docs/administration.md says what a purge keeps');
+like($operations, qr/DELETE-ON-PURGE/, 'docs/operations.md says what a purge keeps');
 done_testing;

@@ -77,7 +77,7 @@ sub contents {
     my ($module) = grep {/mod-sigreq_/} @packages;
     my $list = said('dpkg-deb', '-c', $module);
     like($list, qr{/usr/share/doc/libapache2-mod-sigreq/\Q$_\E$}m, "the documents have $_")
-        for qw(docs/administration.md docs/decisions/README.md docs/signing-page/done.png);
+        for qw(docs/operations.md docs/decisions/README.md docs/signing-page/done.png);
 }
 
 # --- built again: in another folder, zone and with other rights of files, without network

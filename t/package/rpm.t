@@ -47,7 +47,7 @@ for my $name (sort keys %rpm) {
         '… sigreq-pdfd alone needs poppler');
 }
 like(said('rpm', '-qlp', $rpm{mod_sigreq}), qr{/modules/mod_sigreq\.so$}m, 'the module');
-like(said('rpm', '-qlp', $rpm{mod_sigreq}), qr{/docs?/.*/administration\.md$}m, 'the documents');
+like(said('rpm', '-qlp', $rpm{mod_sigreq}), qr{/docs?/.*/operations\.md$}m, 'the documents');
 my $required = said('rpm', '-qp', '--requires', $rpm{mod_sigreq});
 like($required, qr/^\Q$_\E/m, "mod_sigreq requires $_") for 'httpd', 'sigreq-pdfd = ', 'sigreqctl = ';
 is(said('rpm', '-qp', '--qf', '%{LICENSE}', $rpm{'sigreq-pdfd'}), 'GPL-3.0-only', 'the licence of sigreq-pdfd');

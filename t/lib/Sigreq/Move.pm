@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sigreq::Move: a service whose documents are moved from one place to another while it is used, as
-# docs/administration.md says it.
+# docs/storage.md says it.
 package Sigreq::Move;
 use strict;
 use warnings;

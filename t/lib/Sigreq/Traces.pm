@@ -76,7 +76,7 @@ sub database_files {
 
 sub administrator { suite->{params} =~ s/user=\w+/user=postgres/r }
 
-# As docs/administration.md says: afterwards the files of the database have nothing that was deleted.
+# As docs/accounts.md says: afterwards the files of the database have nothing that was deleted.
 sub vacuum {
     if (suite->{db} eq 'sqlite3') {
         sql('VACUUM');
