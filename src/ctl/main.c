@@ -133,7 +133,7 @@ static const char *fit_options(ctl_t *ctl, const apr_array_header_t *words, int 
         }
     }
     if (used < words->nelts) {
-        return apr_psprintf(ctl->pool, "one word too many: %s", APR_ARRAY_IDX(words, used, const char *));
+        return apr_psprintf(ctl->pool, "unexpected argument: %s", APR_ARRAY_IDX(words, used, const char *));
     }
     for (int id = 0; id < OPTION_COUNT; id++) {
         const char *wrong;

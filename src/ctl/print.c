@@ -184,16 +184,19 @@ static void print_command(FILE *out, const ctl_command_t *command)
 }
 
 static const char tail[] =
-    "\nThe database is named by --driver and --params, or by the file of --config or of the variable SIGREQ_CONFIG. "
-    "Without these, if " SR_DEFAULT_CONFIG " can be read, it is read from httpd "
-    "(apache2ctl -t -D DUMP_SIGREQ, or the command of the variable SIGREQ_HTTPD instead of apache2ctl), with included "
-    "files. If several virtual hosts have databases of their own, --server names one of these hosts.\n"
-    "\nOther users of this host can read the command line (ps). Put a password into the file of --config, or into what "
-    "libpq reads: the file of PGPASSFILE, or service=NAME in --params.\n"
-    "\nOptions that are not in [brackets] are required. Their names may be left out if they are in this order, and may "
-    "be shortened if they stay unique (--org, --env).\n"
-    "\nExit codes: 0 done, 1 failed, 2 wrong command line, 3 not found, 4 the name is taken, or the state does not "
-    "allow it, 5 no database (or no helper).\n";
+    "\nThe database is that of --driver and --params, or of the file of --config or SIGREQ_CONFIG: the output of "
+    "'sigreqctl config', or a configuration of httpd, of which all sections but no included files are read. Otherwise, "
+    "if " SR_DEFAULT_CONFIG " can be read, httpd prints its configuration (apache2ctl -t -D DUMP_SIGREQ, or the "
+    "command in SIGREQ_HTTPD instead of apache2ctl). If httpd rejects its configuration, the command fails. If several "
+    "virtual hosts have databases of their own, --server names one of these hosts. A connection that takes longer than "
+    "connect_timeout is tried once more, for 20 seconds.\n"
+    "\nOther users of this host can read the command line (ps), so --params must not contain a password. Put it into "
+    "the "
+    "file of --config, or into a file that libpq reads: the file of PGPASSFILE, or service=NAME in --params.\n"
+    "\nOptions outside of [brackets] are required. Their names may be omitted in this order, and shortened while they "
+    "are unique (--org, --env).\n"
+    "\nExit codes: 0 success, 1 failure, 2 wrong command line or configuration, 3 not found, 4 the name exists or the "
+    "state does not permit the command, 5 no database or helper.\n";
 
 static const char examples[] = "\nExamples:\n"
                                "    sigreqctl org create \"Our company\"\n"
@@ -201,6 +204,14 @@ static const char examples[] = "\nExamples:\n"
                                "    sigreqctl token create \"Our company\" ann@example.org test first\n"
                                "    sigreqctl submission list --status open --json\n"
                                "    sigreqctl gc --dry-run\n";
+
+/* Returns the length of the first sentence of a command's help. */
+static int sentence(const char *help)
+{
+    const char *end = strstr(help, ". ");
+
+    return end ? (int)(end - help) + 1 : (int)strlen(help);
+}
 
 /* Returns how many columns a line of help may have. COLUMNS is not exported by most shells. */
 static size_t columns_of_help(void)
@@ -251,11 +262,14 @@ static void print_help(FILE *out, const char *group, const char *verb)
     if (shown == 1) {
         print_command(out, one);
     } else {
-        fprintf(out, "sigreqctl: administration of the signature service.\n\nUsage:\n");
+        fprintf(out, "sigreqctl administers the e-signature service of mod_sigreq.\n");
+        if (!group) fprintf(out, "'sigreqctl COMMAND --help' describes a command and its options.\n");
+        fprintf(out, "\nUsage:\n");
         for (int i = 0; i < ctl_command_count; i++) {
             if (group && strcmp(ctl_commands[i].group, group) != 0) continue;
             print_usage(out, &ctl_commands[i]);
-            fprintf(out, "      %s\n", ctl_commands[i].help);
+            const char *help = ctl_commands[i].help;
+            fprintf(out, "      %.*s\n", group ? (int)strlen(help) : sentence(help), help);
         }
     }
     fprintf(out, "\nOptions of every command:\n");
