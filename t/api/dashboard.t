@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The dashboard of conf/grafana: a real Prometheus scrapes an httpd with traffic, and each query of each panel returns
-# series with values. SIGREQ_PICTURE=FILE draws them (tools/dashboard), for docs/.
+# series with values.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -12,7 +12,6 @@ use Sigreq::Pages 'page_url';
 use Sigreq::Receiver;
 use Sigreq::Signer 'signers_of';
 use Test::More;
-use Time::HiRes 'sleep';
 
 plan skip_all => 'SQLite is enough' if suite->{db} ne 'sqlite3' || suite->{mpm} ne 'event';
 plan skip_all => 'no prometheus here (Debian package prometheus)' if system('command -v prometheus >/dev/null') != 0;
@@ -90,9 +89,4 @@ my $asked = keys %left;
 wait_for(sub { traffic(); delete @left{ grep { has_data($_) } keys %left }; !%left });
 is(join("\n", map {"$left{$_}: $_"} sort keys %left), '', "each of $asked queries returns data");
 
-if (my $file = $ENV{SIGREQ_PICTURE}) {
-    my $until = time + 160;
-    while (time < $until) { traffic(); sleep rand 4 }
-    is(system('tools/dashboard', "http://127.0.0.1:$port", $file), 0, 'a picture');
-}
 done_testing;
