@@ -241,8 +241,9 @@ const ctl_command_t ctl_commands[] = {
      "Lists webhook calls and invitations, newest first. Unfinished ones are included."},
     {"delivery", "redeliver", ctl_delivery_redeliver, 1, {OPTION_UUID, OPTION_COUNT},
      "Repeats the webhook call or invitation of an event (event_id). Webhooks are called at the present URL of the "
-     "token, within five seconds, or after the next start of httpd. An event may be repeated once at a time and 5 "
-     "times in a minute, an invitation once in 10 minutes. SigreqMailLimit does not count it."},
+     "token, within five seconds, or after the next start of httpd. One repetition of an event can wait at a "
+     "time. Events may be repeated 5 times in a minute, invitations once in 10 minutes. SigreqMailLimit does not count "
+     "this."},
     {"gc", "", ctl_gc, 0,
      {OPTION_DRY_RUN, OPTION_QUARANTINE_DAYS, OPTION_RESERVED, OPTION_CACHE, OPTION_UNUSED, OPTION_HISTORY_DAYS,
       OPTION_COUNT},
