@@ -103,15 +103,18 @@ sub agree {        # on each signature that pyHanko has read: their number
     for my $one (@ours) {
         my $his = $his{ $one->{field} };
         if (my $fault = $unchecked{$name}) {
-            is("$one->{state}: $one->{fault}", "unchecked: $fault", "$name, $one->{field}: cannot be checked here");
+            is("$one->{state}: $one->{fault}", "unchecked: $fault", "$one->{field} of $name cannot be checked here");
             next;
         }
-        is(yes($one->{state} eq 'intact'),  yes($his->{intact} && $his->{valid}), "$name, $one->{field}: intact");
-        is(yes($one->{trust} eq 'trusted'), yes($his->{trusted}), "$name, $one->{field}: trusted");
+        is(yes($one->{state} eq 'intact'),  yes($his->{intact} && $his->{valid}),
+            "we and pyHanko agree whether $one->{field} of $name is intact");
+        is(yes($one->{trust} eq 'trusted'), yes($his->{trusted}),
+            "we and pyHanko agree whether $one->{field} of $name is trusted");
         next if !defined $his->{modification} || !$his->{intact};
         my $explained = $his->{modification} ne 'OTHER' && $his->{docmdp_ok};
         my $changes   = "@{ $one->{changes} }";
-        is(yes($changes eq ($uncovered{$name} // '')), yes($explained), "$name, $one->{field}: changes are explained")
+        is(yes($changes eq ($uncovered{$name} // '')), yes($explained),
+            "we and pyHanko agree whether the changes after $one->{field} of $name are explained")
             or diag "$changes; $his->{modification}";
     }
     return scalar @ours;
@@ -122,7 +125,8 @@ sub agree_with_java {
     my %other = map { $_->{field} => $_ } @{ $java->{signatures} };
     for my $one (grep { $_->{state} ne 'unchecked' } @{ $said->{signatures} }) {
         my $other = $other{ $one->{field} };
-        is(yes($one->{state} eq 'intact'), yes($other->{intact}), "$name, $one->{field}: PDFBox says intact, too");
+        is(yes($one->{state} eq 'intact'), yes($other->{intact}),
+            "PDFBox agrees whether $one->{field} of $name is intact");
     }
     return;
 }
@@ -132,7 +136,7 @@ my @made    = make_documents();
 my @foreign = foreign();
 my $pyhanko = pyhanko_judge($roots, @made, @foreign) // plan skip_all => 'pyHanko lacks packages';
 my $java    = java_judge({ roots => $roots }, @made);
-cmp_ok(scalar @made, '>', 45, 'documents that pyHanko has signed');
+cmp_ok(scalar @made, '>', 45, 'pyHanko has signed more than 45 documents');
 
 my @levels;    # file, what pyHanko must say of its long-term validation, name of the check
 for my $file (@made) {
@@ -141,28 +145,29 @@ for my $file (@made) {
     my @his   = grep { !$_->{error} } @{ $pyhanko->{$file}{signatures} };
     my @ours  = grep { $_->{kind} eq 'signature' } @{ $said->{signatures} };
     my $whole = grep { $_->{kind} eq 'timestamp' && $_->{whole} } @{ $said->{signatures} };
-    is(agree($name, $said, $pyhanko->{$file}), scalar @his, "$name: all signatures");
+    is(agree($name, $said, $pyhanko->{$file}), scalar @his, "all signatures of $name are compared");
     agree_with_java($name, $said, $java->{$file});
     next if !@his;
     my $concluded = concluded($said);
     if ($unchecked{$name}) {
-        is($concluded, 'unchecked', "$name: the conclusion");
+        is($concluded, 'unchecked', "the conclusion about $name is unchecked");
     } elsif ($added{$name}) {
-        like($said->{reason}, qr/\Q$added{$name}/, "$name: the conclusion");
+        like($said->{reason}, qr/\Q$added{$name}/, "the conclusion about $name gives the known difference");
     } elsif ($whole) {    # a document timestamp covers what follows the last signature
-        is("$concluded, " . conclusion(@his), 'signed, validation data', "$name: the conclusion");
+        is("$concluded, " . conclusion(@his), 'signed, validation data',
+            "a document timestamp covers the validation data of $name");
     } else {
-        is($concluded, conclusion(@his), "$name: the conclusion");
+        is($concluded, conclusion(@his), "we and pyHanko agree on the conclusion about $name");
     }
     next if $concluded =~ /^(?:broken|changed|extended)$/ || ($ours[0]{level} // '') !~ /^B-[LT]/;
     my $level = $ours[0]{level};
     my ($lt, $lta) = map { $_ ? 'ok' : 'NO' } scalar $level =~ /^B-L/, $level eq 'B-LTA';
     my $expected = $level{$name} // "PADES_LT $lt, PADES_LTA $lta";
-    push @levels, [$file, $expected, "$name: $level"];
+    push @levels, [$file, $expected, "pyHanko agrees that $name has the level $level"];
 }
 my @said = pyhanko_lta($roots, $pki->file(''), map { $_->[0] } @levels);
 is($said[$_], $levels[$_][1], $levels[$_][2]) for 0 .. $#levels;
-cmp_ok(scalar @levels, '>=', 10, 'levels were compared');
+cmp_ok(scalar @levels, '>=', 10, 'at least 10 levels were compared');
 
 SKIP: {
     skip 'there is no corpus ($SIGREQ_CORPUS)', 1 if !@foreign;

@@ -64,7 +64,7 @@ CONF
 
 sub organizations {
     my @arguments = @_;
-    my ($out) = exits(0, "org list @arguments", '--json', 'org', 'list', @arguments);
+    my ($out) = exits(0, "org list @arguments succeeds", '--json', 'org', 'list', @arguments);
     return join ' ', map { $_->{name} } @{ decode_json($out) };
 }
 
@@ -86,25 +86,26 @@ DBDriver sqlite3
 </VirtualHost>
 CONF
 mkdir "$folder/documents" or die "mkdir: $!\n";
-exits(0, 'the tables are made', 'db', 'init');
-ok(-e "$folder/first.db" && !-e "$folder/wrong.db", '… in the database that httpd uses');
-exits(0, 'an organization', 'org', 'create', 'One');
-is(organizations(), 'One', '… is there');
+exits(0, 'db init finds the database', 'db', 'init');
+ok(-e "$folder/first.db" && !-e "$folder/wrong.db", 'the tables are in the database that httpd uses');
+exits(0, 'org create succeeds', 'org', 'create', 'One');
+is(organizations(), 'One', 'org list shows the organization');
 exits(0, 'gc finds the folder of a virtual host', 'gc');
-is((exits(0, 'gc --quiet', 'gc', '--quiet'))[0], '', '… prints nothing');
+is((exits(0, 'gc --quiet succeeds', 'gc', '--quiet'))[0], '', 'gc --quiet prints nothing');
 my ($code, $out, $error) = run('org', 'create', 'One', '--quiet');
-is($code, 4, 'a command that fails with --quiet');
-like($error, qr/^sigreqctl: /, '… says why');
-($out) = exits(0, 'the configuration', 'config');
-like($out, qr{^DBDParams "\Q$folder\E/first\.db"$}m, '… has the values of variables');
-unlike($out, qr/wrong|ServerName/, '… and nothing else');
+is($code, 4, 'org create --quiet rejects a name that is taken');
+like($error, qr/^sigreqctl: /, 'a command that fails with --quiet prints the reason');
+($out) = exits(0, 'config succeeds', 'config');
+like($out, qr{^DBDParams "\Q$folder\E/first\.db"$}m, 'config prints the values of variables');
+unlike($out, qr/wrong|ServerName/, 'config prints only sections that apply and directives of the service');
 
 # --- what --config reads later
 my $printed = spit("$folder/printed", $out);
-is(organizations('--config', $printed), 'One', 'the output is a configuration');
-is(organizations('--server', 'sign.example.org'), 'One', 'the virtual host has a name');
-($out, $error) = exits(2, 'another name', 'org', 'list', '--server', 'nobody.example.org');
-like($error, qr/no server nobody\.example\.org: give --server, one of: sign\.example\.org$/m, '… is unknown');
+is(organizations('--config', $printed), 'One', '--config reads the output of config');
+is(organizations('--server', 'sign.example.org'), 'One', '--server finds a virtual host by its name');
+($out, $error) = exits(2, '--server rejects an unknown name', 'org', 'list', '--server', 'nobody.example.org');
+like($error, qr/no server nobody\.example\.org: give --server, one of: sign\.example\.org$/m,
+    'the message lists the servers');
 
 # --- virtual hosts with databases of their own
 configure(<<'CONF');
@@ -124,30 +125,32 @@ SigreqDocuments "${SIGREQ_FOLDER}/documents"
 </VirtualHost>
 CONF
 mkdir "$folder/others" or die "mkdir: $!\n";
-($out, $error) = exits(2, 'several databases', 'org', 'list');
+($out, $error) = exits(2, 'org list needs --server if there are several databases', 'org', 'list');
 like($error, qr/several databases: give --server, one of: main shared\.example\.org own\.example\.org$/m,
-    '… and --server is needed');
-exits(0, 'all of them get tables', 'db', 'init', '--server', 'all');
-exits(0, 'an organization in the second one', 'org', 'create', 'Two', '--server', 'own.example.org');
-is(organizations('--server', 'own.example.org'), 'Two', '… is there');
-is(organizations('--server', 'main'), 'One', '… and not in the first one');
+    'the message lists the servers with databases');
+exits(0, 'db init --server all makes tables in each database', 'db', 'init', '--server', 'all');
+exits(0, 'org create succeeds with the database of a virtual host', 'org', 'create', 'Two', '--server',
+    'own.example.org');
+is(organizations('--server', 'own.example.org'), 'Two', 'the database of the virtual host contains the organization');
+is(organizations('--server', 'main'), 'One', 'the first database does not contain the organization');
 is(organizations('--server', 'shared.example.org'), 'One', 'a virtual host without a database uses the first one');
-($out) = exits(0, 'gc of all', 'gc', '--server', 'all');
-is(scalar(() = $out =~ /^kept/mg), 2, '… reports each database');
+($out) = exits(0, 'gc --server all succeeds', 'gc', '--server', 'all');
+is(scalar(() = $out =~ /^kept/mg), 2, 'gc --server all reports each database');
 unlink "$folder/second.db" or die "second.db: $!\n";
-($out, $error) = exits(5, 'if one of them fails', 'gc', '--server', 'all');
-like($out, qr/^kept/m, '… the other one is collected');
+($out, $error) = exits(5, 'gc --server all fails if one database fails', 'gc', '--server', 'all');
+like($out, qr/^kept/m, 'gc --server all collects the other database');
 
 # --- what httpd refuses
 configure("DBDriver sqlite3\nMisspelt yes\n");
-($out, $error) = exits(2, 'a configuration that httpd refuses', 'org', 'list');
-like($error, qr/cannot read httpd's configuration.*Misspelt/s, '… and its message');
+($out, $error) = exits(2, 'org list fails if httpd rejects the configuration', 'org', 'list');
+like($error, qr/cannot read httpd's configuration.*Misspelt/s, 'the message contains that of httpd');
 configure("DBDriver sqlite3\n");
-exits(1, 'a configuration without a database', 'config');
-exits(2, '… is not enough for other commands', 'org', 'list');
-my ($refused) = (exits(2, 'a password on the command line', '--driver', 'pgsql', '--params',
+exits(1, 'config reports a configuration without a database', 'config');
+exits(2, 'org list needs a database in the configuration', 'org', 'list');
+my ($refused) = (exits(2, '--params rejects a password', '--driver', 'pgsql', '--params',
     'dbname=x password=y', 'org', 'list'))[1];
-like($refused, qr/--params must not have a password/, '… is refused');
-($refused) = (exits(2, '… and in a URL', '--driver', 'pgsql', '--params', 'postgresql://u:p@h/x', 'org', 'list'))[1];
-like($refused, qr/--params must not have a password/, '… too');
+like($refused, qr/--params must not have a password/, 'the message names --params');
+($refused) = (exits(2, '--params rejects a password in a URL', '--driver', 'pgsql', '--params',
+    'postgresql://u:p@h/x', 'org', 'list'))[1];
+like($refused, qr/--params must not have a password/, 'the message about a URL names --params');
 done_testing;

@@ -26,17 +26,18 @@ close $out;
 
 my $said = java_judge({ roots => $authority->file('ca.crt') }, $good, $bad, "$folder/none.pdf");
 my @rows = @{ $said->{$good}{signatures} };
-is(scalar @rows, 2, 'two signatures');
-is_deeply([map { $_->{kind} } @rows], [('signature') x 2], 'no timestamps');
-is_deeply([map { $_->{intact} ? 1 : 0 } @rows], [1, 1], 'both are intact');
-is_deeply([map { $_->{whole} ? 1 : 0 } @rows], [0, 1], 'the second covers the file');
-is_deeply([map { $_->{chain} } @rows], ['ok', 'ok'], 'both are trusted');
-ok(!(grep { $_->{proofs} || $_->{stamp} } @rows), 'nothing proves their time, or that nothing was revoked');
-is_deeply([map { $_->{intact} ? 1 : 0 } @{ $said->{$bad}{signatures} }], [0, 0], 'changed: broken');
-like($said->{"$folder/none.pdf"}{error}, qr/NoSuchFile/, 'no file');
+is(scalar @rows, 2, 'PDFBox finds both signatures');
+is_deeply([map { $_->{kind} } @rows], [('signature') x 2], 'PDFBox finds no timestamps');
+is_deeply([map { $_->{intact} ? 1 : 0 } @rows], [1, 1], 'both signatures are intact');
+is_deeply([map { $_->{whole} ? 1 : 0 } @rows], [0, 1], 'only the second signature covers the whole file');
+is_deeply([map { $_->{chain} } @rows], ['ok', 'ok'], 'both signatures are trusted');
+ok(!(grep { $_->{proofs} || $_->{stamp} } @rows), 'the document contains no timestamps and no proofs of revocation');
+is_deeply([map { $_->{intact} ? 1 : 0 } @{ $said->{$bad}{signatures} }], [0, 0],
+    'both signatures of a changed document are broken');
+like($said->{"$folder/none.pdf"}{error}, qr/NoSuchFile/, 'a missing file is an error');
 my ($first) = @{ java_judge({ roots => $other->file('ca.crt') }, $good)->{$good}{signatures} };
-like($first->{chain}, qr/certification path/, 'another authority');
+like($first->{chain}, qr/certification path/, 'no chain leads to another authority');
 my %late = (roots => $authority->file('ca.crt'), at => '2099-01-01T00:00:00Z');
 ($first) = @{ java_judge(\%late, $good)->{$good}{signatures} };
-unlike($first->{chain}, qr/^ok/, 'when its certificate has ended');
+unlike($first->{chain}, qr/^ok/, 'an expired certificate is not trusted');
 done_testing;

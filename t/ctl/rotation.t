@@ -70,31 +70,34 @@ my @above = map {"$folder/$_.crt"} qw(First Second);
 
 # --- request
 my $first = "$folder/none";
-my $asked = json('request without a seal', 'request', $first, 'Our company');
+my $asked = json('a request without a seal succeeds', 'request', $first, 'Our company');
 is_deeply([@$asked{qw(request_file key_file)}], ["$first/seal.csr", "$first/seal.key"],
-    'the files are those of the seal');
+    'without a seal, the request and the key have the names of the seal');
 is(mode("$first/seal.key"), '600', 'only the owner can read the key');
 openssl("req -verify -noout -subject -in $first/seal.csr");
-like(slurp("$folder/said"), qr/CN ?= ?Our company/, 'openssl: the request has the name, and the signature of the key');
-exits(4, 'a second time', 'request', $first, 'Our company');
-exits(2, 'without a name', 'request', $first);
-exits(2, 'a name too long', 'request', "$folder/x", 'x' x 65);
-ok(!-e "$folder/x", '… no folder was made');
-my $made = json('import', 'import', $first, sent(issue("$first/seal.csr", "$folder/a.crt"), @above));
+like(slurp("$folder/said"), qr/CN ?= ?Our company/,
+    'openssl finds the name in the request, and the signature of its key');
+exits(4, 'a second request without a seal is rejected', 'request', $first, 'Our company');
+exits(2, 'a request needs a name', 'request', $first);
+exits(2, 'a name of 65 characters is rejected', 'request', "$folder/x", 'x' x 65);
+ok(!-e "$folder/x", 'a rejected request makes no folder');
+my $made = json('an import without a seal succeeds', 'import', $first,
+    sent(issue("$first/seal.csr", "$folder/a.crt"), @above));
 is_deeply([@$made{qw(name certificate_file remarks)}], ['Our company', "$first/seal.crt", []],
-    'it is the certificate of the seal');
-is(mode("$first/seal.crt"), '644', 'everybody can read it');
-ok(!-e "$first/seal.csr", 'the request is done with');
+    'without a seal, the imported certificate is that of the seal');
+is(mode("$first/seal.crt"), '644', 'everybody can read the certificate');
+ok(!-e "$first/seal.csr", 'import deletes the request');
 
 my $ours = "$folder/ours";
-exits(0, 'a seal', 'create', '--name', 'Old', '--days', 30, $ours);
+exits(0, 'seal create succeeds', 'create', '--name', 'Old', '--days', 30, $ours);
 system("cp -a '$ours' '$folder/first'");
-exits(3, 'import without a request', 'import', $ours, "$folder/a.crt");
-exits(3, 'rotate without a next certificate', 'rotate', $ours);
-exits(3, "$_ in no folder", $_, "$folder/no", $_ eq 'import' ? 'x' : ()) for qw(import rotate);
-$asked = json('request', 'request', $ours, 'New');
-is_deeply([@$asked{qw(request_file key_file)}], ["$ours/next.csr", "$ours/next.key"], 'the files are the next ones');
-exits(4, 'a second time', 'request', $ours, 'New');
+exits(3, 'import fails without a request', 'import', $ours, "$folder/a.crt");
+exits(3, 'rotate fails without a next certificate', 'rotate', $ours);
+exits(3, "$_ fails without the folder", $_, "$folder/no", $_ eq 'import' ? 'x' : ()) for qw(import rotate);
+$asked = json('a request beside a seal succeeds', 'request', $ours, 'New');
+is_deeply([@$asked{qw(request_file key_file)}], ["$ours/next.csr", "$ours/next.key"],
+    'beside a seal, the request and the key are the next ones');
+exits(4, 'a second request beside a seal is rejected', 'request', $ours, 'New');
 
 # --- import: what is wrong
 my $request = "$ours/next.csr";
@@ -104,20 +107,23 @@ my $old     = issue($request, "$folder/old.crt",   from => -9000, until => -60);
 my $tls     = issue($request, "$folder/tls.crt",   extensions => 'tls', from => -9000, until => -60);
 my $ended   = issue($request, "$folder/ended.crt", issuer => 'Ended');
 my @wrong   = (    # what is wrong, certificates, what is said
-    ['of another key', ["$folder/a.crt", @above], qr{it is not the certificate of the key in \S+/next\.key}],
-    ['an expired one', [$old,            @above], qr/it expired at \d{4}-/],
-    ['several faults', [$tls,            @above], qr/it expired at .*; its key usage allows .*; its extended key us/],
+    ['a certificate of another key', ["$folder/a.crt", @above],
+        qr{it is not the certificate of the key in \S+/next\.key}],
+    ['an expired certificate', [$old, @above], qr/it expired at \d{4}-/],
+    ['a certificate with several faults', [$tls, @above],
+        qr/it expired at .*; its key usage allows .*; its extended key us/],
     ['an expired issuer', [$ended, "$folder/Ended.crt", $above[0]], qr/of its issuer "Ended" expired at \d{4}-/],
     ['the issuers alone', [@above], qr{it is not the certificate of the key in \S+/next\.key; }],
 );
 for my $row (@wrong) {
     my ($name, $certificates, $expected) = @$row;
-    like(exits(1, "import: $name", 'import', $ours, sent(@$certificates)), $expected, '… with the reason');
-    ok(!-e "$ours/next.crt", '… nothing is installed');
+    like(exits(1, "import rejects $name", 'import', $ours, sent(@$certificates)), $expected,
+        "the message gives the reason for rejecting $name");
+    ok(!-e "$ours/next.crt", "nothing is installed after rejecting $name");
 }
-like(exits(1, 'import: no certificate', 'import', $ours, spit("$folder/empty", "x\n")), qr/it holds no certificate/,
-    '… with the reason');
-exits(3, 'import: no file', 'import', $ours, "$folder/none.pem");
+like(exits(1, 'import rejects a file without a certificate', 'import', $ours, spit("$folder/empty", "x\n")),
+    qr/it holds no certificate/, 'the message says that the file holds no certificate');
+exits(3, 'import fails if the file is missing', 'import', $ours, "$folder/none.pem");
 
 # --- import: what is not wrong
 system("cp -a '$ours' '$folder/requested'");
@@ -128,73 +134,80 @@ my @orders =
 for my $order (@orders) {
     my $dir  = fresh('order', 'requested');
     my $name = join ' ', map {m{(\w+)\.crt$}} @$order;
-    $made = json("import: $name", 'import', $dir, sent(@$order));
-    is_deeply(chain("$dir/next.crt"), $expected, '… the chain is in order, without the root');
+    $made = json("import accepts $name", 'import', $dir, sent(@$order));
+    is_deeply(chain("$dir/next.crt"), $expected, "import of $name writes the chain in order, without the root");
     my @remarks = $name =~ /a$/ ? 'the certificate "Our company" is not in its chain and was left out' : ();
-    is_deeply($made->{remarks}, \@remarks, '… what is left out is said');
+    is_deeply($made->{remarks}, \@remarks, "import of $name reports what it leaves out");
     openssl("verify -CAfile $folder/root.crt -untrusted $dir/next.crt $dir/next.crt");
 }
 my $dir = fresh('lone', 'requested');
-like(json('import: without the issuers', 'import', $dir, sent($good))->{remarks}[0],
-    qr/^the certificate of its issuer, CN=Second, is not in the file: .* ask the authority/, '… a remark');
-like(exits(4, 'import again', 'import', $dir, sent($good)),
-    qr{next\.crt exists, and is never overwritten: run 'sigreqctl seal rotate}, '… nothing is overwritten');
+like(json('import accepts a certificate without its issuers', 'import', $dir, sent($good))->{remarks}[0],
+    qr/^the certificate of its issuer, CN=Second, is not in the file: .* ask the authority/,
+    'a remark says that the certificate of the issuer is missing');
+like(exits(4, 'a second import is rejected', 'import', $dir, sent($good)),
+    qr{next\.crt exists, and is never overwritten: run 'sigreqctl seal rotate},
+        'the message says that nothing is overwritten');
 $dir = fresh('pause', 'requested');
 my $late = issue($request, "$folder/late.crt", from => 60 * 86400);
-like(json('import: a pause', 'import', $dir, sent($late, @above))->{remarks}[0],
-    qr/^nothing can be sealed from \d{4}-\S+, when the present certificate ends, until \d{4}-/, '… a remark');
+like(json('import accepts a certificate that begins too late', 'import', $dir, sent($late, @above))->{remarks}[0],
+    qr/^nothing can be sealed from \d{4}-\S+, when the present certificate ends, until \d{4}-/,
+    'a remark says when nothing can be sealed');
 $dir = fresh('short', 'requested');
 my $short = issue($request, "$folder/short.crt", until => 86400);
-is_deeply(json('import: a short one', 'import', $dir, sent($short, @above))->{remarks},
-    ['it does not end later than the present certificate'], '… a remark');
+is_deeply(json('import accepts a certificate that ends early', 'import', $dir, sent($short, @above))->{remarks},
+    ['it does not end later than the present certificate'], 'a remark says that the certificate ends early');
 
 # --- one that is valid later; show
 $dir = fresh('later', 'requested');
-json('import: valid in an hour', 'import', $dir, sent($soon, @above));
-like(exits(1, 'rotate: it is not valid', 'rotate', $dir),
-    qr/next\.crt: it is not valid before \d{4}-/, '… with the reason');
-my $shown = json('show', 'show', $dir);
+json('import accepts a certificate that is valid in an hour', 'import', $dir, sent($soon, @above));
+like(exits(1, 'rotate rejects a certificate that is not valid yet', 'rotate', $dir),
+    qr/next\.crt: it is not valid before \d{4}-/, 'the message says when the certificate becomes valid');
+my $shown = json('show succeeds with a next certificate', 'show', $dir);
 is_deeply([$shown->{name}, $shown->{usable}, @{ $shown->{next} }{qw(name usable fault)}, $shown->{former}],
-    ['Old', JSON::PP::true, 'New', JSON::PP::true, undef, []], 'show: both certificates');
-like($shown->{next}{$_}, qr/^[0-9a-f]{64}$|^\d{4}-/, "… $_") for qw(sha256 begins_at expires_at);
+    ['Old', JSON::PP::true, 'New', JSON::PP::true, undef, []], 'show names the present and the next certificate');
+like($shown->{next}{$_}, qr/^[0-9a-f]{64}$|^\d{4}-/,
+    "show gives $_ of the next certificate") for qw(sha256 begins_at expires_at);
 my $config = spit("$folder/sigreq.conf", <<"CONF");
 SigreqSealCertificate $dir/seal.crt
 SigreqSealKey $dir/seal.key
 SigreqSealNextCertificate $dir/next.crt
 SigreqSealNextKey $dir/next.key
 CONF
-is(json('show by configuration', 'show', '--config', $config)->{next}{name}, 'New', '… the same');
+is(json('show accepts a configuration', 'show', '--config', $config)->{next}{name}, 'New',
+    'show finds the next certificate in the configuration');
 spit("$dir/next.key", slurp("$dir/seal.key"));
-like(exits(0, 'show: a wrong next key', 'show', $dir),
+like(exits(0, 'show succeeds with a wrong next key', 'show', $dir),
     qr/^next certificate\n.*\nNew .* no +\S+next\.crt: it is not the cert/m,
-    '… it cannot be used');
+    'show says that the next certificate cannot be used');
 
 # --- rotate
 $dir = fresh('rotated', 'requested');
-json('import', 'import', $dir, sent($good, @above));
-my $before = json('show', 'show', $dir);
+json('import succeeds before the rotation', 'import', $dir, sent($good, @above));
+my $before = json('show succeeds before the rotation', 'show', $dir);
 system("cp -a '$dir' '$folder/ready'");
 open my $held, '<', $dir or die;
 flock $held, LOCK_EX;
-like(exits(4, "$_->[0] beside another command", @$_), qr/another sigreqctl seal works there/, '… with the reason')
+like(exits(4, "$_->[0] is rejected beside another command", @$_), qr/another sigreqctl seal works there/,
+    "the message of $_->[0] names the other command")
     for ['rotate', $dir], ['request', $dir, 'x'], ['import', $dir, $good];
 close $held;
 my $pair = slurp("$dir/next.crt") . slurp("$dir/next.key");
-is(json('rotate', 'rotate', $dir)->{name}, 'New', '… the next certificate is that of the seal');
+is(json('rotate succeeds', 'rotate', $dir)->{name}, 'New', 'rotate makes the next certificate that of the seal');
 
 sub is_rotated {
     my ($dir, $name) = @_;
-    my $shown = json("$name: show", 'show', $dir);
+    my $shown = json("show succeeds with a seal that is $name", 'show', $dir);
     is_deeply([$shown->{name}, $shown->{next}, map { @$_{qw(name sha256)} } @{ $shown->{former} }],
-        ['New', undef, 'Old', $before->{sha256}], '… the seal, and its former certificate');
-    is(slurp("$dir/seal.crt") . slurp("$dir/seal.key"), $pair, '… the files are those that were the next ones');
-    is(mode("$dir/seal.key"), '600', '… only the owner can read the key');
-    is(join(' ', map {m{([^/]+)$}} sort glob "$dir/*"), 'former seal.crt seal.key', '… nothing else is left');
+        ['New', undef, 'Old', $before->{sha256}], "show names the former certificate of a seal that is $name");
+    is(slurp("$dir/seal.crt") . slurp("$dir/seal.key"), $pair, "the files of a seal that is $name were the next ones");
+    is(mode("$dir/seal.key"), '600', "only the owner can read the key of a seal that is $name");
+    is(join(' ', map {m{([^/]+)$}} sort glob "$dir/*"), 'former seal.crt seal.key',
+        "no other file is left of a seal that is $name");
 }
 is_rotated($dir, 'rotated');
-exits(3, 'rotate again', 'rotate', $dir);
+exits(3, 'a second rotate fails', 'rotate', $dir);
 is_rotated($dir, 'rotated once');
-exits(0, 'the next request', 'request', $dir, 'Third');
+exits(0, 'a request after the rotation succeeds', 'request', $dir, 'Third');
 
 # --- killed before each change of a file
 SKIP: {
@@ -209,32 +222,34 @@ SKIP: {
         $dir = fresh('killed', 'ready');
         last if $killed->($at, 'rotate', $dir) eq '0';
         my ($code, undef, $error) = run('show', '--certificate', "$dir/seal.crt", '--key', "$dir/seal.key");
-        is($code, 0, "rotate is killed before its change $at: the pair is usable") or diag $error;
+        is($code, 0, "if rotate is killed before its change $at, the pair is usable") or diag $error;
         if (!-e "$dir/next.crt" && -e "$dir/next.key") {
-            exits(4, '… no other command goes on', @$_) for ['request', $dir, 'x'], ['import', $dir, $good];
+            exits(4, "$_->[0] is rejected after change $at of rotate", @$_)
+                for ['request', $dir, 'x'], ['import', $dir, $good];
         }
-        exits(0, '… it is repeated', 'rotate', $dir) if -e "$dir/next.key";
+        exits(0, "rotate can be repeated after change $at", 'rotate', $dir) if -e "$dir/next.key";
         unlink glob "$dir/*.csr"; # only the last change is to delete it
-        is_rotated($dir, "killed before $at");
+        is_rotated($dir, "rotated after a kill before change $at");
     }
-    cmp_ok($at, '>', 12, "rotate makes $at changes");
+    cmp_ok($at, '>', 12, "rotate makes more than 12 changes");
     for ($at = 1; ; $at++) {
         $dir = fresh('killed', 'requested');
         last if $killed->($at, 'import', $dir, sent($good, @above)) eq '0';
         my ($code) = run('import', $dir, sent($good, @above));
-        is($code, -e "$dir/next.crt" && $code ? 4 : 0, "import is killed before its change $at, and repeated");
-        is_deeply(chain("$dir/next.crt"), $expected, '… the certificates are complete');
+        is($code, -e "$dir/next.crt" && $code ? 4 : 0, "import can be repeated if it is killed before its change $at");
+        is_deeply(chain("$dir/next.crt"), $expected,
+            "the certificates are complete after a kill before change $at of import");
     }
-    cmp_ok($at, '>', 4, "import makes $at changes");
+    cmp_ok($at, '>', 4, "import makes more than 4 changes");
     for ($at = 1; ; $at++) {
         $dir = fresh('killed', 'first');
         last if $killed->($at, 'request', $dir, 'New') eq '0';
         my ($code) = run('request', $dir, 'New');
-        is($code, -e "$dir/next.key" && $code ? 4 : 0, "request is killed before its change $at, and repeated");
+        is($code, -e "$dir/next.key" && $code ? 4 : 0, "request can be repeated if it is killed before its change $at");
         openssl("req -in $dir/next.csr -noout -pubkey -out $folder/one");
         openssl("pkey -in $dir/next.key -pubout -out $folder/two");
-        is(slurp("$folder/one"), slurp("$folder/two"), '… the request is that of the key');
+        is(slurp("$folder/one"), slurp("$folder/two"), "the request belongs to the key after a kill before change $at");
     }
-    cmp_ok($at, '>', 8, "request makes $at changes");
+    cmp_ok($at, '>', 8, "request makes more than 8 changes");
 }
 done_testing;

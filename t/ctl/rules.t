@@ -125,7 +125,7 @@ open my $in, '<', $file or die "$file: $!";
 my $rules = do { local $/; <$in> };
 my %rules = reverse $rules =~ /^(      - alert: (\w+)\n.*?)(?=^      - alert|\z)/msg;
 my @names = keys %rules;
-is(join(' ', sort keys %alarms), join(' ', sort @names), 'each alarm has series here');
+is(join(' ', sort keys %alarms), join(' ', sort @names), 'each alarm of the rules is tested');
 
 sub series {
     my ($name, $values) = @_;
@@ -165,5 +165,6 @@ sub written {
 
 my $said = `promtool test rules $folder/*.yml 2>&1`;
 my %said = $said =~ m{^Unit Testing:\s+\S+/(\w+)\.yml\n(.*?)(?=^Unit Testing|\z)}msg;
-like($said{$_} // '', qr/^\s*SUCCESS\s*\z/, "$_ fires if it should, and only then") or diag $said for sort keys %alarms;
+like($said{$_} // '', qr/^\s*SUCCESS\s*\z/,
+    "$_ fires only with the series that it is for") or diag $said for sort keys %alarms;
 done_testing;

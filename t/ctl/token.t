@@ -65,40 +65,43 @@ my @pin = ('--pin', "file:$folder/pin");
 sub refused {
     my ($name, $expected, $pattern, @words) = @_;
     my ($code, $said) = seal(@words);
-    is($code, $expected, $name);
-    like($said, $pattern, '… it says why');
+    is($code, $expected, "$name is rejected");
+    like($said, $pattern, "the message gives the reason for rejecting $name");
     return;
 }
 
 my $ours = "$folder/ours";
 my @request = ('request', $ours, 'Our company', '--key');
 refused('a PIN on the command line', 2, qr/--pin names a file, file:PATH/, @request, $first, @token, '--pin', $PIN);
-refused('no module', 2, qr/no PKCS#11 module is named/, @request, $first, @pin, '--config', '/dev/null');
-refused('a path', 2, qr/its URI begins with pkcs11:/, @request, "$folder/seal.key", @token, @pin);
-refused('no such key', 5, qr/no private key that matches the URI/, @request, $first =~ s/first/none/r, @token, @pin);
-refused('no such token', 5, qr/the token is not there/, @request, $first =~ s/ours/none/r, @token, @pin);
-refused('no PIN', 5, qr/the token needs a PIN/, @request, $first, @token, '--config', '/dev/null');
+refused('a request without a module', 2, qr/no PKCS#11 module is named/, @request, $first, @pin,
+    '--config', '/dev/null');
+refused('the path of a key file', 2, qr/its URI begins with pkcs11:/, @request, "$folder/seal.key", @token, @pin);
+refused('an unknown key', 5, qr/no private key that matches the URI/, @request, $first =~ s/first/none/r, @token, @pin);
+refused('an unknown token', 5, qr/the token is not there/, @request, $first =~ s/ours/none/r, @token, @pin);
+refused('a request without a PIN', 5, qr/the token needs a PIN/, @request, $first, @token, '--config', '/dev/null');
 refused('a wrong PIN', 5, qr/refuses the PIN\. It was tried once: correct it before you repeat/, @request, $first,
     @token, '--pin', "file:$folder/wrong");
-refused('a file that is missing', 5, qr/No such file/, @request, $first, @token, '--pin', "file:$folder/none");
-refused('no module of this kind', 5, qr/SigreqPKCS11Module: /, @request, $first, '--module', '/bin/true',
+refused('a missing file of the PIN', 5, qr/No such file/, @request, $first, @token, '--pin', "file:$folder/none");
+refused('a module that is no library', 5, qr/SigreqPKCS11Module: /, @request, $first, '--module', '/bin/true',
     '--signer', $signer, @pin);
-refused('no such program', 5, qr/cannot be started/, @request, $first, '--module', $SOFTHSM, '--signer',
+refused('a missing signer program', 5, qr/cannot be started/, @request, $first, '--module', $SOFTHSM, '--signer',
     "$folder/none", @pin);
-ok(!-e $ours, 'nothing was written');
+ok(!-e $ours, 'rejected requests write nothing');
 
 sub request {    # for a key: what it says, with the public key compared
     my ($name, $uri, $file, @under) = @_;
     my ($code, $said) = run(@under, $program, 'seal', @request, $uri, @token, @pin, '--json');
-    is($code, 0, "a request for $name") or diag $said;
+    is($code, 0, "a request for the key $name succeeds") or diag $said;
     my $made = decode_json($said);
-    is_deeply([@$made{qw(request_file key_file)}], ["$ours/$file.csr", $uri], '… names its file and the key');
+    is_deeply([@$made{qw(request_file key_file)}], ["$ours/$file.csr", $uri],
+        "the result names the request for $name and the key");
     like(must(qw(openssl req -verify -noout -subject -in), "$ours/$file.csr"), qr/CN ?= ?Our company/,
-        '… openssl: it has the name, and the signature of the key');
-    is(must(qw(openssl req -noout -pubkey -in), "$ours/$file.csr"), public_of($name), '… its key is that in the token')
+        "openssl finds the name in the request for $name, and the signature of its key");
+    is(must(qw(openssl req -noout -pubkey -in), "$ours/$file.csr"), public_of($name),
+        "the request contains the key $name of the token")
         if $name ne 'p-384';    # pkcs11-tool of Debian 12 cannot read it
-    is(slurp("$ours/$file.token"), "$uri\n", '… whose URI is kept');
-    ok(!-e "$ours/$file.key", '… and there is no key file');
+    is(slurp("$ours/$file.token"), "$uri\n", "the URI of $name is kept");
+    ok(!-e "$ours/$file.key", "no key file is written for $name");
     return;
 }
 
@@ -107,7 +110,7 @@ SKIP: {
     run('strace', '-f', '-v', '-s', 9999, '-qq', '-e', 'trace=execve,clone,vfork', '-o', "$folder/started", $program,
         'seal', @request, $first =~ s/first/none/r, @token, @pin);
     my $started = slurp("$folder/started");
-    ok($started =~ /sigreq-signd/ && $started !~ /\Q$PIN\E/, 'the PIN is in no arguments and no environment');
+    ok($started =~ /sigreq-signd/ && $started !~ /\Q$PIN\E/, 'no arguments and no environment contain the PIN');
 }
 request('first', $first, 'seal');
 my $pki = Sigreq::PKI->new("$folder/pki");
@@ -120,27 +123,28 @@ sub sent {    # certificates for a request, as the authority sends them
     return $pki->file("$name.pem");
 }
 my $sent = sent('seal', 'ours');
-refused('another request', 4, qr{seal\.token exists}, @request, $p384, @token, @pin);
-refused('a seal in a file', 4, qr{seal\.token exists}, 'create', $ours);
-refused('certificates of another key', 1, qr{not the certificate of the key in \S+/seal\.csr}, 'import', $ours,
+refused('a second request', 4, qr{seal\.token exists}, @request, $p384, @token, @pin);
+refused('a new seal in a file beside the request', 4, qr{seal\.token exists}, 'create', $ours);
+refused('a certificate of another key', 1, qr{not the certificate of the key in \S+/seal\.csr}, 'import', $ours,
     $pki->file('seal-chain.crt'));
-ok(!-e "$ours/seal.crt", '… nothing was installed');
+ok(!-e "$ours/seal.crt", 'a rejected certificate is not installed');
 my ($code, $said) = seal('import', $ours, $sent, '--json');
-is($code, 0, 'its certificates are imported') or diag $said;
-is(decode_json($said)->{key_file}, $first, '… without a login');
-is(slurp("$ours/seal.crt"), slurp($pki->file('ours.crt')) . slurp($pki->file('ca.crt')), '… in the right order');
-ok(!-e "$ours/seal.csr", '… the request is done with');
+is($code, 0, 'the certificates of the request are imported') or diag $said;
+is(decode_json($said)->{key_file}, $first, 'import names the key without a login');
+is(slurp("$ours/seal.crt"), slurp($pki->file('ours.crt')) . slurp($pki->file('ca.crt')),
+    'import writes the certificates in the right order');
+ok(!-e "$ours/seal.csr", 'import deletes the request');
 my $shown = decode_json((seal('show', $ours, '--json'))[1]);
-is_deeply([@$shown{qw(key_file usable)}], [$first, undef], 'show names the key, which it does not try');
+is_deeply([@$shown{qw(key_file usable)}], [$first, undef], 'show names the key and does not try it');
 
 for my $next (['rsa', $rsa], ['p-384', $p384]) {
     request(@$next, 'next');
     ($code, $said) = seal('import', $ours, sent('next', "next-$next->[0]"), '--json');
-    is($code, 0, '… the next certificate is imported') or diag $said;
+    is($code, 0, "the next certificate for $next->[0] is imported") or diag $said;
     $shown = decode_json((seal('show', $ours, '--json'))[1]);
-    is($shown->{next}{key_file}, $next->[1], '… and shown');
-    refused('rotate', 4, qr{its key is in a token, which the configuration names: put it and "pkcs11:}, 'rotate',
-        $ours);
+    is($shown->{next}{key_file}, $next->[1], "show names the next key $next->[0]");
+    refused("rotate to the key $next->[0]", 4,
+        qr{its key is in a token, which the configuration names: put it and "pkcs11:}, 'rotate', $ours);
     unlink map {"$ours/next.$_"} qw(crt token);
 }
 done_testing;

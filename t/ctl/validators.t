@@ -54,15 +54,18 @@ for my $case (@cases) {
     my $said = verified($day, $file);
     my %rows = (signature => [], timestamp => []);
     push @{ $rows{ $_->{kind} } }, $_ for @{ $said->{signatures} };
-    is($said->{conclusion}, $conclusion, "$name on $day: the conclusion");
+    is($said->{conclusion}, $conclusion, "the conclusion about $name on $day is $conclusion");
     is_deeply([map { "$_->{level} $_->{trust}" } @{ $rows{signature} }],
-        [("$level $trust") x @{ $rows{signature} }], '… its signatures');
-    is_deeply([map { $_->{trust} } @{ $rows{timestamp} }], [($stamps) x @{ $rows{timestamp} }], '… its timestamps');
+        [("$level $trust") x @{ $rows{signature} }], "the signatures of $name on $day are $level and $trust");
+    is_deeply([map { $_->{trust} } @{ $rows{timestamp} }], [($stamps) x @{ $rows{timestamp} }],
+        "the timestamps of $name on $day have the expected trust");
     my %others = map { $_->{field} => $_ } @{ $java{$day}{$file}{signatures} };
     for my $one (@{ $said->{signatures} }) {
         my $other = $others{ $one->{field} };
-        is($one->{state} eq 'intact' ? 1 : 0, $other->{intact} ? 1 : 0, "… $one->{field}: PDFBox says it is intact");
-        is($one->{trust} eq 'trusted' ? 1 : 0, $other->{chain} eq 'ok' ? 1 : 0, '… and trusted or not');
+        is($one->{state} eq 'intact' ? 1 : 0, $other->{intact} ? 1 : 0,
+            "PDFBox agrees on $name on $day whether $one->{field} is intact");
+        is($one->{trust} eq 'trusted' ? 1 : 0, $other->{chain} eq 'ok' ? 1 : 0,
+            "PDFBox agrees on $name on $day whether $one->{field} is trusted");
     }
 }
 done_testing;

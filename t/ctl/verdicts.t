@@ -34,7 +34,7 @@ my ($page) = glob "$folder/README*";
 open my $in, '<', $page // $folder or die "$folder: no README: $!\n";
 my @rows = map { /^\| (\S[^|]*?) \| ([^|]+?) \|/ ? [$1, $2] : () } grep { !/^\| (?:file|-)/ } <$in>;
 close $in;
-cmp_ok(scalar @rows, '>', 0, 'rows of the table');
+cmp_ok(scalar @rows, '>', 0, 'the table has rows');
 for my $row (@rows) {
     my ($names, $right) = @$row;
     my %may = map { $_ => 1 } states_of($right);
@@ -42,13 +42,13 @@ for my $row (@rows) {
         my $said = verified("$folder/$name.pdf");
         my @all  = map { $_->{state} } @{ $said->{signatures} };
         if ($may{broken}) {
-            is($said->{conclusion}, 'broken', "$name: $right");
+            is($said->{conclusion}, 'broken', "$name is broken");
             next;
         }
-        is_deeply([grep { !$may{$_} } @all], [], "$name: $right") or diag join ' ', @all;
+        is_deeply([grep { !$may{$_} } @all], [], "each signature of $name is: $right") or diag join ' ', @all;
         my %found   = map { $_ => 1 } map { @{ $_->{changes} // ['unknown'] } } @{ $said->{signatures} };
         my @changes = sort keys %found;
-        is_deeply(\@changes, $changes{$name} // [], "$name: changes");
+        is_deeply(\@changes, $changes{$name} // [], "the changes of $name are found");
         same_pictures("$folder/$name.pdf", $said) if !@changes;
     }
 }
