@@ -28,7 +28,7 @@ sub exits {
     waitpid $pid, 0;
     my ($out, $error) = map { slurp("$folder/$_") } qw(out error);
     is($? & 127 ? "signal $?" : $? >> 8, $code, $name) or diag($out, $error);
-    like($error, qr/^sigreqctl: .+\n\z/, 'and says why in one line') if $code > 2;
+    like($error, qr/^sigreqctl: .+\n\z/, "the reason is one line: $name") if $code > 2;
     return ($out, $error);
 }
 
@@ -39,74 +39,81 @@ sub json { my ($code, $name, @arguments) = @_; return decode_json((exits($code, 
 
 # --- create
 umask 0;
-my $made = json(0, 'create', qw(seal create --name Ours --days 30 --out), "$folder/ours");
-is($made->{name}, 'Ours', 'the certificate has the name');
-is($made->{key}, 'P-256', 'the key has the type');
+my $made = json(0, 'seal create succeeds', qw(seal create --name Ours --days 30 --out), "$folder/ours");
+is($made->{name}, 'Ours', 'the certificate contains the name');
+is($made->{key}, 'P-256', 'the result names the type of the key');
 is(mode("$folder/ours/seal.key"), '600', 'only the owner can read the key');
 is(mode("$folder/ours/seal.crt"), '644', 'everybody can read the certificate');
 my $key = slurp("$folder/ours/seal.key");
-exits(4, 'a second time', qw(seal create), "$folder/ours");
+exits(4, 'seal create never overwrites a seal', qw(seal create), "$folder/ours");
 unlink "$folder/ours/seal.crt";
-exits(4, 'where only the key is left', qw(seal create), "$folder/ours");
+exits(4, 'seal create never overwrites a key', qw(seal create), "$folder/ours");
 is(slurp("$folder/ours/seal.key"), $key, 'an existing file is not replaced');
-ok(!-e "$folder/ours/seal.crt", 'no other certificate is made');
+ok(!-e "$folder/ours/seal.crt", 'a rejected seal create makes no certificate');
 unlink "$folder/ours/seal.key";
-json(0, 'made again', qw(seal create --name Ours --out), "$folder/ours");
+json(0, 'seal create succeeds after the files are deleted', qw(seal create --name Ours --out), "$folder/ours");
 spit("$folder/lone.crt", 'x');
 mkdir "$folder/lone";
 spit("$folder/lone/seal.crt", 'x');
-exits(4, 'where only a certificate is', qw(seal create), "$folder/lone");
-ok(!-e "$folder/lone/seal.key", 'no key is left');
-is(json(0, 'for tests', qw(seal create --test), "$folder/test")->{name}, "Sigreq $suffix",
-    'the name says that it is for tests');
-is(json(0, 'for tests, named', qw(seal create --test --name A --out), "$folder/a")->{name}, "A $suffix",
-    'and the option does the same');
-exits(1, 'in no folder', qw(seal create), "$folder/no/such");
-exits(2, 'a name too long', qw(seal create --name), 'x' x 65, '--out', "$folder/x");
-exits(2, 'a test name too long', qw(seal create --test --name), 'x' x 40, '--out', "$folder/x");
-exits(2, "$_ days", qw(seal create --days), $_, '--out', "$folder/x") for '0', '-1', '36501', 'many', '', '9' x 30;
-ok(!-e "$folder/x", 'no file was made');
+exits(4, 'seal create never overwrites a certificate', qw(seal create), "$folder/lone");
+ok(!-e "$folder/lone/seal.key", 'a rejected seal create leaves no key');
+is(json(0, 'seal create --test succeeds', qw(seal create --test), "$folder/test")->{name}, "Sigreq $suffix",
+    'the default name of a test seal says TEST');
+is(json(0, 'seal create --test accepts a name', qw(seal create --test --name A --out), "$folder/a")->{name},
+    "A $suffix", 'the given name of a test seal says TEST');
+exits(1, 'seal create fails if the folder cannot be made', qw(seal create), "$folder/no/such");
+exits(2, 'a name of 65 characters is rejected', qw(seal create --name), 'x' x 65, '--out', "$folder/x");
+exits(2, 'a test name of 40 characters is rejected', qw(seal create --test --name), 'x' x 40, '--out', "$folder/x");
+exits(2, "--days '$_' is rejected", qw(seal create --days), $_, '--out', "$folder/x")
+    for '0', '-1', '36501', 'many', '', '9' x 30;
+ok(!-e "$folder/x", 'rejected names and days make no file');
 
 # --- show
 my @ours = ('--certificate', "$folder/ours/seal.crt");
-my ($text) = exits(0, 'show', qw(seal show), @ours, '--key', "$folder/ours/seal.key");
-like($text, qr/^name +Ours\n(?:.*\n)*usable +yes$/m, 'the text output');
-is(json(0, 'show a certificate alone', qw(seal show), @ours)->{usable}, undef,
-    'the message of a file that is no certificate');
-my (undef, $error) = exits(1, 'another key', qw(seal show), @ours, '--key', "$folder/test/seal.key");
+my ($text) = exits(0, 'seal show succeeds', qw(seal show), @ours, '--key', "$folder/ours/seal.key");
+like($text, qr/^name +Ours\n(?:.*\n)*usable +yes$/m, 'the text gives the name and says that the pair is usable');
+is(json(0, 'seal show accepts a certificate alone', qw(seal show), @ours)->{usable}, undef,
+    'whether a certificate alone is usable is unknown');
+my (undef, $error) = exits(1, 'seal show reports the key of another certificate', qw(seal show), @ours, '--key',
+    "$folder/test/seal.key");
 like($error, qr{ours/seal\.crt: it is not the certificate of the key in .*/test/seal\.key},
-    'the message has the name of the file');
-exits(3, 'no such file', qw(seal show --certificate), "$folder/none.crt");
-(undef, $error) = exits(1, 'no certificate', qw(seal show --certificate), "$folder/lone/seal.crt");
-like($error, qr/it holds no certificate/, 'the message has the reason');
+    'the message names both files');
+exits(3, 'seal show fails if the file is missing', qw(seal show --certificate), "$folder/none.crt");
+(undef, $error) = exits(1, 'seal show fails if the file holds no certificate', qw(seal show --certificate),
+    "$folder/lone/seal.crt");
+like($error, qr/it holds no certificate/, 'the message says that the file holds no certificate');
 my $config = spit("$folder/sigreq.conf", <<"CONF");
 DBDParams \${X}
 SigreqSealCertificate "$folder/ours/seal.crt"
   sigreqsealkey '$folder/ours/seal.key'
 SigreqHelper $helper
 CONF
-is(json(0, 'show by configuration', qw(seal show --config), $config)->{usable}, JSON::PP::true, 'shows both');
+is(json(0, 'seal show accepts a configuration', qw(seal show --config), $config)->{usable}, JSON::PP::true,
+    'seal show reads the certificate and the key of a configuration');
 my $token = qq{SigreqSealCertificate "$folder/ours/seal.crt"\nSigreqSealKey "pkcs11:token=seal"\n};
 $token = spit("$folder/t.conf", $token);
-is_deeply([@{ json(0, 'a key in a token', qw(seal show --config), $token) }{qw(usable key_file)}],
-    [undef, 'pkcs11:token=seal'], 'a key in a token is named, and not used');
-my $next = json(0, 'a next key in a token', qw(seal show --certificate), "$folder/ours/seal.crt", '--key',
-    "$folder/ours/seal.key", '--next-certificate', "$folder/ours/seal.crt", '--next-key', 'pkcs11:token=seal')->{next};
-is_deeply([@$next{qw(usable fault key_file)}], [undef, undef, 'pkcs11:token=seal'], 'so is a next one');
-exits(2, 'a configuration without', qw(seal show --config), spit("$folder/e.conf", "\n"));
+is_deeply([@{ json(0, 'seal show accepts a key in a token', qw(seal show --config), $token) }{qw(usable key_file)}],
+    [undef, 'pkcs11:token=seal'], 'a key in a token is named and not used');
+my $next = json(0, 'seal show accepts a next key in a token', qw(seal show --certificate),
+    "$folder/ours/seal.crt", '--key', "$folder/ours/seal.key", '--next-certificate',
+    "$folder/ours/seal.crt", '--next-key', 'pkcs11:token=seal')->{next};
+is_deeply([@$next{qw(usable fault key_file)}], [undef, undef, 'pkcs11:token=seal'],
+    'a next key in a token is named and not used');
+exits(2, 'seal show needs a certificate in the configuration', qw(seal show --config), spit("$folder/e.conf", "\n"));
 
 # --- verify
 my @helper = ('--helper', $helper);
-exits(3, 'no such file', 'verify', "$folder/none.pdf", @helper);
-exits(1, 'a folder',     'verify', $folder,            @helper);
-exits(5, 'no helper', 'verify', 't/data/sample.pdf', '--helper', "$folder/none");
-exits(3, 'no such anchors', 'verify', 't/data/sample.pdf', @helper, '--trust', "$folder/none.crt");
-exits(2, 'no file', 'verify', @helper);
-($text) = exits(1, 'an unsigned one', 'verify', 't/data/sample.pdf', @helper);
-is($text, "t/data/sample.pdf: unsigned: it has no signatures\n", 'the text output');
-my $none = json(1, 'no PDF', 'verify', spit("$folder/no.pdf", 'hello'), @helper);
-is($none->{conclusion}, 'unreadable', 'the JSON output');
-is_deeply($none->{signatures}, [], 'a PDF without signatures');
+exits(3, 'verify fails if the file is missing', 'verify', "$folder/none.pdf", @helper);
+exits(1, 'verify rejects a folder',             'verify', $folder,            @helper);
+exits(5, 'verify fails without a helper', 'verify', 't/data/sample.pdf', '--helper', "$folder/none");
+exits(3, 'verify fails if the file of --trust is missing', 'verify', 't/data/sample.pdf', @helper, '--trust',
+    "$folder/none.crt");
+exits(2, 'verify needs a file', 'verify', @helper);
+($text) = exits(1, 'verify reports an unsigned document', 'verify', 't/data/sample.pdf', @helper);
+is($text, "t/data/sample.pdf: unsigned: it has no signatures\n", 'the text says that the document is unsigned');
+my $none = json(1, 'verify reports a file that is no PDF', 'verify', spit("$folder/no.pdf", 'hello'), @helper);
+is($none->{conclusion}, 'unreadable', 'a file that is no PDF is unreadable');
+is_deeply($none->{signatures}, [], 'an unreadable file has no signatures');
 
 # One page and one signature field, signed by the openssl command.
 sub signed_pdf {
@@ -142,45 +149,53 @@ sub signed_pdf {
 SKIP: {
     skip 'the openssl command is not installed', 1 if system('command -v openssl >/dev/null') != 0;
     my $pdf = signed_pdf("$folder/signed.pdf", "$folder/ours");
-    my $found = json(0, 'a signed one', 'verify', $pdf, @helper);
-    is($found->{conclusion}, 'signed', 'the conclusion');
+    my $found = json(0, 'verify accepts a signed document', 'verify', $pdf, @helper);
+    is($found->{conclusion}, 'signed', 'the conclusion is signed');
     my $one = $found->{signatures}[0];
     is_deeply([@$one{qw(field state whole laterUpdates ours trust fault)}],
-        ['One', 'intact', JSON::PP::true, 0, JSON::PP::false, 'unknown', undef], 'the signature');
-    is($one->{signer}{name}, 'Ours',                     'who');
-    is($one->{claimedAt},   '2026-11-20T12:00:00.000Z', 'when');
-    unlike((exits(0, 'the text output', 'verify', $pdf, @helper))[0], qr/\e/,
+        ['One', 'intact', JSON::PP::true, 0, JSON::PP::false, 'unknown', undef],
+            'the signature is intact, whole, and of an unknown certificate');
+    is($one->{signer}{name}, 'Ours',                     'the signer is the certificate of the seal');
+    is($one->{claimedAt},   '2026-11-20T12:00:00.000Z', 'the claimed time is the /M of the signature');
+    unlike((exits(0, 'verify prints text', 'verify', $pdf, @helper))[0], qr/\e/,
         'no escape sequence reaches the terminal');
-    $one = json(0, 'ours', 'verify', $pdf, @helper, @ours)->{signatures}[0];
-    is($one->{ours}, JSON::PP::true, 'the signature is of the given certificate');
-    ($text) = exits(0, 'by configuration', 'verify', $pdf, '--config', $config);
-    like($text, qr/One: intact, by this service\n +covers +the whole document\n/, 'the text output');
-    like($text, qr/^ +says contact +Ltd/m, 'the text has the contact');
-    is(json(0, 'trusted', 'verify', $pdf, @helper, '--trust', "$folder/ours/seal.crt")->{signatures}[0]{trust},
-        'trusted', 'its chain leads to the authority');
-    $one = json(1, 'not trusted', 'verify', $pdf, @helper, '--trust', "$folder/test/seal.crt")->{signatures}[0];
-    is_deeply([@$one{qw(state trust)}], [qw(intact untrusted)], 'the signature is still intact');
-    ok(length $one->{distrust}, 'the output has the reason');
+    $one = json(0, 'verify accepts a certificate', 'verify', $pdf, @helper, @ours)->{signatures}[0];
+    is($one->{ours}, JSON::PP::true, 'the signature is by the given certificate');
+    ($text) = exits(0, 'verify accepts a configuration', 'verify', $pdf, '--config', $config);
+    like($text, qr/One: intact, by this service\n +covers +the whole document\n/,
+        'the text says that the signature is by this service');
+    like($text, qr/^ +says contact +Ltd/m, 'the text contains the contact');
+    is(json(0, 'verify succeeds with the authority of the signature', 'verify', $pdf, @helper, '--trust',
+            "$folder/ours/seal.crt")->{signatures}[0]{trust},
+        'trusted', 'a chain to the authority is trusted');
+    $one = json(1, 'verify fails with another authority', 'verify', $pdf, @helper, '--trust',
+        "$folder/test/seal.crt")->{signatures}[0];
+    is_deeply([@$one{qw(state trust)}], [qw(intact untrusted)],
+        'a signature of another authority is intact and untrusted');
+    ok(length $one->{distrust}, 'the result says why the signature is untrusted');
 
     my $bytes = slurp($pdf);
-    my $more = json(1, 'something appended', 'verify', spit("$folder/more.pdf", "$bytes%\n"), @helper);
-    is($more->{conclusion}, 'extended', 'the conclusion');
+    my $more = json(1, 'verify reports appended bytes', 'verify', spit("$folder/more.pdf", "$bytes%\n"), @helper);
+    is($more->{conclusion}, 'extended', 'a document with appended bytes is extended');
     $one = $more->{signatures}[0];
     is_deeply([@$one{qw(state whole covers)}], ['intact', JSON::PP::false, length $bytes],
-        'the size that the signature covers');
+        'the result gives the size that the signature covers');
     (my $other = $bytes) =~ s/0 0 9 9/0 0 9 8/;
-    my $changed = json(1, 'something changed', 'verify', spit("$folder/changed.pdf", $other), @helper, @ours);
-    is($changed->{conclusion}, 'broken', 'the conclusion');
-    is($changed->{signatures}[0]{fault}, 'the document is not the one that was signed', 'the reason');
-    is($changed->{signatures}[0]{ours}, JSON::PP::false, 'it is not of the given certificate any more');
+    my $changed = json(1, 'verify reports a changed document', 'verify',
+        spit("$folder/changed.pdf", $other), @helper, @ours);
+    is($changed->{conclusion}, 'broken', 'a changed document is broken');
+    is($changed->{signatures}[0]{fault}, 'the document is not the one that was signed',
+        'the result says that the document was changed');
+    is($changed->{signatures}[0]{ours}, JSON::PP::false, 'a broken signature is not by the given certificate');
     my $foreign = signed_pdf("$folder/foreign.pdf", "$folder/test");
-    $one = json(0, 'of another seal', 'verify', $foreign, @helper, @ours)->{signatures}[0];
-    is($one->{ours}, JSON::PP::false, 'it is not of the given certificate');
+    $one = json(0, 'verify accepts a document of another seal', 'verify', $foreign, @helper, @ours)->{signatures}[0];
+    is($one->{ours}, JSON::PP::false, 'the signature of another seal is not by the given certificate');
     my @test = ('--test-certificate', "$folder/test/seal.crt");
-    $one = json(0, 'of the test seal', 'verify', $foreign, @helper, @ours, @test)->{signatures}[0];
-    is($one->{ours}, JSON::PP::true, 'it is of one of the given certificates');
+    $one = json(0, 'verify accepts --test-certificate', 'verify', $foreign, @helper, @ours, @test)->{signatures}[0];
+    is($one->{ours}, JSON::PP::true, 'the signature is by the given test certificate');
     spit($config, slurp($config) . qq{SigreqTestSealCertificate "$folder/test/seal.crt"\n});
-    $one = json(0, 'of both, by configuration', 'verify', $foreign, '--config', $config)->{signatures}[0];
-    is($one->{ours}, JSON::PP::true, 'it is of one of the given certificates');
+    $one = json(0, 'verify accepts a configuration with two seals', 'verify', $foreign, '--config',
+        $config)->{signatures}[0];
+    is($one->{ours}, JSON::PP::true, 'the signature is by the test certificate of the configuration');
 }
 done_testing;
