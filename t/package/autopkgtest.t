@@ -20,7 +20,7 @@ $machine->put_packages('packages/old', 'packages/new', @packages);
 # names.
 $text = said($machine->enter, 'sh', '-ec', 'apt-get -q update; apt-get -q -y --download-only --no-install-recommends '
     . 'install /packages/old/*.deb dpkg-dev apt-utils libaprutil1-dbd-sqlite3 ' . $depends =~ tr/,//dr);
-is($?, 0, 'what it needs can be downloaded') or BAIL_OUT($text);
+is($?, 0, 'the packages that the test needs can be downloaded') or BAIL_OUT($text);
 
 # a chroot with namespaces around it is as good as a container here
 # The shell is the first process, and removes processes that have lost their parent: an init script waits for that.
@@ -28,5 +28,5 @@ $text = said($machine->beside('--net'), 'sh', '-c', '"$@"; exit $?', 'sh', 'auto
     '--ignore-restrictions=isolation-container,breaks-testbed', '--no-built-binaries', @packages, "$dir/source",
     '--', 'chroot', $machine->path(''));
 is($?, 0, 'autopkgtest succeeds') or diag substr $text, -3000;
-ok($text =~ /^service\s+PASS$/m, 'its test has run');
+ok($text =~ /^service\s+PASS$/m, 'the test "service" passes');
 done_testing;

@@ -12,7 +12,7 @@ use Test::More;
 
 my ($dir, @packages) = prepare('deb', qw(dpkg-buildpackage lintian mmdebstrap systemd-analyze unshare ip));
 my @names = map { basename($_) =~ s/_.*//r } @packages;
-is("@names", 'libapache2-mod-sigreq sigreq-pdfd sigreqctl', 'the packages');
+is("@names", 'libapache2-mod-sigreq sigreq-pdfd sigreqctl', 'make deb has built three packages');
 
 linted()  if !$ENV{SIGREQ_SUITE};    # with the tools of this machine's release
 rebuilt() if !$ENV{SIGREQ_SUITE};
@@ -63,20 +63,22 @@ sub contents {
         for (split /\n/, said('dpkg-deb', '-c', $deb)) {
             my ($mode, $owner, undef, undef, undef, $path) = split ' ';
             next if $path =~ m{/$};
-            is($owner, 'root/root', "$path is root's") if $owner ne 'root/root';
+            is($owner, 'root/root', "$path belongs to root") if $owner ne 'root/root';
             if ($path =~ s{^\./usr/share/(?:doc/\Q$name\E|lintian/overrides)/}{}) { $docs{$path} = 1 }
             else { push @files, "$mode " . $path =~ s{^\./(?=lib/)}{usr/}r =~ s{^\./}{}r }    # Debian 12: /lib
         }
-        is_deeply([sort { (split ' ', $a)[1] cmp (split ' ', $b)[1] } @files], $wanted{$name}, "$name: its files")
+        is_deeply([sort { (split ' ', $a)[1] cmp (split ' ', $b)[1] } @files], $wanted{$name},
+            "$name contains the expected files")
             or diag join "\n", @files;
         is(join(' ', grep { !$docs{$_} } qw(copyright NOTICE changelog.gz changelog.Debian.gz)), '',
-            '… its licence, NOTICE and changes');
+            "$name contains its licence, NOTICE and changes");
         my $depends = said('dpkg-deb', '-f', $deb, 'Depends');
-        is($depends =~ /poppler-glib/ ? 1 : 0, $name eq 'sigreq-pdfd' ? 1 : 0, '… sigreq-pdfd alone needs poppler');
+        is($depends =~ /poppler-glib/ ? 1 : 0, $name eq 'sigreq-pdfd' ? 1 : 0,
+            "$name needs poppler only if it is sigreq-pdfd");
     }
     my ($module) = grep {/mod-sigreq_/} @packages;
     my $list = said('dpkg-deb', '-c', $module);
-    like($list, qr{/usr/share/doc/libapache2-mod-sigreq/\Q$_\E$}m, "the documents have $_")
+    like($list, qr{/usr/share/doc/libapache2-mod-sigreq/\Q$_\E$}m, "the documents contain $_")
         for qw(docs/operations.md docs/decisions/README.md docs/signing-page/done.png);
 }
 
@@ -90,9 +92,10 @@ sub rebuilt {
     my $build = 'ip link set lo up; umask 027; cd "$1" && exec dpkg-buildpackage -us -uc -b';
     local @ENV{qw(TZ LC_ALL HOME)} = ('Pacific/Chatham', 'C', $elsewhere);
     local $ENV{DEB_BUILD_OPTIONS} = 'parallel=2';
-    works('it is built without network', 'unshare', '--net', 'sh', '-c', $build, 'sh', "$elsewhere/source") or return;
+    works('the source package builds without network', 'unshare', '--net', 'sh', '-c', $build, 'sh',
+        "$elsewhere/source") or return;
     for my $deb (glob built() . '/*.deb') {
-        is(sha("$elsewhere/" . basename($deb)), sha($deb), basename($deb) . ' has the same bytes');
+        is(sha("$elsewhere/" . basename($deb)), sha($deb), basename($deb) . ' has the same bytes in the second build');
     }
 }
 
@@ -112,5 +115,5 @@ sub in_a_machine {
     # in a machine of another release, systemd itself has units that are not for this one
     @faults = grep {m{^sigreq-|/system/sigreq-}} @faults if $ENV{SIGREQ_SUITE};
     is(join('', @faults), '', 'systemd accepts the units');
-    ok($machine->report(said($machine->enter('--net'), '/src/scenario')), 'the scenario has ended');
+    ok($machine->report(said($machine->enter('--net'), '/src/scenario')), 'the scenario runs to its end');
 }

@@ -26,7 +26,7 @@ my $machine = Sigreq::Machine->in($root);
 if (!-e $machine->path('src/installed')) {
     $machine = Sigreq::Machine->new($root, 'trixie');
     $machine->write('usr/sbin/policy-rc.d', "#!/bin/sh\nexit 101\n");    # while it shares the network
-    works('what building and testing need is installed', $machine->enter, 'sh', '-ec', <<"SH") or BAIL_OUT('');
+    works('the packages for building and testing are installed', $machine->enter, 'sh', '-ec', <<"SH") or BAIL_OUT('');
 apt-get -q update
 apt-get -q -y install --no-install-recommends build-essential dpkg-dev fakeroot @tools
 mkdir -p /src
@@ -38,7 +38,7 @@ if ($machine->read('src/source') ne slurp($source)) {
     unlink glob $machine->path('src/*_*');
     make_path($machine->path('src/deb'));
     copy($_, $machine->path('src/deb')) or die "$_: $!\n" for glob "$from/*.{dsc,orig.tar.gz,debian.tar.xz}";
-    works('the source package is unpacked, with what it needs', $machine->enter, 'sh', '-ec', <<'SH') or BAIL_OUT('');
+    works('the source package is unpacked and can be built', $machine->enter, 'sh', '-ec', <<'SH') or BAIL_OUT('');
 cd /src
 dpkg-source -x deb/*.dsc tree
 apt-get -q -y build-dep --no-install-recommends ./tree
@@ -53,7 +53,7 @@ works('the packages are built', $machine->enter('--net'), 'sh', '-ec',
 remove_tree($to);
 make_path($to);
 my @packages = glob $machine->path('src/*.deb');
-cmp_ok(scalar @packages, '>=', 3, 'there are three, and those for debuggers');
+cmp_ok(scalar @packages, '>=', 3, 'at least three packages are built');
 copy($_, $to) or die "$_: $!\n" for @packages, glob $machine->path('src/deb/*');
 
 # --- the tests, which are built as the packages are
@@ -65,7 +65,7 @@ my $text = said($machine->enter('--net'), 'sh', '-ec', 'cd /src/tree && exec t/r
     '^build/t/pdf_(?:seal_faults|verify)$', '^sqlite3-event/t/api/(?:seal|verify)[.]t$');
 my ($passed, $failed) = $text =~ /^(\d+) passed, (\d+) failed/m;
 is($failed, 0, 'no test fails') or diag substr $text, -8000;
-cmp_ok($passed // 0, '>', 100, 'the tests have run');
+cmp_ok($passed // 0, '>', 100, 'more than 100 tests pass');
 note($text);
 done_testing;
 

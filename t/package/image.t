@@ -20,11 +20,13 @@ my $dir = tempdir('sigreq-image.XXXXXX', DIR => '/tmp', CLEANUP => 1);
 is(system('umoci', 'unpack', '--image', "$built:latest", "$dir/bundle"), 0, 'umoci unpacks the image') or BAIL_OUT('');
 my $process = decode_json(slurp("$dir/bundle/config.json"))->{process};
 my $root    = "$dir/bundle/rootfs";
-like(join(' ', @{ $process->{args} }), qr{^/bin/sh /usr/share/sigreq/container/start$}, 'its entry point');
+like(join(' ', @{ $process->{args} }), qr{^/bin/sh /usr/share/sigreq/container/start$},
+    'the entry point is the start script');
 my ($config) = grep { ref $_ && $_->{rootfs} } map { eval { decode_json(slurp($_)) } } glob "$built/blobs/sha256/*";
-is($config->{config}{StopSignal}, 'SIGWINCH', 'it is stopped by the signal for a graceful end');
-is_deeply([sort keys %{ $config->{config}{Volumes} }], ['/etc/sigreq', '/var/lib/sigreq'], 'its volumes');
-is_deeply([keys %{ $config->{config}{ExposedPorts} }], ['8080/tcp'], 'its port');
+is($config->{config}{StopSignal}, 'SIGWINCH', 'the stop signal ends httpd gracefully');
+is_deeply([sort keys %{ $config->{config}{Volumes} }], ['/etc/sigreq', '/var/lib/sigreq'],
+    'the volumes are the configuration and the data');
+is_deeply([keys %{ $config->{config}{ExposedPorts} }], ['8080/tcp'], 'the port is 8080');
 my $started;
 END { kill 'KILL', $started->{engine} if $started }
 
@@ -98,7 +100,8 @@ sub ended { # waits for the end after a signal: its exit code
 
 # --- the first start, with empty volumes
 start("$dir/one", 'SIGREQ_SEAL_NAME=Our company');
-ok(wait_for(sub { (ask('/api/v3/health'))[0] == 200 }), 'the service is healthy') or diag slurp("$dir/err");
+ok(wait_for(sub { (ask('/api/v3/health'))[0] == 200 }),
+    'the service is healthy after the first start') or diag slurp("$dir/err");
 is(slurp("/proc/$started->{pid}/comm"), "apache2\n", 'process 1 is httpd');
 my ($code) = inside('touch', '/usr/written');
 isnt($code, 0, 'the root folder is read only');
@@ -107,39 +110,39 @@ my $made;
 is($code, 0, 'sigreqctl works in the container') or diag $made;
 inside(qw(sigreqctl user create), 'Our company', qw(Ann Lee ann@example.org));
 ($code, $made) = inside(qw(sigreqctl --json token create), 'Our company', qw(ann@example.org production first));
-is($code, 0, '… and makes a token') or BAIL_OUT($made);
+is($code, 0, 'sigreqctl makes a token in the container') or BAIL_OUT($made);
 my @bearer = ('-H', 'Authorization: Bearer ' . decode_json($made)->{token});
 my $signers = '[{"firstname":"Ann","lastname":"Lee","fields":[{"type":"signature","name":"S","document":"sample.pdf",'
     . '"area":{"x":72,"y":72,"w":180,"h":50,"page":0}}]}]';
 my ($status, $body) = ask('/api/v3/signatures', @bearer, '-F', 'file=@t/data/sample.pdf;type=application/pdf', '-F',
     'name=One', '-F', "signers=$signers");
-is($status, 201, 'a document is sent') or diag $body, slurp("$dir/err");
+is($status, 201, 'a document can be sent') or diag $body, slurp("$dir/err");
 my $created = decode_json($body);
 my ($link) = $created->{submitters}[0]{signatureLink} =~ m{(/sign/\S+)};
-is((ask($link, '-d', 'action=sign', '-d', 'consent=yes', '-d', 'typed=Ann Lee'))[0], 303, '… and signed');
-is((ask("/api/v3/signatures/$created->{uuid}", @bearer))[0], 200, 'it can be read');
+is((ask($link, '-d', 'action=sign', '-d', 'consent=yes', '-d', 'typed=Ann Lee'))[0], 303, 'the document can be signed');
+is((ask("/api/v3/signatures/$created->{uuid}", @bearer))[0], 200, 'the submission can be read');
 like(slurp("$dir/out"), qr{"POST /api/v3/signatures HTTP/1\.1" 201}, 'the access log is stdout');
 like(slurp("$dir/err"), qr/resuming normal operations/, 'the error log is stderr');
-unlike(slurp("$dir/out") . slurp("$dir/err"), qr/\Q$link\E/, 'no log has the link');
-is(ended('WINCH'), 0, 'it ends gracefully');
+unlike(slurp("$dir/out") . slurp("$dir/err"), qr/\Q$link\E/, 'no log contains the link');
+is(ended('WINCH'), 0, 'the container ends gracefully with 0');
 
 # --- again, with the same volumes
 start("$dir/one");
-ok(wait_for(sub { (ask('/api/v3/health'))[0] == 200 }), 'it starts again');
-is((ask("/api/v3/signatures/$created->{uuid}", @bearer))[0], 200, '… with what was there');
-is(ended('TERM'), 0, 'it ends at once');
+ok(wait_for(sub { (ask('/api/v3/health'))[0] == 200 }), 'the container starts again with the same volumes');
+is((ask("/api/v3/signatures/$created->{uuid}", @bearer))[0], 200, 'the submission is there after the second start');
+is(ended('TERM'), 0, 'the container ends at once with 0');
 
 # --- a link of httpd's user
 make_path("$dir/linked/data");
 symlink '/etc/sigreq', "$dir/linked/data/documents" or die "symlink: $!\n";
 start("$dir/linked", 'SIGREQ_SEAL_NAME=Our company');
-ok(wait_for(sub { (ask('/api/v3/health'))[0] }), 'a link instead of the folder of documents: it starts');
-is((stat "$dir/linked/seal")[4], 0, '… and the target of the link still belongs to root');
+ok(wait_for(sub { (ask('/api/v3/health'))[0] }), 'the container starts with a link instead of the folder of documents');
+is((stat "$dir/linked/seal")[4], 0, 'the target of the link still belongs to root');
 ended('TERM');
 
 # --- a volume without a seal
 start("$dir/two");
-ok(wait_for(sub { (ask('/api/v3/health'))[0] == 503 }), 'without a seal the service is not healthy');
-like(slurp("$dir/err"), qr/SR0400/, '… and the log says why');
+ok(wait_for(sub { (ask('/api/v3/health'))[0] == 503 }), 'the service is not healthy without a seal');
+like(slurp("$dir/err"), qr/SR0400/, 'the log says that the seal is missing');
 ended('TERM');
 done_testing;

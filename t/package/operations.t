@@ -28,7 +28,7 @@ for my $part (split /^(?=## |```)/m, do { local $/; <$page> }) {
         $blocks[-1]{shown} = $1;
     }
 }
-cmp_ok(scalar @blocks, '>', 25, 'the page has commands');
+cmp_ok(scalar @blocks, '>', 25, 'the page contains more than 25 blocks of commands');
 # what a later call goes on with
 my %variables = map { $_ => 1 } map { $_->{commands} =~ /(?:^| )([A-Z]+)=\S/mg } grep { $_->{where} eq '' } @blocks;
 my %installs = map { $_ => 1 } map { $_->{commands} =~ /^apt-get install (.*)/mg } @blocks;
@@ -128,10 +128,10 @@ sub judge {    # the blocks that have run in a machine
         my $title = "$block->{section}, block $block->{number}";
         ok(-e $machine->path("src/done.$block->{number}"), "$title ends") or last;
         my $said = $machine->read("src/out.$block->{number}");
-        is($machine->read("src/done.$block->{number}"), '', '… each command succeeds') or diag $said;
+        is($machine->read("src/done.$block->{number}"), '', "each command of $title succeeds") or diag $said;
         next if !defined $block->{shown};
         my $pattern = join '.*', map {quotemeta} split /\xe2\x80\xa6/, $block->{shown} =~ s/\n\z//r, -1;
-        like($said =~ s/\n\z//r, qr/\A$pattern\z/s, '… it prints what the page shows');
+        like($said =~ s/\n\z//r, qr/\A$pattern\z/s, "$title prints what the page shows");
     }
 }
 
@@ -149,7 +149,7 @@ if (!-e $bare->path('src/downloaded')) {
     # each line by itself, because apt chooses among alternatives by what is named together
     my $said = said($bare->enter, 'sh', '-ec',
         join "\n", 'apt-get -q update', map {"apt-get -q --download-only install $_"} sort keys %installs);
-    is($?, 0, 'what the page installs can be downloaded') or BAIL_OUT($said);
+    is($?, 0, 'the packages that the page installs can be downloaded') or BAIL_OUT($said);
     $bare->write('src/downloaded', '');
 }
 my ($moved) = map { $_->{number} } grep { $_->{where} eq 'new-host' } @blocks;
@@ -197,13 +197,13 @@ my %codes;
 $codes{$_}++ for @codes;
 note(join ', ', map {"$_: $codes{$_}"} sort keys %codes);
 is(join(' ', grep { !/^(?:create (?:201|503|000)|sign (?:303|409|503|000))$/ } sort keys %codes), '',
-    'under load, the only error is 503');
+    'the only error under load is 503');
 cmp_ok($result{all} // 0, '>', $result{before} // 0, 'submissions were signed during backup, upgrade and drill');
 is($result{lost}, 0, 'nothing that was acknowledged is lost');
-is($result{drill_lacks}, 0, 'the drill has what was acknowledged before the backup');
-is($result{restored_lacks}, 0, 'so has the restored service');
-is($result{restored_has_not}, 1, '… and not what came after the backup');
-is($result{moved_lacks}, 0, 'the new host has it, too');
-is($result{others}, 200, 'after the removal other sites are served');
+is($result{drill_lacks}, 0, 'the drill contains all that was acknowledged before the backup');
+is($result{restored_lacks}, 0, 'the restored service contains all that was acknowledged before the backup');
+is($result{restored_has_not}, 1, 'the restored service lacks a request that came after the backup');
+is($result{moved_lacks}, 0, 'the new host contains all that was acknowledged before the backup');
+is($result{others}, 200, 'other sites are served after the removal');
 diag($old->read('src/hooks'), $old->read('src/load/said')) if !Test::More->builder->is_passing;
 done_testing;

@@ -15,7 +15,7 @@ mkdir "$dir/repositories" or die "$dir/repositories: $!\n";
 for my $name ('former', 'newer') {
     rename $bare->path($name), "$dir/repositories/$name" or die "$name: $!\n";
     my $text = said('sh', '-c', 'cd "$1" && dpkg-scanpackages . >Packages', 'sh', "$dir/repositories/$name");
-    is($?, 0, "a repository with the $name version") or diag $text;
+    is($?, 0, "a repository with the $name version is made") or diag $text;
 }
 $bare->write('etc/apt/sources.list.d/former.list', "deb [trusted=yes] file:$dir/repositories/former ./\n");
 
@@ -26,7 +26,7 @@ my @piuparts = (
     "--tmpdir=$dir", "--bindmount=$dir/repositories", "--testdebs-repo=$dir/repositories/newer",
     qw(--warn-on-others --install-remove-install --ignore=/var/cache/debconf/tmp.ci/));
 my $text = said(@piuparts, glob "$dir/repositories/newer/*.deb");
-is($?, 0, 'piuparts finds nothing') or diag join "\n", (grep {/ (?:ERROR|FAIL|WARN)/} split /\n/, $text),
+is($?, 0, 'piuparts finds no fault') or diag join "\n", (grep {/ (?:ERROR|FAIL|WARN)/} split /\n/, $text),
     substr $text, -3000;
-ok($text =~ /PASS: Installation, upgrade and purging tests/, 'an upgrade was among it');
+ok($text =~ /PASS: Installation, upgrade and purging tests/, 'piuparts has tested an upgrade');
 done_testing;
