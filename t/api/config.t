@@ -54,10 +54,10 @@ for my $row (@wrong) {
     my ($name, $value, $where, $expected) = @$row;
     my $directive = $value =~ /"/ ? "$name '$value'" : qq{$name "$value"};
     ($status, $said) = Sigreq::Httpd->new(extra($name, $value, $where))->test;
-    isnt($status, 0, "$directive ($where) is refused");
+    isnt($status, 0, "$directive ($where) is rejected");
     my @lines = grep { !/^(?:AH00526|Syntax error|Configuration Failed|AH00014)/ && /\S/ } split /\n/, $said;
-    like($said, $expected, '… the message has the reason') or diag $said;
-    is(scalar @lines, 1, '… the message is one line')           or diag $said;
+    like($said, $expected, "the message about $directive gives the reason") or diag $said;
+    is(scalar @lines, 1, "the message about $directive is one line")        or diag $said;
 }
 
 my $base = 'http://127.0.0.1/esign';
@@ -81,10 +81,10 @@ for my $row (    # the same; what is said: the other sites start
     my ($name, $value, $where, $expected) = @$row;
     next if $name eq 'DBDMax' && suite->{mpm} eq 'prefork';    # a child has one thread there
     ($status, $said) = Sigreq::Httpd->new(extra($name, $value, $where))->test;
-    is($status, 0, "$name $value: httpd -t does not fail") or diag $said;
+    is($status, 0, "httpd -t accepts $name $value") or diag $said;
     my @lines = grep { !/Syntax OK/ && /\S/ } split /\n/, $said;
-    like($said, $expected, '… the message has the reason');
-    is(scalar @lines, 1, '… the message is one line') or diag $said;
+    like($said, $expected, "the message about $name $value gives the reason");
+    is(scalar @lines, 1, "the message about $name $value is one line") or diag $said;
 }
 
 sub extra {
@@ -96,26 +96,28 @@ sub extra {
     return ($where => ($where eq 'place' ? $on : '') . $directive);
 }
 
-subtest 'what is probably a mistake, and is none' => sub {
+subtest 'probable mistakes are warnings' => sub {
     my $httpd = Sigreq::Httpd->new;
     my ($cache, $key) = ("$httpd->{dir}/cache", suite->{dir} . '/readable.key');
     ($status, $said) =
         Sigreq::Httpd->new(place => $on . qq{SigreqCache "$cache"\nSigreqBaseURL "https://sign.example.org"})->test;
-    is($said =~ s/Syntax OK\s*//r, '', 'a SigreqCache that can be made, and a URL with the path of the location');
+    is($said =~ s/Syntax OK\s*//r, '',
+        'a SigreqCache that can be made and a URL with the path of the location are no mistakes');
     Sigreq::Suite::write_file($key, path(suite->{dir} . '/seal/seal.key')->slurp);
     chmod 0644, $key;
     my $seal = 'SigreqSealCertificate "' . suite->{dir} . qq{/seal/seal.crt"\nSigreqSealKey "$key"};
     ($status, $said) = Sigreq::Httpd->new(seal => $seal)->test;
-    is($status, 0, 'a key that everybody can read') or diag $said;
+    is($status, 0, 'httpd -t accepts a key that everybody can read') or diag $said;
     like($said, qr/SR0409: SigreqSealKey \Q$key\E can be read by every user of this host: run: chmod 600/,
-        '… is said');
+        'httpd -t warns about a key that everybody can read');
     chmod 0640, $key;
-    unlike((Sigreq::Httpd->new(seal => $seal)->test)[1], qr/SR0409/, '… by its group: nothing');
+    unlike((Sigreq::Httpd->new(seal => $seal)->test)[1], qr/SR0409/,
+        'there is no warning about a key that its group can read');
     $httpd = Sigreq::Httpd->new;
     Sigreq::Suite::write_file("$httpd->{dir}/httpd.conf", $httpd->conf =~ s/^DBD(?:Driver|Params).*//mgr);
     ($status, $said) = $httpd->test;
-    is($status, 0, 'no database') or diag $said;
-    like($said, qr/SR0703: .* there is no DBDriver or no DBDParams/, '… is said');
+    is($status, 0, 'httpd -t accepts a configuration without a database') or diag $said;
+    like($said, qr/SR0703: .* there is no DBDriver or no DBDParams/, 'httpd -t warns about a missing database');
 };
 
 for my $directive ('SigreqVerifyPage On', 'SigreqHelperKeep Off') {
@@ -125,19 +127,20 @@ for my $directive ('SigreqVerifyPage On', 'SigreqHelperKeep Off') {
 
 for my $empty ('Sigreq', 'SigreqDocuments', 'SigreqBaseURL', 'SigreqMaxFiles') {
     ($status, $said) = Sigreq::Httpd->new(place => qq{$on$empty ""})->test;
-    isnt($status, 0, qq{$empty "" is refused});
-    like($said, qr/$empty (?:must|takes one argument)/, '… the message has the reason');
+    isnt($status, 0, qq{$empty "" is rejected});
+    like($said, qr/$empty (?:must|takes one argument)/, qq{the message about $empty "" gives the reason});
 }
 for my $section ('<LocationMatch "^/x">', '<Location ~ "^/x">', '<Location "/x*">', '<Directory "/tmp">') {
     my $end = $section =~ /^<(\w+)/ ? "</$1>" : '';
     ($status, $said) = Sigreq::Httpd->new(place => $on, server => "$section\nSigreq On\n$end")->test;
-    isnt($status, 0, "Sigreq in $section is refused");
-    like($said, qr/Sigreq (?:must stand in|needs) a <Location/, '… the message has the reason') or diag $said;
+    isnt($status, 0, "Sigreq in $section is rejected");
+    like($said, qr/Sigreq (?:must stand in|needs) a <Location/,
+        "the message about $section gives the reason") or diag $said;
 }
 ($status, $said) = Sigreq::Httpd->new(modules => 'authz_core', driver => "sqlite3")->test;
-isnt($status, 0, 'without mod_dbd');
+isnt($status, 0, 'a configuration without mod_dbd is rejected');
 ($status, $said) = Sigreq::Httpd->new(place => 'Sigreq Off', documents => '/tmp', helper => '/bin/true')->test;
-is($status, 0, 'off, it asks for nothing') or diag $said;
+is($status, 0, 'Sigreq Off needs nothing else') or diag $said;
 
 subtest 'documents that httpd\'s user cannot write' => sub {
     my $httpd  = Sigreq::Httpd->new(place => $on . "</Location>\n<Location /again>\nSigreq On");
@@ -147,11 +150,11 @@ subtest 'documents that httpd\'s user cannot write' => sub {
     chmod 0500, $folder;
     ($status, $said) = $httpd->test;
     chmod 0700, $folder;
-    is($status, 0, 'httpd -t warns') or diag $said;
+    is($status, 0, 'httpd -t accepts a folder that httpd cannot write') or diag $said;
     @said = grep {/SR0712/} split /\n/, $said;
-    is(scalar @said, 1, '... in one line for a folder that two locations have');
+    is(scalar @said, 1, 'there is one warning about a folder of two locations');
     like($said[0], qr/user cannot write to SigreqDocuments \Q$folder\E: uploads will be/,
-        '... the warning has the reason');
+        'the warning gives the reason');
 };
 subtest 'a database without tables' => sub {
     plan skip_all => 'an empty SQLite file, on SQLite alone' if suite->{db} ne 'sqlite3';
@@ -159,7 +162,7 @@ subtest 'a database without tables' => sub {
     my $client = Sigreq::Here::client(base => $httpd->base);
     my $health = $client->get('/health');
     is($health->code,              503,           'health is 503');
-    is($health->json('/database'), 'unavailable', 'health says which part does not work');
+    is($health->json('/database'), 'unavailable', 'health says that the database does not work');
     like($httpd->log, qr/sigreqctl db (?:init|upgrade)/, 'the log says what to do');
 };
 subtest 'a helper that does not work' => sub {
@@ -168,18 +171,18 @@ subtest 'a helper that does not work' => sub {
     my $health = $org->{test}->get('/health');
     is($health->code, 503, 'health is 503');
     is_deeply($health->json, { status => 'unavailable', database => 'ok', helper => 'unavailable' },
-        'health says which part does not work');
+        'health says that the helper does not work');
     my $res = $org->{test}->create(files => [['a.pdf', Sigreq::PDF::pdf(nonce => "no helper $$")]]);
     is($res->code, 503, 'a creation gets 503');
-    ok($res->headers->header('Retry-After'), 'Retry-After');
+    ok($res->headers->header('Retry-After'), 'the response contains Retry-After');
     is($org->{test}->get('/signatures')->code, 200, 'reading works');
 };
 subtest 'the worker MPM' => sub { # event and prefork have suites of their own
     my $httpd  = Sigreq::Httpd->new(mpm => 'worker')->start;
     my $client = Sigreq::Here::organisation(client => { base => $httpd->base })->{test};
     my $made   = $client->create(files => [['a.pdf', Sigreq::PDF::pdf(nonce => "worker $$")]]);
-    is($made->code, 201, 'creates');
-    is($client->get('/signatures/' . $made->json('/uuid'))->body, $made->body, 'a submission can be read');
-    is($client->get('/health')->code, 200, 'health');
+    is($made->code, 201, 'the worker MPM accepts a creation');
+    is($client->get('/signatures/' . $made->json('/uuid'))->body, $made->body, 'the submission can be read');
+    is($client->get('/health')->code, 200, 'health is 200');
 };
 done_testing;
