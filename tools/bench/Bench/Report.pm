@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Bench::Report: what is printed: the machine, then a table in Markdown that docs/benchmarks.md can hold as it is.
+# Bench::Report: what is printed: the machine, then a table in Markdown with the ratios and targets of all rows.
 package Bench::Report;
 use strict;
 use warnings;
