@@ -11,7 +11,7 @@
 #define MAX_ASPECT 50.0
 #define PRESSURE 0.5 /* of a device without a pressure sensor: that of a mouse (W3C Pointer Events) */
 
-/* The look of the trimmed drawing, which docs/api.md describes too. The size of ink is its height, or a quarter of
+/* The look of the trimmed drawing, which openapi.json describes too. The size of ink is its height, or a quarter of
  * its width if that is more, because fields are usually wider than high. */
 #define PEN (1.0 / 72)      /* of the canvas's shorter side: the width of the pen at normal pressure */
 #define LIGHT 0.4           /* times the width of the pen, at pressure 0 */

@@ -94,7 +94,7 @@ sr_area_t sr_area_of(const double rect[4], int index, const sr_page_t *page);
 
 /* -------------------------------------------------------------------------------------------------- ink.c
  * A drawn signature. A client sends {"width":w,"height":h,"strokes":[[[x,y,pressure?],…],…]}, or the strokes as one
- * text whose form docs/api.md describes.
+ * text whose form openapi.json describes.
  */
 #define SR_INK_MAX_STROKES 1000
 #define SR_INK_MAX_POINTS 20000

@@ -43,7 +43,7 @@ my $post    = sub {
 };
 my $signs = sub { return (json => { action => 'sign', consent => \1, signature => {@_} }) };
 
-sub letters {    # a number as docs/api.md describes it
+sub letters {    # a number as openapi.json describes it
     my $rest = $_[0] < 0 ? 1 - 2 * $_[0] : 2 * $_[0];
     my $text = '';
     for (; $rest > 15; $rest >>= 4) { $text .= chr(97 + ($rest & 15)) }

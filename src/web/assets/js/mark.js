@@ -72,7 +72,7 @@ export async function paint(canvas, mark, { caption, shape } = {}) {
 
 const UNITS = 4096 // that the longer side of a drawing is sent in
 
-/** A whole number in digits of four bits, the lowest first: "a" to "p", the last one "A" to "P" (docs/api.md). */
+/** A whole number in digits of four bits, the lowest first: "a" to "p", the last one "A" to "P" (openapi.json). */
 function letters(number) {
     let rest = number < 0 ? 1 - 2 * number : 2 * number, text = ''
     for (; rest > 15; rest >>= 4) text += String.fromCharCode(97 + (rest & 15))
