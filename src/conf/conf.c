@@ -58,7 +58,7 @@ static const char *note_section(cmd_parms *cmd, sr_conf_t *conf)
 {
     const ap_directive_t *parent = cmd->directive->parent;
     if (!parent || strcasecmp(parent->directive, "<Location") != 0 || !cmd->path || *cmd->path != '/')
-        return "Sigreq must stand in a <Location \"/path\"> section";
+        return "Sigreq must be in a <Location \"/path\"> section";
     const char *arguments = parent->args;
     if (!strcmp(ap_getword_conf(cmd->temp_pool, &arguments), "~") || apr_fnmatch_test(cmd->path))
         return "Sigreq needs a <Location> without patterns";
@@ -200,7 +200,7 @@ const sr_conf_t *sr_conf_section_place(const char **where, apr_pool_t *pool, int
 static const char *fault_of_section(const sr_conf_t *conf, const sr_conf_process_t *process)
 {
     if (*process->smtp && !*conf->base_url)
-        return "Sigreq On needs SigreqBaseURL where SigreqSMTP is given: the links in mail begin with it";
+        return "Sigreq On needs SigreqBaseURL if SigreqSMTP is set: links in mail begin with it";
     if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
     const char *fault = fault_of_storage(conf->documents, process);
     if (!fault) fault = fault_of_storage(conf->documents_also, process);

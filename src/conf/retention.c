@@ -19,7 +19,7 @@ static apr_interval_time_t read_time(const char *text)
 static const char *set_one(sr_retention_t *retention, sr_environment_t environment, sr_submission_state_t state,
                            apr_interval_time_t time)
 {
-    if (retention->of[environment][state]) return "must not give an outcome of an environment twice";
+    if (retention->of[environment][state]) return "must set each outcome of an environment only once";
     retention->of[environment][state] = time;
     retention->limited = true;
     return NULL;
@@ -37,9 +37,9 @@ static const char *read_one(apr_pool_t *pool, sr_retention_t *retention, sr_envi
         if (!all && strcmp(name, sr_submission_state_name((sr_submission_state_t)i)) != 0) continue;
         known = true;
         wrong = time ? set_one(retention, environment, (sr_submission_state_t)i, time)
-                     : "must have times of at least 1d, such as 90d or 10y";
+                     : "must use times of at least 1d, such as 90d or 10y";
     }
-    return known ? wrong : "must have completed=, refused=, cancelled=, expired= or all= after the environment";
+    return known ? wrong : "must set completed=, refused=, cancelled=, expired= or all= after the environment";
 }
 
 const char *sr_conf_read_retention(apr_pool_t *pool, sr_retention_t *retention, const char *text)
@@ -47,7 +47,7 @@ const char *sr_conf_read_retention(apr_pool_t *pool, sr_retention_t *retention, 
     sr_environment_t environment;
     const char *wrong = NULL;
     if (!sr_environment_parse(&environment, ap_getword_conf(pool, &text))) return "must begin with production or test";
-    if (!*text) return "must have completed=, refused=, cancelled=, expired= or all= after the environment";
+    if (!*text) return "must set completed=, refused=, cancelled=, expired= or all= after the environment";
     while (*text && !wrong) wrong = read_one(pool, retention, environment, ap_getword_conf(pool, &text));
     return wrong;
 }

@@ -135,8 +135,8 @@ int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server)
             one++;
         if (one == other) continue;
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server,
-                     "SR0701: SigreqDocuments %s is used with two databases, by %s and by %s: give each database a "
-                     "folder of its own (or write DBDParams alike if they are the same)",
+                     "SR0701: SigreqDocuments %s is used with two databases, by %s and by %s: give each database its "
+                     "own folder (or write the same DBDParams if it is one database)",
                      other->documents, one->where, other->where);
         return HTTP_INTERNAL_SERVER_ERROR;
     }

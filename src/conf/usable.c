@@ -103,8 +103,8 @@ static void check_connections(apr_pool_t *pool, server_rec *main_server)
     const int most = sr_conf_connections(pool, main_server, main_server);
     if (ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads) || threads <= 1 || most >= threads + 2) return;
     SAY(main_server, APLOG_WARNING,
-        "SR0713: DBDMax %d is less than ThreadsPerChild + 2: requests wait for connections to the "
-        "database: write: DBDMax %d",
+        "SR0713: DBDMax %d is less than ThreadsPerChild + 2: requests wait for database "
+        "connections. Set DBDMax %d",
         most, threads + 2);
 }
 
@@ -127,10 +127,10 @@ static void check_storage(server_rec *main_server, const char *name, const char 
     if (is_bucket) name = "SigreqDocumentsCache";
     if (!is_folder(pool, folder))
         ap_log_error(APLOG_MARK, sr_conf_level(APLOG_CRIT), 0, main_server,
-                     "SR0711: %s %s is not a folder: documents are answered with 503 until it is", name, folder);
+                     "SR0711: %s %s is not a folder: requests for its documents get 503 until it is", name, folder);
     else if (!sr_conf_can_write(folder))
         ap_log_error(APLOG_MARK, sr_conf_level(APLOG_WARNING), 0, main_server,
-                     "SR0712: httpd's user cannot write to %s %s: uploads will be answered with 503", name, folder);
+                     "SR0712: httpd's user cannot write to %s %s: uploads get 503", name, folder);
 }
 
 /* Those of all virtual hosts, each once. */
@@ -156,12 +156,12 @@ static void check_cache(apr_pool_t *pool, server_rec *main_server, const char *w
     if (exists && info.filetype != APR_DIR)
         say_section(
             main_server, where, APLOG_ERR,
-            apr_psprintf(pool, "SigreqCache %s is not a folder: images of pages are made for each request", cache));
+            apr_psprintf(pool, "SigreqCache %s is not a folder: page images are generated for each request", cache));
     else if (!exists && !(is_folder(pool, parent) && sr_conf_can_write(parent)))
         say_section(main_server, where, APLOG_WARNING,
                     apr_psprintf(pool,
-                                 "SigreqCache %s does not exist, and httpd's user cannot make it: images of pages "
-                                 "are made for each request",
+                                 "SigreqCache %s does not exist, and httpd's user cannot create it: page images "
+                                 "are generated for each request",
                                  cache));
 }
 

@@ -146,7 +146,7 @@ static const char *read_timestamps(apr_pool_t *pool, const sr_conf_row_t *row, c
     }
     if (!is_called_url(pool, &uri, text) || uri.user) return "must be http:// or https:// URLs without user, or none";
     if ((*urls)->nelts == SR_CONF_TIMESTAMPS_MOST)
-        return apr_psprintf(pool, "has %d URLs at most", SR_CONF_TIMESTAMPS_MOST);
+        return apr_psprintf(pool, "must have at most %d URLs", SR_CONF_TIMESTAMPS_MOST);
     APR_ARRAY_PUSH(*urls, const char *) = text;
     return NULL;
 }
@@ -155,7 +155,7 @@ static const char *read_proxy(apr_pool_t *pool, const sr_conf_row_t *row, const 
 {
     apr_uri_t uri;
     if (*text && (!is_called_url(pool, &uri, text) || uri.query || (uri.path && strcmp(uri.path, "/") != 0)))
-        return "must be http://host:port or https://host:port, perhaps with user:password@ before the host";
+        return "must be http://host:port or https://host:port, optionally with user:password@ before the host";
     *(sr_conf_PROXY *)slot = text;
     return NULL;
 }
@@ -222,7 +222,7 @@ static const char *read_times(apr_pool_t *pool, const sr_conf_row_t *row, const 
     const char *each = ap_getword_conf(pool, &text), *all = ap_getword_conf(pool, &text);
     if (!*all || *text || read_time(pool, row, each, &read.each) || read_time(pool, row, all, &read.all)
         || read.all < read.each)
-        return "must be two times of 10ms to 60s, such as 3s 6s, the second one not less than the first one";
+        return "must be two times from 10ms to 60s, such as 3s 6s, the second not less than the first";
     *times = read;
     return NULL;
 }

@@ -168,10 +168,9 @@ static apr_status_t lock_writer(void)
     const bool now_late = APR_STATUS_IS_TIMEUP(status);
     if (now_late != late && (now_late || !status)) {
         apr_atomic_set32(&child.writer_late, now_late);
-        sr_run_log(
-            child.main_server, now_late ? APLOG_WARNING : APLOG_NOTICE,
-            now_late ? "SR0723: a process has held the lock of SQLite's writers for long, perhaps because it is stopped"
-                     : "SR0723: the lock of SQLite's writers is free again");
+        sr_run_log(child.main_server, now_late ? APLOG_WARNING : APLOG_NOTICE,
+                   now_late ? "SR0723: the SQLite write lock has been held for a long time; its holder may be stopped"
+                            : "SR0723: the SQLite write lock is free again");
     }
     return status;
 }
@@ -207,7 +206,7 @@ static void leave(dbd_source_t *dbd, sr_visit_end_t end)
     sr_gate_change_t change = dbd->visit.gate ? sr_gate_leave(&dbd->visit, end) : SR_GATE_SAME;
     sr_watch_end(&dbd->watch);
     let_signals(&dbd->signals);
-    log_change(dbd, change, "SR0720: the database does not answer: requests are refused at once until it does", NULL);
+    log_change(dbd, change, "SR0720: the database does not answer: requests are rejected at once until it does", NULL);
 }
 
 static void count(const dbd_source_t *dbd, sr_metric_t metric, int by)
@@ -238,7 +237,7 @@ static const char *begin(dbd_source_t *dbd)
 {
     const sr_use_t use = dbd->source.reads ? SR_USE_READ : SR_USE_WRITE;
     const char *why = NULL;
-    if (sr_time_steady() < dbd->refused_until) return "the database has not answered this request before";
+    if (sr_time_steady() < dbd->refused_until) return "the database did not answer this request earlier";
     sr_gate_t *gate = gate_of(dbd);
     hold_signals(&dbd->signals);
     sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL, dbd->source.number,
@@ -269,7 +268,7 @@ const char *sr_run_database_open(ap_dbd_t *connection, const char *driver, const
 {
     const char *why = NULL;
     struct stat status;
-    if (!*driver || !*params) return "there is no DBDriver or no DBDParams";
+    if (!*driver || !*params) return "DBDriver or DBDParams is missing";
     if (!strcmp(driver, "sqlite3") && (stat(params, &status) != 0 || !status.st_size))
         return "it is empty or cannot be opened: run: sigreqctl db init";
     apr_dbd_init(pool);
@@ -313,9 +312,8 @@ static const char *open_connection(dbd_source_t *dbd)
     if (!dbd->connection && !why && !slow) why = refusal(dbd);
     if (!dbd->connection && !why) why = "mod_dbd has no connection: see DBDriver and DBDParams, and its own message";
     const sr_gate_change_t change = dbd->visit.gate ? sr_gate_opened(&dbd->visit, why != NULL) : SR_GATE_SAME;
-    log_change(
-        dbd, change,
-        "SR0724: the database refuses connections, and requests are refused at once until it accepts one: ", why);
+    log_change(dbd, change,
+               "SR0724: the database rejects connections. Requests are rejected at once until it accepts one: ", why);
     if (why) leave(dbd, slow ? SR_VISIT_UNREACHABLE : SR_VISIT_UNKNOWN);
     else note_driver(dbd);
     return why;
@@ -344,7 +342,7 @@ static sr_error_t *take_connection(dbd_source_t *dbd, apr_pool_t *pool)
     if (waits) dbd->writes = lock_writer() == APR_SUCCESS;
     if (waits && !dbd->writes) {
         give_back(&dbd->source, NULL);
-        return away(pool, "the lock of SQLite's writers cannot be taken");
+        return away(pool, "the SQLite write lock cannot be acquired");
     }
     why = open_connection(dbd);
     return why ? no_connection(pool, why) : NULL;
@@ -355,7 +353,7 @@ static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_poo
     dbd_source_t *dbd = (dbd_source_t *)source;
     if (!APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open)) return away(pool, "mod_dbd is not loaded");
     if (is_replaced(dbd->source.number))
-        return away(pool, "the file of the database was replaced while httpd runs: run: apachectl graceful");
+        return away(pool, "the database file was replaced while httpd was running. Run: apachectl graceful");
     SR_TRY(take_connection(dbd, pool));
     if (needs_lock(dbd)) { /* the first connection of this child has told that it is SQLite */
         give_back(source, NULL);

@@ -60,7 +60,7 @@ void sr_run_helper_check(apr_pool_t *ptemp, server_rec *main_server)
     if (fault && !*fault) return;
     ap_log_error(APLOG_MARK, sr_conf_level(APLOG_CRIT), 0, main_server,
                  "SR0302: SigreqHelper %s does not work: %s. No document can be read (503) until it does", conf->helper,
-                 fault ? fault : "it cannot be tried");
+                 fault ? fault : "it cannot be tested");
 }
 
 static int half_of(int threads)

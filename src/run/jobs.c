@@ -56,10 +56,10 @@ static void retain(void *baton, int number, apr_pool_t *pool)
     sr_metrics_set(SR_METRIC_RETAINED_ID, number, 0, (apr_uint64_t)at.id);
     if (deleted)
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, child.main_server,
-                     "SR0603: submissions deleted because their retention is over: %d", deleted);
+                     "SR0603: %d submissions deleted after their retention period", deleted);
     if (error)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, child.main_server,
-                     "SR0603: a submission whose retention is over is not deleted yet: %s",
+                     "SR0603: a submission could not be deleted after its retention period: %s",
                      sr_error_text(error, false, pool));
 }
 
@@ -73,8 +73,8 @@ static sr_error_t *archive(void *baton, int number, const char *kind, const char
 {
     const char *documents = sr_run_archive_folder(number, folder, pool);
     if (!documents)
-        return sr_error(pool, SR_EINTERNAL, "the documents of submission %s are in a folder that is no SigreqDocuments",
-                        submission);
+        return sr_error(pool, SR_EINTERNAL,
+                        "the documents of submission %s are in a folder that is not a SigreqDocuments", submission);
     return child.tasks->archive(database(baton, number, pool), APR_ARRAY_IDX(child.databases, number, server_rec *),
                                 documents, submission, again, pool);
 }
@@ -87,8 +87,7 @@ static void queue(void *baton, int number, apr_pool_t *pool)
     if (!error) sr_metrics_set(SR_METRIC_ARCHIVE_DUE, number, 0, (apr_uint64_t)due);
     else
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, child.main_server,
-                     "SR0605: the submissions that are to be archived cannot be queried: %s",
-                     sr_error_text(error, false, pool));
+                     "SR0605: cannot query the submissions to be archived: %s", sr_error_text(error, false, pool));
 }
 
 static void notice(void *baton, bool grave, const char *message)
@@ -149,7 +148,7 @@ static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
     apr_status_t status = sr_run_thread_start(&child.thread, run, child.jobs, child.pool);
     if (!status) return NULL;
     child.jobs = NULL;
-    return sr_error(pchild, SR_EINTERNAL, "no thread: %pm", &status);
+    return sr_error(pchild, SR_EINTERNAL, "cannot start a thread: %pm", &status);
 }
 
 void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,

@@ -43,10 +43,9 @@ static void say_fault(const sr_cms_own_t *one, server_rec *main_server)
 static void say_strangers(const apr_array_header_t *strangers, server_rec *main_server)
 {
     for (int i = 0; i < strangers->nelts; i++)
-        ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, main_server,
-            "SR0442: SigreqOrganizationSeals %s: %s is not used: it is not named by the uuid of an organization",
-            folder_of(main_server), APR_ARRAY_IDX(strangers, i, const char *));
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
+                     "SR0442: SigreqOrganizationSeals %s: %s is ignored: its name is not the uuid of an organization",
+                     folder_of(main_server), APR_ARRAY_IDX(strangers, i, const char *));
 }
 
 /* ----------------------------------------------------------------------------------------------- the check */

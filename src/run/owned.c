@@ -83,7 +83,7 @@ static const char *judge(const sr_installation_row_t *row, const sr_conf_use_t *
     if (behind > CLOCKS_DIFFER || behind < -CLOCKS_DIFFER)
         lines = apr_psprintf(pool,
                              "%s%cthe clocks of this host and of the database of %s (%s) differ by %d s: "
-                             "events have the time of this host, and deadlines that of the database\n",
+                             "events get the time of this host, deadlines the time of the database\n",
                              lines, CLOCK, use->where, use->shown, (int)apr_time_sec(behind < 0 ? -behind : behind));
     return lines;
 }
@@ -99,12 +99,12 @@ static const char *compare(const char *folder, const char *uuid, const ask_t *as
     if (!error) error = sr_blobs_binding_refresh(blobs, pool);
     if (!error) error = sr_blobs_binding(&bound, &own, blobs, pool);
     if (error)
-        return apr_psprintf(pool, "%cit is not known to which database SigreqDocuments %s belongs: %s\n", UNKNOWN,
+        return apr_psprintf(pool, "%ccannot find out to which database SigreqDocuments %s belongs: %s\n", UNKNOWN,
                             folder, text_of(error, pool));
     if (!bound || !strcasecmp(bound, uuid)) return "";
     return apr_psprintf(pool,
                         "%cSigreqDocuments %s belongs to the database %s, but the database of %s (%s) is %s: give each "
-                        "database a SigreqDocuments of its own, or, if the folder was moved to this database, run: "
+                        "database its own SigreqDocuments, or, if the folder was moved to this database, run: "
                         "sigreqctl documents adopt. Nothing is stored there until then (503)\n",
                         FOREIGN, folder, bound, ask->use->where, ask->use->shown, uuid);
 }
@@ -113,7 +113,7 @@ static const char *compare(const char *folder, const char *uuid, const ask_t *as
 static const char *examine(const ask_t *ask, apr_pool_t *parent)
 {
     const sr_installation_row_t *row = NULL;
-    const char *lines = "", *why = "it is not possible to become httpd's user";
+    const char *lines = "", *why = "cannot change to httpd's user";
     apr_pool_t *pool;
     apr_pool_create(&pool, parent);
     if (sr_conf_become_user()) why = ask_database(&row, ask->use, pool);
@@ -122,8 +122,8 @@ static const char *examine(const ask_t *ask, apr_pool_t *parent)
                             compare(APR_ARRAY_IDX(ask->folders, i, const char *), row->database, ask, pool), NULL);
     if (!why) lines = apr_pstrcat(parent, lines, judge(row, ask->use, pool), NULL);
     if (why)
-        lines = apr_psprintf(parent, "%cthe database of %s (%s) cannot be used at present: %s\n", UNKNOWN,
-                             ask->use->where, ask->use->shown, why);
+        lines = apr_psprintf(parent, "%cthe database of %s (%s) cannot be used now: %s\n", UNKNOWN, ask->use->where,
+                             ask->use->shown, why);
     apr_pool_destroy(pool); /* closes the connection */
     return apr_pstrcat(parent, lines, COMPLETE, NULL);
 }
@@ -170,8 +170,8 @@ static char *result_of(const ask_t *ask, apr_time_t until, apr_pool_t *pool)
         end[-1] = '\0';
         return text;
     }
-    return apr_psprintf(pool, "%cthe database of %s (%s) cannot be used at present: there was no answer within %d s\n",
-                        UNKNOWN, ask->use->where, ask->use->shown, PATIENCE_SECONDS);
+    return apr_psprintf(pool, "%cthe database of %s (%s) cannot be used now: no answer within %d s\n", UNKNOWN,
+                        ask->use->where, ask->use->shown, PATIENCE_SECONDS);
 }
 
 static void add_folder(apr_array_header_t *folders, const char *folder)

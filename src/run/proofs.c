@@ -143,7 +143,7 @@ static void note_revocation(sr_environment_t environment, const sr_proofs_t *pro
             names[environment], proofs->revoked);
     else if (!proofs->revoked && before)
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, child.main_server,
-                     "SR0423: the seal of %s: its certificate is not revoked any more. Documents are sealed again",
+                     "SR0423: the seal of %s: its certificate is no longer revoked. Documents are sealed again",
                      names[environment]);
 }
 
@@ -227,7 +227,7 @@ static bool note_own(int i, const sr_cms_own_t *own, const sr_proofs_t *proofs, 
                      own->organization, proofs->revoked);
     else
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, child.main_server,
-                     "SR0423: the own seal of organization %s: its certificate is not revoked any more. Documents are "
+                     "SR0423: the own seal of organization %s: its certificate is no longer revoked. Documents are "
                      "sealed again",
                      own->organization);
     return proofs->revoked != NULL;
@@ -357,7 +357,7 @@ static sr_error_t *start(apr_pool_t *pchild)
     SR_TRY(sr_fetcher_create(&child.fetcher, &fetching, child.pool));
     sr_address_refresh();
     apr_status_t status = sr_run_thread_start(&child.thread, run, NULL, child.pool);
-    return status ? sr_error(pchild, SR_EINTERNAL, "no thread: %pm", &status) : NULL;
+    return status ? sr_error(pchild, SR_EINTERNAL, "cannot start a thread: %pm", &status) : NULL;
 }
 
 sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,

@@ -93,7 +93,7 @@ static const char *check_pair(const pair_t *pair, int seal, sr_cms_when_t when, 
 static void warn_of_next(server_rec *main_server, const char *fault)
 {
     ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
-                 "SR0406: the next certificate of the seal cannot be used: %s: %s. The present one continues to seal",
+                 "SR0406: the next certificate of the seal cannot be used: %s: %s. The current one continues to seal",
                  next_pair(main_server).name, fault);
 }
 
@@ -114,8 +114,8 @@ static bool check_next(server_rec *main_server, apr_pool_t *pool)
 static const char *missing_of(const pair_t *pair, bool needed, apr_pool_t *pool)
 {
     if (!*pair->certificate && !*pair->key && needed)
-        return apr_psprintf(pool, "Sigreq On needs %s: 'sigreqctl seal create' makes both files", pair->name);
-    return !*pair->certificate == !*pair->key ? NULL : apr_psprintf(pool, "%s need each other", pair->name);
+        return apr_psprintf(pool, "Sigreq On needs %s: 'sigreqctl seal create' creates both files", pair->name);
+    return !*pair->certificate == !*pair->key ? NULL : apr_psprintf(pool, "%s must be set together", pair->name);
 }
 
 int sr_run_seal_require(apr_pool_t *ptemp, server_rec *main_server)
@@ -260,7 +260,7 @@ static void warn_of_former(const char *fault, server_rec *main_server)
     if (fault)
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, main_server,
-            "SR0408: a former certificate of the seal cannot be read, so what it has sealed is not recognised: "
+            "SR0408: a former certificate of the seal cannot be read, so documents that it sealed are not recognized: "
             "%s",
             fault);
 }
@@ -300,8 +300,8 @@ static void read_seal(const json_t *answer, int i, server_rec *main_server, apr_
     if (fault) say_unusable(main_server, i, fault, seals[i] != NULL);
     if (!*pair.certificate && seals[i])
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server,
-                     "SR0401: without SigreqTestSealCertificate, test documents are sealed by a certificate made "
-                     "for this start");
+                     "SR0401: SigreqTestSealCertificate is not set: test documents are sealed with a certificate "
+                     "created for this start");
 }
 
 static void read_answer(const json_t *answer, server_rec *main_server, apr_pool_t *pconf)

@@ -23,7 +23,7 @@ void *sr_run_shared(server_rec *main_server, const char *name, apr_size_t size)
         apr_status_t status = apr_shm_create(&memory, size, NULL, process);
         if (status) {
             ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, status, main_server,
-                         "SR0700: shared memory cannot be made");
+                         "SR0700: shared memory cannot be created");
             return NULL;
         }
         memset(apr_shm_baseaddr_get(memory), 0, size);

@@ -140,7 +140,7 @@ static void start_again(signd_t *signd)
     set_pause(signd, failed);
     if (failed)
         ap_log_error(APLOG_MARK, APLOG_CRIT, failed, signd->server,
-                     "SR0405: %s, and %s cannot be started: nothing can be sealed until a later attempt succeeds",
+                     "SR0405: %s, and %s cannot be restarted: nothing can be sealed until a later attempt succeeds",
                      signd->death, signd->program);
     else
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, signd->server, "SR0404: %s: process %d replaces it", signd->death,
@@ -282,7 +282,8 @@ const char *sr_run_signd_check(int seal, apr_pool_t *ptemp, server_rec *main_ser
     finish(signd, descriptor);
     if (fault) return fault;
     if (failed) return apr_psprintf(ptemp, "%s cannot be started: %s", signd->program, strerror(failed));
-    if (!answer) return apr_psprintf(ptemp, "%s does not answer, or ends: its module may have crashed", signd->program);
+    if (!answer)
+        return apr_psprintf(ptemp, "%s does not answer, or has ended: its module may have crashed", signd->program);
     fault = sr_json_string(answer, SR_SIGND_FAULT);
     return fault ? fault : sr_json_string(answer, SR_SIGND_NEXT_FAULT);
 }

@@ -42,7 +42,7 @@ static sr_error_t *reply(sr_http_t *http, sr_show_t *show)
     sr_error_t *error = sr_service_show(sr_web_of(http)->service, &shown, show, http->pool);
     /* not logged for the request: its Referer may contain the link */
     if (shown.uncached)
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, http->r->server, "SR0500: a page is not cached: %s [request %s]",
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, http->r->server, "SR0500: a page cannot be cached: %s [request %s]",
                      shown.uncached->cause ? shown.uncached->cause : shown.uncached->message, http->r->log_id);
     SR_TRY(error);
     const sr_http_content_t content = {.file = shown.file,

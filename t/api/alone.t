@@ -60,7 +60,7 @@ heals('no PDF helper', qr/SR0003: SigreqHelper \Q$helper\E is not a program/, 'h
 my $database = suite->{db} eq 'pgsql' ? Sigreq::Apart::make_database() : "$folder/database";
 subtest 'a database without tables' => sub {
     my $httpd = Sigreq::Httpd->new(driver => suite->{db}, params => $database, server => $site)->start;
-    like($httpd->log, qr/SR0703: .* cannot be used at present: /, 'httpd starts, and the error log says it');
+    like($httpd->log, qr/SR0703: .* cannot be used now: /, 'httpd starts, and the error log says it');
     is(Sigreq::Here::client(base => $httpd->base, connections => 0)->get('/health')->json('/database'), 'unavailable',
         'the health check names the database');
     is(other($httpd), 'another site', 'another site is served');

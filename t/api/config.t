@@ -47,7 +47,7 @@ my @wrong = (
     ['SigreqHelperKeep', 'maybe', 'server', qr/SigreqHelperKeep must be On or Off/],
     ['SigreqHelperKeep', 'Off',   'place',  qr/SigreqHelperKeep/],
     ['SigreqHelper',    '/bin/true',            'place',  qr/SigreqHelper/],
-    ['Sigreq',          'On',                   'server', qr/Sigreq must stand in a <Location/],
+    ['Sigreq',          'On',                   'server', qr/Sigreq must be in a <Location/],
     ['SigreqNonsense',  'x',                    'place',  qr/Invalid command 'SigreqNonsense'/],
 );
 for my $row (@wrong) {
@@ -65,7 +65,7 @@ for my $row (    # the same; what is said: the other sites start
     ['SigreqDocuments', '/nowhere/at/all', 'place', qr/SR0711: SigreqDocuments \/nowhere\/at\/all is not a folder/],
     ['SigreqDocuments', '/etc/passwd', 'place', qr/SR0711: SigreqDocuments \/etc\/passwd is not a folder: .*503/],
     ['SigreqCache', '/etc/passwd', 'place', qr/SR0004: \S+:\d+: SigreqCache \/etc\/passwd is not a folder/],
-    ['SigreqCache', '/nowhere/yet/there', 'place', qr/SR0004: .*SigreqCache \S+ does not exist, .* cannot make it/],
+    ['SigreqCache', '/nowhere/yet/there', 'place', qr/SR0004: .*SigreqCache \S+ does not exist, .* cannot create it/],
     ['SigreqTheme', '/nowhere/at/all', 'place', qr/SR0004: .*SigreqTheme \/nowhere\/at\/all is not a folder/],
     ['SigreqHelper', '/nowhere/sigreq-pdfd', 'server', qr/SR0003: SigreqHelper \/nowhere\/sigreq-pdfd is not a pro/],
     ['SigreqHelper', '/etc/passwd', 'server', qr/SR0003: SigreqHelper \/etc\/passwd is not a program.*503/],
@@ -75,7 +75,7 @@ for my $row (    # the same; what is said: the other sites start
     ['SigreqTrust', '/nowhere/at/all', 'server', qr/SR0430: SigreqTrust: .*No such file.*answers 503 until/],
     ['SigreqCACertificateFile', '/etc/passwd', 'server', qr/SR0403: SigreqCACertificateFile: .*answers 503 until/],
     ['SigreqBaseURL', $base, 'place', qr/SR0004: .*SigreqBaseURL \Q$base\E does not end with the path .*, "\/": links/],
-    ['DBDMax', '3', 'server', qr/SR0713: DBDMax 3 is less than ThreadsPerChild \+ 2: .* write: DBDMax 10/],
+    ['DBDMax', '3', 'server', qr/SR0713: DBDMax 3 is less than ThreadsPerChild \+ 2: .* Set DBDMax 10/],
     )
 {
     my ($name, $value, $where, $expected) = @$row;
@@ -117,7 +117,7 @@ subtest 'probable mistakes are warnings' => sub {
     Sigreq::Suite::write_file("$httpd->{dir}/httpd.conf", $httpd->conf =~ s/^DBD(?:Driver|Params).*//mgr);
     ($status, $said) = $httpd->test;
     is($status, 0, 'httpd -t accepts a configuration without a database') or diag $said;
-    like($said, qr/SR0703: .* there is no DBDriver or no DBDParams/, 'httpd -t warns about a missing database');
+    like($said, qr/SR0703: .* DBDriver or DBDParams is missing/, 'httpd -t warns about a missing database');
 };
 
 for my $directive ('SigreqVerifyPage On', 'SigreqHelperKeep Off') {
@@ -134,7 +134,7 @@ for my $section ('<LocationMatch "^/x">', '<Location ~ "^/x">', '<Location "/x*"
     my $end = $section =~ /^<(\w+)/ ? "</$1>" : '';
     ($status, $said) = Sigreq::Httpd->new(place => $on, server => "$section\nSigreq On\n$end")->test;
     isnt($status, 0, "Sigreq in $section is rejected");
-    like($said, qr/Sigreq (?:must stand in|needs) a <Location/,
+    like($said, qr/Sigreq (?:must be in|needs) a <Location/,
         "the message about $section gives the reason") or diag $said;
 }
 ($status, $said) = Sigreq::Httpd->new(modules => 'authz_core', driver => "sqlite3")->test;

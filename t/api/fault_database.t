@@ -40,7 +40,7 @@ if (suite->{db} eq 'pgsql') {
     is(scalar(grep { $_->code == 503 } @refused), 600, 'away: it answers 503');
     my @lines = split /\n/, $httpd->log;
     cmp_ok(scalar @lines, '<', 600, '… and has written ' . @lines . ' lines');
-    my ($why) = map {/SR0724: the database refuses connections.*: (.*)/} @lines;
+    my ($why) = map {/SR0724: the database rejects connections.*: (.*)/} @lines;
     like($why // '', qr/Connection refused|No such file/, '… one with the reason in the words of libpq');
     ok(wait_for(sub { $here->get('/signatures'); $httpd->log =~ /SR0100: .*, and \d+ times before/ }),
         '… and the number of requests that have no line');
@@ -135,7 +135,7 @@ if (suite->{db} eq 'sqlite3') {
     rename "$file.copy$_", "$file$_" for '', '-wal';
     is($here->create(name => 'between')->code, 503, 'another file is in its place: the same');
     is($here->get('/signatures')->code,        503, '… and a list, too');
-    like($httpd->log, qr/SR0100: .*the file of the database was replaced/, '… the log says why');
+    like($httpd->log, qr/SR0100: .*the database file was replaced/, '… the log says why');
     $httpd->graceful;
     ok(wait_for(sub { $here->get('/signatures')->code == 200 }), 'after a restart it is used');
     is_deeply([map { $_->{name} } @{ $here->get('/signatures')->json->{data} }], ['before'], '… with what it has');

@@ -255,11 +255,11 @@ sub stopped_writer {
     is($crowd->get("/signatures/$kept->{uuid}")->code, 200, 'reading goes on');
     my $file = $crowd->{ua}->get($httpd->base . '/file.txt', { Accept => '*/*' })->res;
     is($file->code, 200, 'and httpd with everything else');
-    like($httpd->log, qr/SR0723: a process has held the lock/, 'the log says what it is');
+    like($httpd->log, qr/SR0723: the SQLite write lock has been held/, 'the log says what it is');
     kill CONT => splice @stopped;
     ok(wait_for(sub { $crowd->create(name => 'after')->code == 201 }), 'going on: healed');
     $pending->catch(sub { })->wait;
-    my $said = sub { $crowd->create; $httpd->log =~ /SR0723: the lock of SQLite's writers is free/ };
+    my $said = sub { $crowd->create; $httpd->log =~ /SR0723: the SQLite write lock is free/ };
     ok(wait_for($said), 'the log says so');
     is($crowd->get("/signatures/$kept->{uuid}")->code, 200, 'nothing is lost');
 }

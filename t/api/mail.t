@@ -428,5 +428,5 @@ for my $case (@wrong) {
     like($said, qr/\Q$case->[1]\E/, '… the message has the reason');
 }
 my ($status, $said) = Sigreq::Httpd->new(server => join "\n", @to)->test;
-like($said, qr/needs SigreqBaseURL where SigreqSMTP is given/, 'links need SigreqBaseURL');
+like($said, qr/needs SigreqBaseURL if SigreqSMTP is set/, 'links need SigreqBaseURL');
 done_testing;

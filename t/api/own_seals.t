@@ -283,7 +283,7 @@ subtest 'removed' => sub {
     ok($httpd->graceful, 'a graceful restart');
     is(sealed(at($httpd, $beta->{live})), 'The service, The service', 'the seal of the service is used');
     mkdir "$seals/Acme" or die;
-    like(($httpd->test)[1], qr/SR0442: .*: Acme is not used/, 'a folder that is not named by a uuid: httpd -t says it');
+    like(($httpd->test)[1], qr/SR0442: .*: Acme is ignored/, 'a folder that is not named by a uuid: httpd -t says it');
 };
 
 subtest 'the folder cannot be read' => sub {

@@ -94,7 +94,7 @@ sub away {    # a database that is away: is said, and starts all the same
     is($status, 0, "$name: httpd -t warns") or diag $said;
     like(
         $said,
-        qr/SR0703: the database of the main server \(.*\) cannot be used at present: .*$expected/,
+        qr/SR0703: the database of the main server \(.*\) cannot be used now: .*$expected/,
         '... with the reason'
     );
     $httpd->start;
@@ -115,7 +115,7 @@ if ($pgsql) {
     );
     is($status, 0, 'a database that never answers: httpd -t ends')
         or diag $said;
-    like($said, qr/SR0703: .*there was no answer within 5 s/, '... with the reason');
+    like($said, qr/SR0703: .*no answer within 5 s/, '... with the reason');
     my $params = Sigreq::Apart::make_database();
     away('a database without tables', $params, qr/sigreqctl db/);
 }

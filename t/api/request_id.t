@@ -120,7 +120,7 @@ subtest 'the logs' => sub {
     SKIP: {
         skip 'its documents are in a bucket', 1 if suite->{s3};
         $agent->get("$base/sign/" . ($link =~ s{.*/}{}r) . "$document/pages/0.png" => { 'X-Request-Id' => "$id.page" });
-        ok(logged($httpd, qr/SR0500: a page is not cached: .* \[request \Q$id\E\.page\]$/m),
+        ok(logged($httpd, qr/SR0500: a page cannot be cached: .* \[request \Q$id\E\.page\]$/m),
             'a page that cannot be cached is logged with the id');
     }
     my $file = "$httpd->{dir}/access_log";

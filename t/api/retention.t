@@ -105,9 +105,9 @@ subtest 'one that cannot be deleted' => sub {
 };
 $apart->stop;
 
-my $outcomes = 'must have completed=, refused=, cancelled=, expired= or all= after the environment';
-my $times    = 'must have times of at least 1d, such as 90d or 10y';
-my $twice    = 'must not give an outcome of an environment twice';
+my $outcomes = 'must set completed=, refused=, cancelled=, expired= or all= after the environment';
+my $times    = 'must use times of at least 1d, such as 90d or 10y';
+my $twice    = 'must set each outcome of an environment only once';
 for (
     ['staging all=30d',                       'must begin with production or test'],
     ['completed=10y',                         'must begin with production or test'],

@@ -185,12 +185,12 @@ subtest 'one that cannot be used' => sub {
     like($said, qr{SR0406: the next certificate .*: SigreqSealNextCertificate .*next\.crt: it holds no certificate},
         '… warns');
     $httpd->start;
-    like($httpd->log, qr/:warn\].* SR0406: .*The present one continues to seal/, 'so does the start');
+    like($httpd->log, qr/:warn\].* SR0406: .*The current one continues to seal/, 'so does the start');
     is_deeply(health($httpd)->{next}, { status => 'unusable', sealsFrom => undef, certificateExpires => undef },
         'the health check says it');
     ($status, $said) = Sigreq::Httpd->new(seal => $seal =~ s/^SigreqSealNextKey.*//mr)->test;
     isnt($status, 0, 'one directive without the other is refused');
-    like($said, qr/SigreqSealNextCertificate and SigreqSealNextKey need each other/, '… with the reason');
+    like($said, qr/SigreqSealNextCertificate and SigreqSealNextKey must be set together/, '… with the reason');
 };
 
 subtest 'the present one ends first' => sub {

@@ -55,9 +55,9 @@ write_file("$folder/empty", '');
 my ($crt, $key) = ("$ours/seal.crt", "$ours/seal.key");
 my @refused = (    # what is missing in the configuration, directives, what is said
     ['none',               '', qr/Sigreq On needs $both[0]: 'sigreqctl seal create'/],
-    ['no key',             qq{SigreqSealCertificate "$crt"},           qr/$both[0] need each other/],
-    ['no certificate',     qq{SigreqSealKey "$key"},                   qr/$both[0] need each other/],
-    ['half a test pair',   pair($ours) . qq{\nSigreqTestSealKey "$key"},       qr/$both[1] need each other/],
+    ['no key',             qq{SigreqSealCertificate "$crt"},           qr/$both[0] must be set together/],
+    ['no certificate',     qq{SigreqSealKey "$key"},                   qr/$both[0] must be set together/],
+    ['half a test pair',   pair($ours) . qq{\nSigreqTestSealKey "$key"},       qr/$both[1] must be set together/],
 );
 my @wrong = (    # what is wrong, directives, what is said
     ['a missing one',      directives("$folder/none.crt", $key),       qr{$both[0]: \S+/none\.crt: No such file}],
@@ -154,7 +154,7 @@ subtest 'the key is read once, by the parent' => sub {
 subtest 'the seal of the test environment' => sub {
     my $httpd = Sigreq::Httpd->new->start;
     ok(healthy($httpd), 'the server works without a test seal');
-    like($httpd->log, qr/:info\].* SR0401: without SigreqTestSealCertificate/, 'the log says that one was made');
+    like($httpd->log, qr/:info\].* SR0401: SigreqTestSealCertificate is not set/, 'the log says that one was made');
     is(scalar(() = $httpd->log =~ /SR0401/g), 1, 'once');
     unlike($httpd->log, qr/SR0402/, 'there is no warning about expiry');
     my $client = organisation(client => { base => $httpd->base })->{test};

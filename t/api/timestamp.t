@@ -379,7 +379,7 @@ subtest 'httpd -t' => sub {
             qr/holds no certificate/],
         ['no URL', 'SigreqTimestamp ftp://x/', qr{SigreqTimestamp must be http:// or https:// URLs}],
         ['a URL with a password', 'SigreqTimestamp http://a:b@x/', qr/without user/],
-        ['too many', 'SigreqTimestamp' . ' http://x/' x 9, qr/8 URLs at most/],
+        ['too many', 'SigreqTimestamp' . ' http://x/' x 9, qr/at most 8 URLs/],
         ['one time', "$url\n$anchors\nSigreqTimestampTimeout 3s", qr/must be two times/],
         ['times in the wrong order', "$url\n$anchors\nSigreqTimestampTimeout 6s 3s", qr/must be two times/],
         ['another mode', 'SigreqTimestampMode perhaps', qr/must be require or prefer/],

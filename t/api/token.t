@@ -413,7 +413,7 @@ subtest 'the next certificate' => sub {
         is($code, 0, "$what: httpd -t");
         like($said, qr/SR0406: .*SigreqSealNextKey: $message/, '… warns') if !$unseen;
         $one->start;
-        like($one->log, qr/SR0406: .*SigreqSealNextKey: $message.*The present one continues/, '… so does the start');
+        like($one->log, qr/SR0406: .*SigreqSealNextKey: $message.*The current one continues/, '… so does the start');
         is($status->($one), 'unusable', '… the health check says it');
         signs($one, 'live', $seal =~ /pkcs11:token/ ? 'p-256' : 'file');
         $one->stop;

@@ -201,7 +201,7 @@ subtest 'a cache that cannot be used' => sub {
     is($elsewhere->get($url)->headers->cache_control, 'private, max-age=3600, immutable', 'the image is the same');
     my @answers = $client->parallel(8, $event ? 8 : 3, sub { $elsewhere->request_p(GET => $url) });
     is(scalar(grep { $_->body eq $right } @answers), 8, 'many requests at the same time are answered');
-    like($other->log, qr{SR0500: a page is not cached: making the folder \Q$httpd->{dir}\E/not/there},
+    like($other->log, qr{SR0500: a page cannot be cached: making the folder \Q$httpd->{dir}\E/not/there},
         'the log has the reason');
     my ($secret) = $signer->{link} =~ m{([^/]+)$};
     is(index($other->log, $secret), -1, '… and does not have the link');

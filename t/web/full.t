@@ -32,7 +32,7 @@ for my $try (1, 2) {
     is_deeply([png_size($res->body)], [800, 1035], '… completely');
     is($signer->get($url[1])->code, 200, '… the text of the page is shown, too');
 }
-like($httpd->log, qr/SR0500: a page is not cached: .*No space left on device/, 'the log has the reason');
+like($httpd->log, qr/SR0500: a page cannot be cached: .*No space left on device/, 'the log has the reason');
 $disk->free;
 is($signer->get($url[0])->code, 200, 'the page is shown when there is room again');
 ok(glob($disk->path . '/cache/*/*/*.png'), 'the page is cached then');
