@@ -153,7 +153,7 @@ subtest 'documents that httpd\'s user cannot write' => sub {
     is($status, 0, 'httpd -t accepts a folder that httpd cannot write') or diag $said;
     @said = grep {/SR0712/} split /\n/, $said;
     is(scalar @said, 1, 'there is one warning about a folder of two locations');
-    like($said[0], qr/user cannot write to SigreqDocuments \Q$folder\E: uploads will be/,
+    like($said[0], qr/user cannot write to SigreqDocuments \Q$folder\E: uploads get 503/,
         'the warning gives the reason');
 };
 subtest 'a database without tables' => sub {
