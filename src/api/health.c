@@ -99,5 +99,5 @@ void sr_api_refuse(sr_http_t *http, const char *tag)
                            json_pack("{s:s,s:s}", "status", "unavailable", "disabled", tag));
         return;
     }
-    sr_http_error(http, sr_error(http->pool, SR_EUNAVAILABLE, "This service is not available at present (%s)", tag));
+    sr_http_error(http, sr_error(http->pool, SR_EUNAVAILABLE, "This service is unavailable (%s)", tag));
 }

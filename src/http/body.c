@@ -201,7 +201,7 @@ static sr_error_t *buffer_append(void *baton, const char *data, apr_size_t lengt
 {
     buffer_t *buffer = baton;
     if (length > buffer->limit - buffer->length)
-        return sr_error(buffer->pool, SR_EINTERNAL, "The request is larger than what was allowed");
+        return sr_error(buffer->pool, SR_EINTERNAL, "The request is too large");
     SR_TRY(buffer_reserve(buffer, length));
     memcpy(buffer->data + buffer->length, data, length);
     buffer->length += length;

@@ -78,9 +78,8 @@ static void add_fields(const sr_http_t *http, sr_rate_of_t of, const sr_rate_sta
 static sr_error_t *refuse(const sr_http_t *http, sr_rate_of_t of, const sr_rate_state_t *state)
 {
     sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, kinds[of].name), 0, 1);
-    sr_error_t *error =
-        sr_error(http->pool, SR_ETOOMANY, "Too many requests %s: at most %s are answered, try again in %d s",
-                 kinds[of].whose, sr_rate_text(&http->rates->of[of], http->pool), seconds(state->wait));
+    sr_error_t *error = sr_error(http->pool, SR_ETOOMANY, "Too many requests %s: the limit is %s, try again in %d s",
+                                 kinds[of].whose, sr_rate_text(&http->rates->of[of], http->pool), seconds(state->wait));
     return sr_error_retry(error, state->wait);
 }
 

@@ -29,9 +29,9 @@ static void flush(output_t *output)
         const ssize_t written = write(output->file, from, output->used);
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) {
-            output->error =
-                sr_error_because(sr_error(output->http->pool, SR_EUNAVAILABLE, "The answer cannot be made at present"),
-                                 output->http->pool, "writing to %s: %s", output->http->folder, strerror(errno));
+            output->error = sr_error_because(
+                sr_error(output->http->pool, SR_EUNAVAILABLE, "The response cannot be created now, try again later"),
+                output->http->pool, "writing to %s: %s", output->http->folder, strerror(errno));
             return;
         }
         from += written;

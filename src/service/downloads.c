@@ -25,7 +25,8 @@ static sr_error_t *open_blobs(apr_array_header_t **blobs, const sr_service_t *se
         sr_error_t *error =
             sr_blobs_open(apr_array_push(*blobs), documents, APR_ARRAY_IDX(keys, i, const char *), pool);
         if (!error) continue;
-        return sr_error_from(sr_error(pool, SR_EUNAVAILABLE, "The document cannot be read at present"), error);
+        return sr_error_from(sr_error(pool, SR_EUNAVAILABLE, "The document cannot be read now, try again later"),
+                             error);
     }
     return NULL;
 }

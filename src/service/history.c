@@ -88,8 +88,8 @@ static sr_error_t *redeliver(const sr_service_t *service, const char **delivery,
     SR_TRY(sr_store_history_redeliver(service->database, &outcome, &found, token_hash, sr_time_now(), event_id,
                                       sr_uuid_make(pool), pool));
     if (outcome == SR_CONFLICT)
-        return sr_error(pool, SR_ECONFLICT, "The token has no webhook URL for this event any more");
-    if (outcome == SR_STALE) return sr_error(pool, SR_ECONFLICT, "This event is about to be delivered again already");
+        return sr_error(pool, SR_ECONFLICT, "The token no longer has a webhook URL for this event");
+    if (outcome == SR_STALE) return sr_error(pool, SR_ECONFLICT, "A redelivery of this event is already queued");
     if (outcome == SR_QUOTA)
         return sr_error_retry(sr_error(pool, SR_ETOOMANY, "This event was delivered again a moment ago"), LATER);
     SR_TRY(sr_service_refusal(outcome, pool));

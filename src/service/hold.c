@@ -19,7 +19,7 @@ static sr_error_t *hold(const sr_service_t *service, sr_transition_t *transition
         return sr_error(transition->pool, SR_ECONFLICT, "This submission is deleted");
     if (reason && submission->held_at)
         return sr_error(transition->pool, SR_ECONFLICT,
-                        "This submission is under legal hold already: release it to give another reason");
+                        "This submission is already under legal hold: release it to give another reason");
     if (!reason && !submission->held_at)
         return sr_error(transition->pool, SR_ECONFLICT, "This submission is not under legal hold");
     submission->held_at = reason ? transition->now : 0;

@@ -60,12 +60,11 @@ static sr_error_t *refuse(const sr_inviting_t *inviting, const taken_t *row, con
     const char *whose =
         row->signer ? apr_psprintf(pool, "to one address (signer %d)", row->signer) : "of this organisation";
     if (!state)
-        return sr_error(pool, SR_EBADREQUEST,
-                        "Too many %sinvitations %s: at most %s are sent, this submission needs %u", test, whose, rate,
-                        row->count);
+        return sr_error(pool, SR_EBADREQUEST, "Too many %sinvitations %s: the limit is %s, this submission needs %u",
+                        test, whose, rate, row->count);
     const int seconds = (int)((state->wait + APR_USEC_PER_SEC - 1) / APR_USEC_PER_SEC);
     sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, "mail"), 0, 1);
-    sr_error_t *error = sr_error(pool, SR_ETOOMANY, "Too many %sinvitations %s: at most %s are sent, try again in %d s",
+    sr_error_t *error = sr_error(pool, SR_ETOOMANY, "Too many %sinvitations %s: the limit is %s, try again in %d s",
                                  test, whose, rate, seconds);
     return sr_error_retry(error, state->wait);
 }

@@ -100,7 +100,8 @@ sr_error_t *sr_service_remind(const sr_service_t *service, const char **represen
     if (!service->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE, "This service sends no mail (SigreqSMTP): nobody can be reminded");
     if (!caller->token_hash && !signing->submission.send_email)
-        return sr_error(pool, SR_ECONFLICT, "This submission was made without sendEmail: its caller sends the links");
+        return sr_error(pool, SR_ECONFLICT,
+                        "This submission was created without sendEmail: the caller sends the links");
     const sr_service_t own = sr_service_for_subject(service, &subject, signing);
     reminding.inviter =
         (sr_inviter_t){signing->organization, signing->environment, own.set_base_url, sr_service_brand(&own, pool)};

@@ -19,8 +19,8 @@ sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certifi
 {
     const sr_proofs_t *proofs = proofs_of(service, seal, pool);
     if (!proofs || !proofs->revoked) return NULL;
-    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Nothing can be signed at the moment, try again later"),
-                            pool, "%s", proofs->revoked);
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Signing is unavailable now, try again later"), pool, "%s",
+                            proofs->revoked);
 }
 
 /* Returns the one of two certificates of a seal that seals at a time. */
@@ -79,7 +79,7 @@ sr_error_t *sr_sealing_identity(const sr_cms_identity_t **seal, const sr_service
                 : sr_sealing_of_service(service, signing->environment, time, pool);
     if (*seal) return NULL;
     sr_metrics_count(SR_METRIC_SEALS, signing->environment, SR_RESULT_FAILED, 1);
-    sr_error_t *error = sr_error(pool, SR_EUNAVAILABLE, "Nothing can be signed at the moment, try again later");
+    sr_error_t *error = sr_error(pool, SR_EUNAVAILABLE, "Signing is unavailable now, try again later");
     if (!own) return sr_error_because(error, pool, "the seal cannot be used: " UNUSABLE);
     return sr_error_because(error, pool, "the own seal of organization %s cannot be used: %s", own->organization,
                             own->fault);

@@ -149,8 +149,8 @@ static void note_cost(const work_t *work, const char *reason)
 
 static sr_error_t *unreadable(const work_t *work, const char *why)
 {
-    return sr_error_because(sr_error(work->pool, SR_EUNAVAILABLE, "The document cannot be read at present"), work->pool,
-                            "%s: %s", work->sha256, why);
+    return sr_error_because(sr_error(work->pool, SR_EUNAVAILABLE, "The document cannot be read now, try again later"),
+                            work->pool, "%s: %s", work->sha256, why);
 }
 
 /* Joins this version of the document, in memory if the disk is full. */

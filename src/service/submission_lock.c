@@ -69,8 +69,8 @@ static apr_interval_time_t lock_jitter(apr_interval_time_t pause)
 static sr_error_t *lock_late(apr_pool_t *pool)
 {
     return sr_error_because(
-        sr_error(pool, SR_EUNAVAILABLE, "Another request is being processed here, try again in a moment"), pool,
-        "the wait for a submission's lock was too long");
+        sr_error(pool, SR_EUNAVAILABLE, "Another request for this submission is in progress, try again in a moment"),
+        pool, "the wait for a submission's lock was too long");
 }
 
 static sr_error_t *lock_end(const sr_submission_lock_t *lock, const char *holder, apr_pool_t *pool)

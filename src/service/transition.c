@@ -289,7 +289,7 @@ static sr_error_t *try_all(const sr_service_t *service, sr_transition_t *transit
         SR_TRY(try_once(service, transition, body, baton, &outcome));
     }
     if (outcome == SR_STALE)
-        return sr_error(transition->pool, SR_EUNAVAILABLE, "Too many sign at once, try again in a moment");
+        return sr_error(transition->pool, SR_EUNAVAILABLE, "Too many signers are signing now, try again in a moment");
     return NULL;
 }
 

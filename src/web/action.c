@@ -162,10 +162,9 @@ static sr_error_t *read_terms(sr_web_action_t *action, sr_http_t *http, const ch
 /* Finds the text that the signer accepted: the one of the version in the request, else the one that the page shows. */
 static sr_error_t *read_consent(sr_web_action_t *action, sr_http_t *http, bool given, const char *version)
 {
-    if (!given)
-        return sr_error(http->pool, SR_EBADREQUEST, "To sign, the consent to sign electronically must be given");
+    if (!given) return sr_error(http->pool, SR_EBADREQUEST, "The consent to sign electronically is missing");
     action->consent = version ? sr_consent_of_version(version) : sr_consent_of_language(sr_web_language(http)->code);
-    return action->consent ? NULL : sr_error(http->pool, SR_EBADREQUEST, "consentVersion names no text there ever was");
+    return action->consent ? NULL : sr_error(http->pool, SR_EBADREQUEST, "consentVersion is unknown");
 }
 
 static sr_error_t *read_json_signature(sr_signature_t *signature, json_t *body, apr_pool_t *pool)
@@ -197,15 +196,16 @@ static sr_error_t *read_json(sr_web_action_t *action, sr_http_t *http)
     SR_TRY(read_name(action, sr_json_string(body, "action"), http->pool));
     const json_t *reason = json_object_get(body, "reason");
     if (reason && !json_is_null(reason) && !json_is_string(reason))
-        return sr_error(http->pool, SR_EBADREQUEST, "reason must be a text");
+        return sr_error(http->pool, SR_EBADREQUEST, "reason must be a string");
     action->reason = sr_json_string(body, "reason");
     if (action->action != SR_ACTION_SIGN) return NULL;
     const json_t *version = json_object_get(body, "consentVersion");
     if (version && !json_is_string(version))
-        return sr_error(http->pool, SR_EBADREQUEST, "consentVersion must be a text");
+        return sr_error(http->pool, SR_EBADREQUEST, "consentVersion must be a string");
     SR_TRY(read_consent(action, http, json_is_true(json_object_get(body, "consent")), json_string_value(version)));
     const json_t *terms_url = json_object_get(body, "termsUrl");
-    if (terms_url && !json_is_string(terms_url)) return sr_error(http->pool, SR_EBADREQUEST, "termsUrl must be a text");
+    if (terms_url && !json_is_string(terms_url))
+        return sr_error(http->pool, SR_EBADREQUEST, "termsUrl must be a string");
     SR_TRY(read_terms(action, http, json_string_value(terms_url)));
     read_json_zone(action, body);
     return read_json_signature(&action->signature, body, http->pool);

@@ -123,7 +123,8 @@ static sr_error_t *admit(sr_http_t *http, sr_signing_t **signing, bool json)
 {
     const char *signer;
     SR_TRY(begin(http, &signer, json));
-    if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the signing page");
+    if (sr_http_is_foreign(http))
+        return sr_error(http->pool, SR_EFORBIDDEN, "The request must come from the signing page");
     return sr_service_signing(sr_web_of(http)->service, signing, signer, http->pool);
 }
 

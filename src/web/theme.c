@@ -74,8 +74,9 @@ sr_error_t *sr_web_theme_file(sr_http_t *http)
         apr_status_t status = apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
                                             APR_OS_DEFAULT, http->pool);
         if (status)
-            return sr_error_because(sr_error(http->pool, SR_EUNAVAILABLE, "The file cannot be read at present"),
-                                    http->pool, "%s: %pm", path, &status);
+            return sr_error_because(
+                sr_error(http->pool, SR_EUNAVAILABLE, "The file cannot be read now, try again later"), http->pool,
+                "%s: %pm", path, &status);
         apr_bucket_brigade *brigade = apr_brigade_create(http->pool, http->r->connection->bucket_alloc);
         apr_brigade_insert_file(brigade, file, 0, info.size, http->pool);
         const sr_http_content_t content = {

@@ -319,7 +319,8 @@ sr_error_t *sr_web_verify_post(sr_http_t *http)
     receiver_t receiver = {.http = http};
     sr_verify_visit_t *visit;
     json_t *answer;
-    if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the page itself");
+    if (sr_http_is_foreign(http))
+        return sr_error(http->pool, SR_EFORBIDDEN, "The request must come from the verification page");
     SR_TRY(sr_http_rate_verify(http));
     SR_TRY(sr_service_verify_enter(sr_web_of(http)->service, &visit,
                                    http->pool)); /* before the body is read, because the body needs disk space */

@@ -60,7 +60,7 @@ sub limited {
 
 sub too_many {    # the message
     my ($kind, $whose, $most) = @_;
-    return qr/^Too many ${kind}invitations \Q$whose\E: at most $most per hour are sent, try again in \d+ s$/;
+    return qr/^Too many ${kind}invitations \Q$whose\E: the limit is $most per hour, try again in \d+ s$/;
 }
 my ($one, $two, $all) = ('to one address (signer 1)', 'to one address (signer 2)', 'of this organisation');
 
@@ -85,7 +85,7 @@ subtest 'limits of an organisation and of an address' => sub {
     is_invited($live, ['e@x.org', 'f@x.org'], 'two more are counted');
     is_refused($live, 'g@x.org', too_many('', $all, 4), 'refusals for the organisation are counted');
     is_text(invite($live, [('h@x.org') x 3]), 400,
-        "Too many invitations $one: at most 2 per hour are sent, this submission needs 3",
+        "Too many invitations $one: the limit is 2 per hour, this submission needs 3",
         'more invitations than the limit allows at all are a 400');
 };
 

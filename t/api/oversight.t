@@ -146,7 +146,7 @@ subtest 'legal hold' => sub {
         my $shown  = ctl('submission', 'hold', $made->{uuid}, '--reason', 'Case Zwicky');
         is($shown->{hold_reason}, 'Case Zwicky', 'held');
         like($shown->{held_at}, qr/^20/, '… with the time');
-        said_is(4, qr/under legal hold already/, 'submission', 'hold', $made->{uuid}, '--reason', 'Another');
+        said_is(4, qr/already under legal hold/, 'submission', 'hold', $made->{uuid}, '--reason', 'Another');
         like($events->($made), qr/ held$/, 'the chain has an event');
         is(chain_fault($audit->($made)->json), undef, '… and is intact');
         my $now = $client->get("/signatures/$made->{uuid}");
@@ -191,7 +191,7 @@ subtest 'deliveries' => sub {
     is(uuids(ctl(@of, '--before', $again->{uuid})), $event, '… the next one');
     sql("UPDATE job SET ended_at = NULL, success = NULL, state = 'scheduled', due_at = 4102444800000000 "
             . "WHERE uuid = '$again->{uuid}'");
-    said_is(4, qr/about to be delivered again already/, 'delivery', 'redeliver', $event);
+    said_is(4, qr/A redelivery of this event is already queued/, 'delivery', 'redeliver', $event);
     sql("UPDATE job SET ended_at = 1, success = (1 = 1), state = 'done' WHERE uuid = '$again->{uuid}'");
     for my $round (2 .. 5) {
         ctl('delivery', 'redeliver', $event);
@@ -201,7 +201,7 @@ subtest 'deliveries' => sub {
     said_is(4, qr/5 times in a minute/, 'delivery', 'redeliver', $event);
     sql("UPDATE job SET created_at = 0 WHERE event_id = '$event'");
     $client->delete('/webhooks/sent-webhook-url');
-    said_is(4, qr/no webhook URL for this event/, 'delivery', 'redeliver', $event);
+    said_is(4, qr/no longer has a webhook URL for this event/, 'delivery', 'redeliver', $event);
     said_is(3, qr/There is no such event/, 'delivery', 'redeliver', $nobody);
     said_is(3, qr/no such organization or submission/, 'delivery', 'list', '--submission', $nobody);
 };

@@ -91,7 +91,7 @@ subtest 'a file that cannot be read' => sub {
     my $health = $client->get('/health');
     is($health->code, 503, 'the service answers 503');
     is_deeply($health->json, { status => 'unavailable', disabled => 'SR0430' }, '… with the tag of the reason');
-    my $said = 'This service is not available at present (SR0430)';
+    my $said = 'This service is unavailable (SR0430)';
     is($client->get('/signatures')->json('/message'), $said, '… also to other requests');
     my $page = Mojo::UserAgent->new->get($httpd->base . '/sign/' . 'a' x 36 => { Accept => 'text/html' })->res;
     is($page->code, 503, 'so does the signing page');

@@ -83,8 +83,8 @@ subtest 'the consent text' => sub {
     like($ann->get('', headers => { %html, 'Accept-Language' => 'es' })->body, qr/name="consentVersion" value="2-es"/,
         'the form has the version');
     is_error($ann->post(json => { %{ typed() }, consentVersion => $_->[0] }), 400, $_->[1], $_->[2])
-        for ['0-xx', qr/^consentVersion names no text/, 'an unknown one'],
-        [7, qr/^consentVersion must be a text/, 'a number'], ['', qr/^consentVersion names/, 'an empty one'];
+        for ['0-xx', qr/^consentVersion is unknown/, 'an unknown one'],
+        [7, qr/^consentVersion must be a string/, 'a number'], ['', qr/^consentVersion is unknown/, 'an empty one'];
     my $signed = sub {
         my ($how, %o) = @_;
         my $made = $make->();
@@ -123,7 +123,7 @@ subtest 'the page that is linked beside the consent' => sub {
     is_error($linked->post(json => { %{ typed() }, termsUrl => $_->[0] }), @$_[1 .. 3])
         for ['https://example.org/esign/1', 409, qr/^termsUrl is not the page that is linked now/, 'another page'],
         ['', 409, qr/^termsUrl is not/, 'none, although one is linked'],
-        [7, 400, qr/^termsUrl must be a text/, 'a number'];
+        [7, 400, qr/^termsUrl must be a string/, 'a number'];
     is($plain->post(json => { %{ typed() }, termsUrl => $url })->code, 409, 'a page, although none is linked');
     is($linked->post(json => { %{ typed() }, termsUrl => $url })->code, 200, 'the signer signs');
     is($terms->($made), $url, 'the audit trail has the URL');

@@ -130,7 +130,7 @@ subtest 'requests that are refused' => sub {
         [$with->(@image[0 .. 2], "$image[3]AAAA"), qr/./],
         [$with->(@image[0 .. 2], $image[3] . 'A' x 1_500_000), qr/1 MiB/],
         [{ action => 'refuse', reason => 'x' x 1001 }, qr/at most 1000/],
-        [{ action => 'refuse', reason => 5 }, qr/must be a text/]);
+        [{ action => 'refuse', reason => 5 }, qr/must be a string/]);
     my ($before, $files) = ($client->get("/signatures/$uuid")->body, scalar documents());
     is_error($ann->post(json => $_->[0]), 400, $_->[1]) for @rows;
     is_error($ann->post(body => '{', headers => { 'Content-Type' => 'application/json' }), 400, qr/JSON/);
