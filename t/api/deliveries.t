@@ -193,7 +193,7 @@ is_deeply({ %{ $call->{body} }, map { $_ => 0 } qw(webhookUrl) },
     { %{ ($receiver->received('/ok?x=1'))[0]{body} }, webhookUrl => 0 }, '… its body is otherwise the same');
 is(scalar(ended($submission, 2)), 2, 'the history has both calls');
 register(sent => undef);
-is_error($client->post("/webhooks/history/$event/redeliver"), 409, qr/no webhook URL/,
+is_error($client->post("/webhooks/history/$event/redeliver"), 409, qr/no longer has a webhook URL/,
     'without a URL a repetition is refused');
 is_error($client->post("/webhooks/history/$_/redeliver"), 404, 'Not found') for $submission->{uuid}, 'x';
 is(queued($submission->{uuid}), 2, 'no further call is made');
