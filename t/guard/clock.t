@@ -16,7 +16,7 @@ my %other = (
 );
 my $clocks = qr/apr_time_now|clock_gettime|gettimeofday|timespec_get|time(?=\(NULL\))/;
 my %found;
-for my $file (files('src/*/*.c', 'src/*/*.cc'), 'mod_sigreq.c') {
+for my $file (files('src/**/*.c', 'src/**/*.cc'), 'mod_sigreq.c') {
     my %used = map { $_ => 1 } code($file) =~ /\b($clocks)\b/g;
     $found{$file} = [sort keys %used] if %used;
 }

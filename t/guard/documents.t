@@ -40,7 +40,7 @@ for my $file (@documents) {
 cmp_ok($links, '>', 40, 'links were found');
 
 my $cited = 0;
-my @sources = (sources(), files('src/*/*.def', 'src/*/*.cc', 'src/store/*/*.sql', 'conf/sigreq.conf'),
+my @sources = (sources(), files('src/**/*.def', 'src/**/*.cc', 'src/store/*/*.sql', 'conf/sigreq.conf'),
     files('t/{api,page,ctl}/*.t', 't/unit/*.[ch]'));
 for my $file (@documents, @sources) {
     my $text = slurp($file) =~ s/\[[^]]*\]\([^)]*\)//gr;    # but for links, see above
@@ -52,7 +52,7 @@ for my $file (@documents, @sources) {
 cmp_ok($cited, '>', 30, 'names of documents were found');
 
 my %files;
-push @{ $files{ basename($_) } }, $_ for files('src/*/*.[ch]');
+push @{ $files{ basename($_) } }, $_ for files('src/**/*.[ch]');
 my ($table) = slurp('docs/glossary.md') =~ /^## Files that share a name\n(.*)/ms or BAIL_OUT('no table of files');
 my %told;
 for my $row (grep {/^\| `/} split /\n/, $table) {

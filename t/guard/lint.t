@@ -43,14 +43,14 @@ SKIP: {
 
 is(system('make', '-s', 'compile_commands.json'), 0, 'make compile_commands.json');
 my %compiled = map { $_ => 1 } slurp('compile_commands.json') =~ /"file"\s*:\s*"([^"]+)"/g;
-my @sources = files('mod_sigreq.c', 'src/*/*.c', 'src/*/*.cc', 't/{unit,tool,fuzz,speed}/*.c');
+my @sources = files('mod_sigreq.c', 'src/**/*.c', 'src/**/*.cc', 't/{unit,tool,fuzz,speed}/*.c');
 cmp_ok(scalar @sources, '>', 400, 'there are sources');
 is(join(' ', grep { !$compiled{$_} } @sources), '', '… and clang-tidy gets all of them');
 
 is(system("tools/lint nothing 2>/dev/null") >> 8, 2, 'an unknown check is an error');
 
 my (@found, @without);
-for my $file ('mod_sigreq.c', files('include/*.h', 'src/*/*.c', 'src/*/*.h', 'src/*/*.cc', 't/*/*.[ch]')) {
+for my $file ('mod_sigreq.c', files('include/*.h', 'src/**/*.c', 'src/**/*.h', 'src/**/*.cc', 't/*/*.[ch]')) {
     push @found, map {"$file: $_"} grep {/NOLINT/} split /\n/, slurp($file);
 }
 @without = grep { !/NOLINT(?:NEXTLINE)?\([a-z0-9-]+\): ./ } @found;

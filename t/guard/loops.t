@@ -48,7 +48,7 @@ for my $try (@tries) {
 is_deeply([faults_of('json_object_foreach_safe (object, n, key, value) json_object_del(object, key);')], [1], 'safe');
 
 my $all = 0;
-for my $file (files('src/*/*.c', 'src/*/*.cc', 'src/*/*.h', 'mod_sigreq.c', 't/unit/*.[ch]', 't/fuzz/*.[ch]')) {
+for my $file (files('src/**/*.c', 'src/**/*.cc', 'src/**/*.h', 'mod_sigreq.c', 't/unit/*.[ch]', 't/fuzz/*.[ch]')) {
     my ($loops, @faults) = faults_of(code($file));
     $all += $loops;
     is_deeply(\@faults, [], "$file changes nothing that its loops go on from") if $loops;

@@ -21,7 +21,7 @@ is_deeply(\%documented, \%defined, 'docs/metrics.md has every metric with its ty
 is(slurp('docs/metrics.md'), `tools/manual metrics`,
     'docs/metrics.md is up to date (tools/manual metrics >docs/metrics.md)');
 
-for my $file (files('src/*/*.c'), 'mod_sigreq.c') {
+for my $file (files('src/**/*.c'), 'mod_sigreq.c') {
     my $text = slurp($file);
     $tags{$1}{$file}++ while $text =~ /"(SR\d{4}):/g;
 }

@@ -10,7 +10,7 @@ use Test::More;
 my $sql =
     qr/\b(?:SELECT\s|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|(?:CREATE|ALTER|DROP)\s+(?:TABLE|INDEX|FUNCTION)|
     BEGIN\b|COMMIT\b|ROLLBACK\b|PRAGMA\b)/x;
-for my $file (files('src/*/*.c'), 'mod_sigreq.c') {
+for my $file (files('src/**/*.c'), 'mod_sigreq.c') {
     my @found = grep {/$sql/} code($file) =~ /"((?:[^"\\\n]|\\.)*)"/g;
     ok(!@found, "$file holds no SQL") or diag(join "\n", @found);
 }

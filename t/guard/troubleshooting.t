@@ -7,7 +7,7 @@ use Sigreq::Source qw(files slurp);
 use Test::More;
 
 my (%tags, %told);
-for my $file (files('src/*/*.c'), 'mod_sigreq.c') {
+for my $file (files('src/**/*.c'), 'mod_sigreq.c') {
     $tags{$_} = 1 for slurp($file) =~ /"(SR\d{4}):/g;
 }
 cmp_ok(scalar keys %tags, '>', 10, 'the tags were found');

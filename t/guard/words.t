@@ -12,7 +12,7 @@ my %instead = (
 my $words = join '|', sort keys %instead;
 my %other = map { ("src/model/$_" => 'he') } qw(languages.def language.c consent.c);    # Hebrew, Spanish
 my @files = (qw(README CHANGES src/README.md mod_sigreq.c conf/sigreq.conf), files('*.md', 'docs/*.md', 'docs/*/*.md'),
-    (map { files("src/*/*.$_") } qw(c cc h def)),
+    (map { files("src/**/*.$_") } qw(c cc h def)),
     files('src/store/*/*.sql', 'src/web/assets/js/*.js', 'src/web/assets/css/*.css'));
 cmp_ok(scalar @files, '>', 60, 'there are files');
 for my $file (@files) {

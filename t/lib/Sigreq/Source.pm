@@ -7,17 +7,19 @@ use warnings;
 use Exporter 'import';
 our @EXPORT_OK = qw(files slurp code sources);
 
-sub files {    # glob patterns, each of which must find something
+my @depths = map { '/*' x $_ . '/' } 1 .. 4;
+
+sub files {    # glob patterns, each of which must find something; ** stands for one folder or several
     my @found;
     for my $pattern (@_) {
-        my @some = grep {-f} glob $pattern;
+        my @some = grep {-f} map { glob } map { $pattern =~ s{/\*\*/}{$_}r } $pattern =~ m{/\*\*/} ? @depths : '';
         die "no file matches $pattern: the check is out of date\n" unless @some;
         push @found, @some;
     }
     return @found;
 }
 
-sub sources { files('src/*/*.c', 'src/*/*.h', 'mod_sigreq.c', 'include/*.h') }
+sub sources { files('src/**/*.c', 'src/**/*.h', 'mod_sigreq.c', 'include/*.h') }
 
 sub slurp { open my $file, '<', $_[0] or die "$_[0]: $!\n"; local $/; return scalar <$file> }
 
