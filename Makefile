@@ -50,12 +50,14 @@ FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(HT
          $(PDFD_CPPFLAGS) $(SIGND_CPPFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(PDFD_LIBS) $(SIGND_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS))
 
 SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c $(O)/sql_operations.c $(O)/sql_shapes.c
-LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/s3/*.c src/blobs/*.c src/store/*.c src/pdf/*.c src/jobs/*.c src/trust/*.c src/service/*.c) $(SQL_TABLES)
-MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/web/*.c src/conf/*.c src/run/*.c)
-PDFD_SRC := $(wildcard src/pdfd/*.c)
-PDFD_CXX := $(wildcard src/pdfd/*.cc)
-SIGND_SRC := $(wildcard src/signd/*.c)
-CTL_SRC  := $(wildcard src/ctl/*.c)
+sources = $(foreach i,$(1),$(wildcard src/$i/*.c))
+LIB_SRC  := $(call sources,base metrics model s3 blobs blobs/s3 store cms helper helper/client helper/check pdf verify \
+            signer trust authorities service service/* jobs) $(SQL_TABLES)
+MOD_SRC  := mod_sigreq.c $(call sources,http api web conf run httpd)
+PDFD_SRC := $(call sources,pdfd helper/main helper/main/*)
+PDFD_CXX := $(wildcard src/pdfd/*.cc src/helper/main/*/*.cc)
+SIGND_SRC := $(call sources,signd signer/main)
+CTL_SRC  := $(call sources,ctl)
 UNIT_SRC := $(wildcard t/unit/*.c)
 SPEED_SRC := $(wildcard t/speed/*.c)
 # libraries, and no programs: a PKCS#11 module, and another date

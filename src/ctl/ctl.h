@@ -12,7 +12,7 @@
 #define SR_CTL_H
 
 #include "blobs/blobs.h"
-#include "pdf/cms.h"
+#include "cms/cms.h"
 #include "store/store.h"
 
 typedef enum ctl_exit_t {

@@ -21,7 +21,7 @@
 #define SR_PDF_H
 
 #include "model/model.h"
-#include "pdf/cms.h"
+#include "cms/cms.h"
 #include "pdf/protocol.h"
 
 typedef struct sr_pdf_pool_t sr_pdf_pool_t;

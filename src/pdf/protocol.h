@@ -96,6 +96,7 @@
 #define SR_PDF_PROTOCOL_H
 
 #include "base/base.h"
+#include "cms/cms.h"
 
 #define SR_PDF_MAGIC 0x31525053u /* increase the digit ("SPR1") when the meaning of a message changes */
 #define SR_PDF_SOCKET 3          /* the descriptor of the worker's socket */
@@ -138,7 +139,7 @@
 
 /* Signature dictionaries reserve at most this number of bytes for a CMS with a timestamp, and for a document timestamp,
  * and two digits for each byte. The request for a signature names a smaller number ("room") if it gets no timestamp. */
-#define SR_PDF_CONTENTS_BYTES 16384
+#define SR_PDF_CONTENTS_BYTES SR_CMS_MAX_BYTES
 #define SR_PDF_CONTENTS_DIGITS ((apr_size_t)2 * SR_PDF_CONTENTS_BYTES)
 
 /* The text before the "<" of those digits is "/ByteRange", then this format, padded with spaces to the width, then
@@ -213,40 +214,6 @@ typedef enum sr_pdf_verdict_t {
 #define SR_PDF_VERDICT_NAMES                                                                                           \
     {                                                                                                                  \
         "accepted", "not-pdf", "password", "refused", "forbidden"                                                      \
-    }
-
-/* Limits of the proofs (certificates, OCSP responses and CRLs) of one document that count: all of them together, and
- * their number. Those above a limit are left out. OpenSSL needs up to 20 times this memory to decode them. */
-#define SR_CMS_MAX_PROOF_BYTES ((size_t)1 << 20)
-#define SR_CMS_MAX_PROOFS 1024
-
-#define SR_CMS_MAX_SERIAL 128 /* digits of the serial number of a certificate; RFC 5280 allows 40 */
-
-/* Names of the members of sr_cms_state_t and of sr_cms_trust_t, and the hash functions that are accepted. */
-#define SR_CMS_STATE_NAMES                                                                                             \
-    {                                                                                                                  \
-        "intact", "broken", "unchecked", NULL                                                                          \
-    }
-#define SR_CMS_TRUST_NAMES                                                                                             \
-    {                                                                                                                  \
-        "unknown", "trusted", "untrusted", "revoked", NULL                                                             \
-    }
-#define SR_CMS_HASH_NAMES                                                                                              \
-    {                                                                                                                  \
-        "SHA256", "SHA384", "SHA512", "SHA3-256", "SHA3-384", "SHA3-512", NULL                                         \
-    }
-#define SR_CMS_LEVEL_NAMES                                                                                             \
-    {                                                                                                                  \
-        "none", "B-B", "B-T", "B-LT", "B-LTA", NULL                                                                    \
-    }
-#define SR_CMS_STAMP_NAMES                                                                                             \
-    {                                                                                                                  \
-        "none", "valid", "broken", "untrusted", NULL                                                                   \
-    }
-/* The kinds of proofs, in the order of sr_cms_proof_kind_t. */
-#define SR_CMS_PROOF_NAMES                                                                                             \
-    {                                                                                                                  \
-        "certificate", "ocsp", "crl", NULL                                                                             \
     }
 
 #define SR_PDF_LIMITS_REASON "it could not be read within the limits"

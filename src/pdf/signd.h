@@ -20,7 +20,7 @@
 #ifndef SR_PDF_SIGND_H
 #define SR_PDF_SIGND_H
 
-#include "pdf/cms.h"
+#include "cms/cms.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.c: the operation "check": checks the signatures and timestamps of a document with src/pdf/judge.c. */
-#include "pdf/cms.h"
+/* check.c: the operation "check": checks the signatures and timestamps of a document with src/cms/judge.c. */
+#include "cms/cms.h"
 #include "pdfd/pdfd.h"
 
 #include <apr_encode.h>

@@ -3,8 +3,8 @@
 #ifndef SR_TRUST_PROOF_PRIVATE_H
 #define SR_TRUST_PROOF_PRIVATE_H
 
-#include "pdf/certificate.h"
-#include "pdf/revocation.h"
+#include "cms/certificate.h"
+#include "cms/revocation.h"
 #include "trust/proofs.h"
 
 /* --- proof_files.c */

@@ -13,7 +13,7 @@
 #ifndef SR_TRUST_PROOFS_H
 #define SR_TRUST_PROOFS_H
 
-#include "pdf/cms.h"
+#include "cms/cms.h"
 #include "trust/fetch.h"
 
 /* ------------------------------------------------------------------------------------------ proof_files.c */

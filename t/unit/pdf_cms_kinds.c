@@ -3,7 +3,7 @@
  * is said against a kind that is not checked here. OpenSSL's CMS cannot make all of them, so some are signatures of
  * P-256 that were changed. */
 #include "cms_make.h"
-#include "pdf/certificate.h"
+#include "cms/certificate.h"
 
 #include <apr_general.h>
 #include <openssl/cms.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_judge.c: levels, trust and timestamps of signatures that are checked together with the timestamps and proofs of
- * their document: each rule of src/pdf/judge.c and chain.c. The offsets stand for a file that does not exist:
+ * their document: each rule of src/cms/judge.c and chain.c. The offsets stand for a file that does not exist:
  *   signature … 100, proofs at 150, document timestamp … 200, later proofs at 250, the next timestamp … 300 */
 #include "proofs_make.h"
 #include "stamp_make.h"

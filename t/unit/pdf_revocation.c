@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_revocation.c: tests of src/pdf/revocation.c: which OCSP responses and CRLs prove something about a certificate.
+/* pdf_revocation.c: tests of src/cms/revocation.c: which OCSP responses and CRLs prove something about a certificate.
  */
 #include "proofs_make.h"
 

@@ -4,7 +4,7 @@
 #define SR_TEST_PROOFS_MAKE_H
 
 #include "cms_make.h"
-#include "pdf/revocation.h"
+#include "cms/revocation.h"
 
 #include <openssl/ocsp.h>
 #include <time.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* certificate.h: shared by the files about keys and certificates. It has the OpenSSL types, which pdf.h does not
- * expose. Private to src/pdf. */
-#ifndef SR_PDF_CERTIFICATE_H
-#define SR_PDF_CERTIFICATE_H
+/* certificate.h: shared by the files about keys and certificates. It has the OpenSSL types, which cms.h does not
+ * expose. Private to src/cms. */
+#ifndef SR_CMS_CERTIFICATE_H
+#define SR_CMS_CERTIFICATE_H
 
-#include "pdf/pdf.h"
+#include "cms/cms.h"
 
 #include <openssl/cms.h>
 #include <openssl/evp.h>

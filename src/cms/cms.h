@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cms.h: certificates and signatures, as part of pdf.h. certificate.c identity.c own.c issue.c arrange.c: keys
- * and certificates · former.c: those that a seal had before · cms.c: makes a signature · stamped.c: adds a timestamp ·
- * check.c, judge.c: check signatures, in a helper · match.c: compares the result with the document */
-#ifndef SR_PDF_CMS_H
-#define SR_PDF_CMS_H
+/* cms.h: certificates and signatures, by OpenSSL alone: all three programs use it.
+ *
+ * Sections: certificate.c, identity.c, own.c, issue.c, former.c, arrange.c (keys and certificates) · cms.c (makes a
+ * signature) · stamped.c (adds a timestamp) · judge.c (judges signatures; only a helper calls it) · match.c (compares
+ * the result with the document)
+ */
+#ifndef SR_CMS_H
+#define SR_CMS_H
 
-#include "pdf/protocol.h"
+#include "base/base.h"
 
 /* ------------------------------------------------------------------------------------------ certificate.c */
 typedef struct sr_cms_bytes_t {
@@ -37,7 +40,7 @@ sr_error_t *sr_cms_anchors_parse(sr_cms_anchors_t **anchors, const char *pem, ap
 /* --------------------------------------------------------------------------------------------- identity.c */
 #define SR_CMS_DIGEST_BYTES 32                 /* SHA-256 */
 #define SR_CMS_MAX_DIGEST 64                   /* SHA-512 */
-#define SR_CMS_MAX_BYTES SR_PDF_CONTENTS_BYTES /* size of one signature (DER) */
+#define SR_CMS_MAX_BYTES 16384 /* size of one signature with a timestamp, or of a document timestamp (DER) */
 
 typedef struct sr_cms_identity_t sr_cms_identity_t;
 /* Reads the identity with which documents are sealed. One PEM file contains the certificate and, after it, the
@@ -262,6 +265,40 @@ typedef struct sr_cms_context_t {
  * bytes. */
 #define SR_CMS_MAX_PROOF 2048
 #define SR_CMS_OTHER_DOCUMENT "the document is not the one that was signed"
+
+/* Limits of the proofs (certificates, OCSP responses and CRLs) of one document that count: all of them together, and
+ * their number. Those above a limit are left out. OpenSSL needs up to 20 times this memory to decode them. */
+#define SR_CMS_MAX_PROOF_BYTES ((size_t)1 << 20)
+#define SR_CMS_MAX_PROOFS 1024
+
+#define SR_CMS_MAX_SERIAL 128 /* digits of the serial number of a certificate; RFC 5280 allows 40 */
+
+/* Names of the members of sr_cms_state_t and of sr_cms_trust_t, and the hash functions that are accepted. */
+#define SR_CMS_STATE_NAMES                                                                                             \
+    {                                                                                                                  \
+        "intact", "broken", "unchecked", NULL                                                                          \
+    }
+#define SR_CMS_TRUST_NAMES                                                                                             \
+    {                                                                                                                  \
+        "unknown", "trusted", "untrusted", "revoked", NULL                                                             \
+    }
+#define SR_CMS_HASH_NAMES                                                                                              \
+    {                                                                                                                  \
+        "SHA256", "SHA384", "SHA512", "SHA3-256", "SHA3-384", "SHA3-512", NULL                                         \
+    }
+#define SR_CMS_LEVEL_NAMES                                                                                             \
+    {                                                                                                                  \
+        "none", "B-B", "B-T", "B-LT", "B-LTA", NULL                                                                    \
+    }
+#define SR_CMS_STAMP_NAMES                                                                                             \
+    {                                                                                                                  \
+        "none", "valid", "broken", "untrusted", NULL                                                                   \
+    }
+/* The kinds of proofs, in the order of sr_cms_proof_kind_t. */
+#define SR_CMS_PROOF_NAMES                                                                                             \
+    {                                                                                                                  \
+        "certificate", "ocsp", "crl", NULL                                                                             \
+    }
 
 /* One entry of the document security store (DSS), as DER. */
 typedef enum sr_cms_proof_kind_t { SR_CMS_PROOF_CERTIFICATE, SR_CMS_PROOF_OCSP, SR_CMS_PROOF_CRL } sr_cms_proof_kind_t;

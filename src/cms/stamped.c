@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stamped.c: adds a timestamp to a signature that is complete: PAdES baseline B-T (ETSI EN 319 142-1, 6.3). The token
  * stamps the signature value, and is an unsigned attribute, so the signature stays as it is. */
-#include "pdf/certificate.h"
+#include "cms/certificate.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* certificate.c: certificates as files and as text. Anybody may have written the names in a certificate, so they are
  * shown only as printable UTF-8 of limited length. */
-#include "pdf/certificate.h"
+#include "cms/certificate.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 /* revocation.c: judges one OCSP response or one CRL. OpenSSL parses them, verifies their signatures and judges the
  * scope of a CRL. Times are compared here, so that both kinds have the same rules, and so that a caller can judge a
  * proof at another time than now. */
-#include "pdf/revocation.h"
+#include "cms/revocation.h"
 
-#include "pdf/certificate.h"
+#include "cms/certificate.h"
 
 #include <openssl/err.h>
 #include <openssl/ocsp.h>

@@ -4,7 +4,7 @@
  * strict where lenient parsers have been attacked: exactly one signer, no embedded content, signed attributes, and only
  * zero bytes after the CMS. Anybody may have written these bytes, so this code only runs in a worker, never in the
  * process that has the key of the seal. */
-#include "pdf/judge.h"
+#include "cms/judge.h"
 
 #include <openssl/err.h>
 #include <openssl/ts.h>

@@ -2,7 +2,7 @@
 /* own.c: the own seals of organisations, in the folder of SigreqOrganizationSeals. Each has a folder that is named by
  * the uuid of the organisation, with the files that `sigreqctl seal` makes. A fault of one of them is noted in that
  * seal alone, so that it never stops the others. */
-#include "pdf/cms.h"
+#include "cms/cms.h"
 
 #include <dirent.h>
 #include <errno.h>

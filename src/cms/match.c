@@ -3,7 +3,7 @@
  * and whether a key of this service made it. The worker has read hostile bytes, so its claim is not enough. A key of
  * this service signs only attributes that this service made (cms.c), so no hostile bytes are parsed here. The public
  * key verifies the signature over the attribute bytes, which must contain the digest of the document. */
-#include "pdf/pdf.h"
+#include "cms/cms.h"
 
 #include <openssl/err.h>
 #include <openssl/evp.h>

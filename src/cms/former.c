@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* former.c: the certificates with which a seal has signed before its present one. `sigreqctl seal rotate` keeps them in
  * the folder `former`, beside the file of the present one; `sigreqctl org seal --rotate` does so for own seals. */
-#include "pdf/cms.h"
+#include "cms/cms.h"
 
 #include <dirent.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* arrange.c: the certificates that an authority has sent for a key. Authorities send them in any order, with a root or
  * without, in one file or in several that are joined. The file of a seal begins with the certificate of the key, and
  * each one is followed by that of its issuer. The root is left out, because validators use their own. */
-#include "pdf/certificate.h"
+#include "cms/certificate.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

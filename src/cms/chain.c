@@ -6,9 +6,9 @@
  * - A proof counts if its signer's certificate had not ended when the proof is known to exist. Somebody who gets that
  *   key later could make a proof with an earlier date.
  * - If two proofs disagree, the newer one counts. */
-#include "pdf/judge.h"
+#include "cms/judge.h"
 
-#include "pdf/revocation.h"
+#include "cms/revocation.h"
 
 #include <openssl/err.h>
 #include <openssl/x509v3.h>

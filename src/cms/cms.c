@@ -2,7 +2,7 @@
 /* cms.c: makes the signature of a PDF. OpenSSL's CMS_final always adds a signing-time, which PAdES forbids because a
  * PDF has the time in /M. So OpenSSL makes the signed attributes, and this file signs them. (ETSI EN 319 142-1, 6.3;
  * RFC 5652, 5.4; RFC 5035) */
-#include "pdf/certificate.h"
+#include "cms/certificate.h"
 
 #include <openssl/err.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* issue.c: makes a key and a request for a certificate, or a self-signed certificate, for the test environment, for
  * trials, and for operators who distribute their own certificate. The certificate contains nothing but a name. */
-#include "pdf/certificate.h"
+#include "cms/certificate.h"
 
 #include <openssl/ec.h>
 #include <openssl/pem.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* identity.c: loads the certificate and the key that seal documents. Every defect that would make validators refuse the
  * signatures is found here, before httpd answers its first request, and reported in one line. */
-#include "pdf/certificate.h"
+#include "cms/certificate.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

@@ -5,7 +5,7 @@
  *
  * The levels say what the file has, without regard to trust. For them each timestamp that is intact counts, and the
  * roots that the file contains count as anchors. */
-#include "pdf/judge.h"
+#include "cms/judge.h"
 
 #include <openssl/err.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* judge.h: from the bytes of a CMS to a judgement. check.c takes a CMS apart and checks its signature, chain.c finds
  * its chain and what proves that nothing in it was revoked, and judge.c combines the signatures and timestamps of a
- * document. All of this runs in a worker. Private to src/pdf. */
-#ifndef SR_PDF_JUDGE_H
-#define SR_PDF_JUDGE_H
+ * document. All of this runs in a worker. Private to src/cms. */
+#ifndef SR_CMS_JUDGE_H
+#define SR_CMS_JUDGE_H
 
-#include "pdf/certificate.h"
+#include "cms/certificate.h"
 
 #include <apr_hash.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* revocation.h: judges one OCSP response or one CRL, without any network. The fetching of proofs (src/trust) and the
  * checks of signatures in a helper (check.c) use the same judgement. */
-#ifndef SR_PDF_REVOCATION_H
-#define SR_PDF_REVOCATION_H
+#ifndef SR_CMS_REVOCATION_H
+#define SR_CMS_REVOCATION_H
 
-#include "pdf/cms.h"
+#include "cms/cms.h"
 
 #include <openssl/x509.h>
 
