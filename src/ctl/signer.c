@@ -2,7 +2,7 @@
 /* signer.c: has sigreq-signd make a request for a certificate of a key in a token. sigreqctl itself opens no PKCS#11
  * module. The PIN is read by that process from a file, so it is on no command line and in no environment. */
 #include "ctl/ctl.h"
-#include "pdf/signd.h"
+#include "signer/protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,7 @@
 #include "conf/conf.h"
 #include "jobs/jobs.h"
 #include "pdf/pdf.h"
-#include "pdf/signd.h"
+#include "signer/protocol.h"
 #include "store/store.h"
 #include "trust/proofs.h"
 #include "trust/timestamp.h"
@@ -108,7 +108,7 @@ void sr_run_own_measure(void);
 const apr_array_header_t *sr_run_own_child_init(sr_signd_t *signd);
 
 /* ------------------------------------------------------------------------------------------------- signd.c */
-/* post_config: starts the signer process (pdf/signd.h) with `setup`, a JSON object in `pconf`, and waits for its
+/* post_config: starts the signer process (signer/protocol.h) with `setup`, a JSON object in `pconf`, and waits for its
  * answer. The parent starts it again when it dies. Returns the fault, and then there is no process; or NULL. */
 const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_rec *main_server, json_t *setup);
 /* check_config: checks the pair of one seal, or the next one, by a process that ends after its answer, and tries no

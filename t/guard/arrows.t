@@ -26,7 +26,7 @@ my %allowed = (
     web     => [qw(http service model base embed)],
     run     => [qw(jobs conf store blobs s3 pdf trust model metrics base)],
     pdfd    => [qw(base pdf/protocol.h pdf/cms.h model/existing.h model/report.h model/warnings.h)],
-    signd   => [qw(pdf/signd.h pdf/cms.h base)],
+    signd   => [qw(signer/protocol.h pdf/cms.h base)],
     ctl     => [qw(jobs service store blobs s3 pdf trust model metrics base)],
     ''      => [qw(conf run api web http metrics base service/setup.h)],             # mod_sigreq.c
 );

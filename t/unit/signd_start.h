@@ -3,7 +3,7 @@
 #ifndef SR_TEST_SIGND_START_H
 #define SR_TEST_SIGND_START_H
 
-#include "pdf/signd.h"
+#include "signer/protocol.h"
 
 #include <fcntl.h>
 #include <signal.h>

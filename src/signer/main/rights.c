@@ -3,7 +3,7 @@
  * processes. With a key in a token it keeps files and sockets. Nobody but root can read its memory, and there is no
  * core file of it. */
 #include "base/confine.h"
-#include "signd/seals.h"
+#include "signer/main/seals.h"
 
 #include <errno.h>
 #include <grp.h>

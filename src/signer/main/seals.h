@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seals.h: sigreq-signd, the process that holds the keys of the seals. Only children of httpd can talk to it
- * (pdf/signd.h has the protocol). It signs digests of documents, and reads nothing that others have written except its
+ * (signer/protocol.h has the protocol). It signs digests of documents, and reads nothing that others have written except its
  * requests of fixed layout.
  *
  * Sections: seals.c · serve.c · rights.c */
 #ifndef SR_SIGND_SEALS_H
 #define SR_SIGND_SEALS_H
 
-#include "pdf/signd.h"
+#include "signer/protocol.h"
 
 /* ------------------------------------------------------------------------------------------------ seals.c */
 typedef struct sr_signd_keys_t sr_signd_keys_t;

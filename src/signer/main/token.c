@@ -6,8 +6,8 @@
  *
  * A thread whose signature has failed waits for the first attempt and then tries once more. While the key is broken,
  * requests fail at once. Each signature is verified with the certificate before it is returned. */
-#include "signd/token.h"
-#include "signd/module.h"
+#include "signer/main/token.h"
+#include "signer/main/module.h"
 
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>

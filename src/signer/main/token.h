@@ -4,7 +4,7 @@
 #ifndef SR_SIGND_TOKEN_H
 #define SR_SIGND_TOKEN_H
 
-#include "pdf/signd.h"
+#include "signer/protocol.h"
 
 /* ------------------------------------------------------------------------------------------------ token.c */
 /* Takes `setup`, the JSON object that run/signd.c makes: "module" is the path of the PKCS#11 module, "pin" that of the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module.c: finds a token and a key in it, and signs with it, by a PKCS#11 module (2.40). */
-#include "signd/module.h"
+#include "signer/main/module.h"
 
 #include <dlfcn.h>
 #include <openssl/core_names.h>

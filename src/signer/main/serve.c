@@ -2,8 +2,8 @@
 /* serve.c: takes connections from the door, and answers their requests. All threads wait for one epoll. A descriptor is
  * served by one thread at a time (EPOLLONESHOT), and a thread never waits for a client: a client that does not read its
  * responses loses its connection. */
-#include "signd/seals.h"
-#include "signd/token.h"
+#include "signer/main/seals.h"
+#include "signer/main/token.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -8,8 +8,8 @@
  * Keys in tokens (token.c) are opened after it has given up its rights, because the module of a token is code of
  * others. For `httpd -t` the process ends after the answer. sigreqctl starts it to make a request for a certificate of
  * such a key, with the rights of the caller. */
-#include "signd/seals.h"
-#include "signd/token.h"
+#include "signer/main/seals.h"
+#include "signer/main/token.h"
 
 #include <apr_general.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pin.c: the PIN of the tokens, and the record of the attempts to log in with it. */
-#include "signd/module.h"
+#include "signer/main/module.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signd.c: the client of sigreq-signd (signd.h) in a child of httpd. A request that gets no response is sent again on
+/* client.c: the client of sigreq-signd (protocol.h) in a child of httpd. A request that gets no response is sent again on
  * another connection until its time is over: a signature that is made twice does no harm. So requests survive a new
  * start of the process. */
-#include "pdf/signd.h"
+#include "signer/protocol.h"
 
 #include <errno.h>
 #include <poll.h>

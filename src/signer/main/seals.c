@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seals.c: the keys, and the answers to requests. The signed attributes of a seal differ only in the digest of the
  * document. So they are made once, when the key is loaded, and the digest is inserted for each signature. */
-#include "signd/seals.h"
-#include "signd/token.h"
+#include "signer/main/seals.h"
+#include "signer/main/token.h"
 
 #include <apr_hash.h>
 #include <stdio.h>

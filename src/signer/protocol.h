@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signd.h: the protocol of sigreq-signd, the process that holds the keys of the seals, and its client. signd.c is the
- * client; src/signd is the program.
+/* protocol.h: the protocol of sigreq-signd, the process that holds the keys of the seals, and its client. client.c is the
+ * client; signer/main is the program.
  *
  * httpd's parent makes a pair of sockets, the door, before it starts the program. The program has one end. The other
  * end is inherited by the children of httpd. No socket has a name, so no other process can talk to the program. A child
@@ -17,8 +17,8 @@
  * CERTIFICATES returns the certificates of a seal, or of the next one, as PEM text. It is empty if there is none. Own
  * seals of organisations share one number: SIGN finds the key by the certificate alone, and CERTIFICATES has the 32
  * digits of the organisation's uuid in the place of the certificate's SHA-256. */
-#ifndef SR_PDF_SIGND_H
-#define SR_PDF_SIGND_H
+#ifndef SR_SIGNER_PROTOCOL_H
+#define SR_SIGNER_PROTOCOL_H
 
 #include "cms/cms.h"
 
@@ -33,7 +33,7 @@
 #define SR_SIGND_MAX_SIGNED ((apr_size_t)4096) /* a response to SIGN */
 #define SR_SIGND_DOOR 3                        /* descriptor of sigreq-signd: requests to be served */
 #define SR_SIGND_SETUP 4                       /* its configuration, and the answer to it */
-#define SR_SIGND_TRIES 5                       /* a file in memory: which PINs were tried (src/signd/pin.c) */
+#define SR_SIGND_TRIES 5                       /* a file in memory: which PINs were tried (src/signer/main/pin.c) */
 #define SR_SIGND_SEALS 2                       /* by sr_environment_t */
 #define SR_SIGND_PRODUCTION 1                  /* SR_PRODUCTION of sr_environment_t */
 #define SR_SIGND_NEXT 2                        /* after them: the next certificate of production */
@@ -80,7 +80,7 @@ static inline void sr_signd_organization(unsigned char *digits, const char *uuid
         if (*uuid != '-') digits[i++] = (unsigned char)*uuid;
 }
 
-/* ------------------------------------------------------------------------------------------------ signd.c */
+/* ----------------------------------------------------------------------------------------------- client.c */
 typedef struct sr_signd_t sr_signd_t;
 /* Makes the client of a child of httpd. It keeps up to `connections` connections. When all of them are in use, callers
  * wait in a queue of limited length. A request and the wait before it take at most `timeout`. Connections that

@@ -5,7 +5,7 @@
 #ifndef SR_SIGND_MODULE_H
 #define SR_SIGND_MODULE_H
 
-#include "pdf/signd.h"
+#include "signer/protocol.h"
 
 #include <p11-kit/pkcs11.h>
 #include <p11-kit/uri.h>
