@@ -21,8 +21,8 @@
 #include "pdf/pdf.h"
 #include "signer/protocol.h"
 #include "store/store.h"
-#include "trust/proofs.h"
-#include "trust/timestamp.h"
+#include "authorities/proofs.h"
+#include "authorities/timestamp.h"
 
 /* ---------------------------------------------------------------------------------------------- database.c */
 /* pre_config, post_config: registers and creates the mutex that lets one process at a time write to SQLite. */

@@ -7,8 +7,8 @@
 #include "pdf/pdf.h"
 #include "service/service.h"
 #include "store/store.h"
-#include "trust/proofs.h"
-#include "trust/timestamp.h"
+#include "authorities/proofs.h"
+#include "authorities/timestamp.h"
 
 /* A bounded cache of a process (recent.c). */
 typedef struct sr_recent_t sr_recent_t;

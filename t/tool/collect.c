@@ -6,7 +6,7 @@
  *
  * FOLDER is that of SigreqProofs. It collects for all chains that somebody has asked for and that end at AUTHORITIES,
  * and for the chain of a seal that ends at ANCHORS. All of them are PEM files. Exit status 1 if a proof is missing. */
-#include "trust/proofs.h"
+#include "authorities/proofs.h"
 
 #include <apr_general.h>
 #include <curl/curl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trust_fetch.c: tests of src/trust/fetch.c against a server of a few lines: what is sent, the limits, connections that
+/* trust_fetch.c: tests of src/authorities/fetch.c against a server of a few lines: what is sent, the limits, connections that
  * are kept, and several requests at the same time. */
 #include "tap.h"
-#include "trust/fetch.h"
+#include "authorities/fetch.h"
 
 #include <apr_general.h>
 #include <arpa/inet.h>

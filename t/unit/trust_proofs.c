@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trust_proofs.c: tests of src/trust/proof_*.c: which proofs a chain gets, when they are fetched again, what is never
+/* trust_proofs.c: tests of src/authorities/proof_*.c: which proofs a chain gets, when they are fetched again, what is never
  * taken, and what other processes read. A table stands for the network. */
 #include "proofs_make.h"
-#include "trust/proofs.h"
+#include "authorities/proofs.h"
 
 #include <apr_general.h>
 #include <sys/wait.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trust_timestamp.c: tests of src/trust/timestamp.c and rfc3161.c, and of src/cms/stamped.c, with the timestamp
+/* trust_timestamp.c: tests of src/authorities/timestamp.c and rfc3161.c, and of src/cms/stamped.c, with the timestamp
  * authority t/tool/tsa: which authority is asked, what becomes of several digests, the chain of a token, and how much
  * room a signature has. t/api/timestamp.t has what an authority can do wrong. */
 #include "cms_make.h"
-#include "trust/timestamp.h"
+#include "authorities/timestamp.h"
 
 #include <apr_general.h>
 #include <curl/curl.h>

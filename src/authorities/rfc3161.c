@@ -2,7 +2,7 @@
 /* rfc3161.c: queries to timestamp authorities, and the checks of what they answer (RFC 3161, 2.4.2). A token that is
  * wrong would ruin a signature silently, and can never be replaced. So everything that a validator will check later is
  * checked before a token is used, and its time is compared with the clock of this host. */
-#include "trust/rfc3161.h"
+#include "authorities/rfc3161.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

@@ -5,7 +5,7 @@
 
 #include "cms/certificate.h"
 #include "cms/revocation.h"
-#include "trust/proofs.h"
+#include "authorities/proofs.h"
 
 /* --- proof_files.c */
 /* A file that is in use is written again after this time. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rfc3161.h: one query to a timestamp authority, and the checks of its response. Private to src/trust. */
+/* rfc3161.h: one query to a timestamp authority, and the checks of its response. Private to src/authorities. */
 #ifndef SR_TRUST_RFC3161_H
 #define SR_TRUST_RFC3161_H
 
 #include <openssl/ts.h>
 
-#include "trust/timestamp.h"
+#include "authorities/timestamp.h"
 
 /* A query that asks for a timestamp of `digest`, with a nonce of its own. */
 typedef struct sr_token_query_t {

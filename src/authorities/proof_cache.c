@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proof_cache.c: the sets of proofs in the memory of a process. A set that is in use stays until its last user has
  * ended, also after a newer one has replaced it. */
-#include "trust/proof_private.h"
+#include "authorities/proof_private.h"
 
 #include <apr_hash.h>
 #include <apr_thread_mutex.h>

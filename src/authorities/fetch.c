@@ -2,7 +2,7 @@
 /* fetch.c: requests by libcurl, several at a time. A multi handle keeps the connections that its transfers have used,
  * and belongs to one thread at a time. So a fetcher has a stack of idle multi handles: the one that was used last,
  * whose connections are most likely still open, is taken first. */
-#include "trust/fetch.h"
+#include "authorities/fetch.h"
 #include "base/curl.h"
 
 #include <apr_thread_mutex.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proof_item.c: one OCSP response or one CRL: reads it from the folder, and fetches it when that is due. It is fetched
  * again after half of the time that was left when it was fetched. If that fails, the old one serves until its end. */
-#include "trust/proof_private.h"
+#include "authorities/proof_private.h"
 
 #include <apr_base64.h>
 #include <apr_hash.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proof_collect.c: collects the proofs of a chain. Each certificate below the anchor needs one: an OCSP response, or
  * else a CRL. If the first one cannot be used, the next one is tried. */
-#include "trust/proof_private.h"
+#include "authorities/proof_private.h"
 
 #include <string.h>
 

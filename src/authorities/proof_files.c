@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proof_files.c: the folder of proofs. A file is written beside the old one and renamed, so a reader finds the old or
  * the new one. */
-#include "trust/proof_private.h"
+#include "authorities/proof_private.h"
 
 #include <dirent.h>
 #include <errno.h>

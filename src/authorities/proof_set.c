@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proof_set.c: the proofs of one chain as a file: the names and hashes of its proofs, and its certificates. */
-#include "trust/proof_private.h"
+#include "authorities/proof_private.h"
 
 #include <apr_base64.h>
 #include <string.h>

@@ -2,13 +2,13 @@
 /* timestamp.c: asks the timestamp authorities in their order. All digests are sent to an authority at the same time, so
  * that a transition waits for one round trip. An authority that fails again and again is skipped for a while, because
  * each signer of an outage would wait for its time limit otherwise. */
-#include "trust/timestamp.h"
+#include "authorities/timestamp.h"
 
 #include <apr_atomic.h>
 #include <apr_uri.h>
 #include <string.h>
 
-#include "trust/rfc3161.h"
+#include "authorities/rfc3161.h"
 
 #define ANSWER_MOST ((apr_size_t)64 << 10)
 #define CONNECT_LEAST APR_USEC_PER_SEC /* the time limit of connecting is at least this, or a third of the whole */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ending.c: until when a timestamp proves something: the end of the certificate that made it, or of the algorithms with
  * which it was made, if that is earlier. Before that, another timestamp must prove that it was valid. */
-#include "trust/timestamp.h"
+#include "authorities/timestamp.h"
 
 #include <openssl/pkcs7.h>
 #include <openssl/x509.h>

@@ -5,7 +5,7 @@
 #define SR_TRUST_TIMESTAMP_H
 
 #include "metrics/metrics.h"
-#include "trust/fetch.h"
+#include "authorities/fetch.h"
 
 #define SR_TIMESTAMP_AUTHORITIES 8 /* the most that can be configured */
 #define SR_TIMESTAMP_DIGEST 32     /* bytes of a SHA-256, which is what is stamped */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proof_chain.c: the chain of a certificate, and where its certificates say that proofs are. */
-#include "trust/proof_private.h"
+#include "authorities/proof_private.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

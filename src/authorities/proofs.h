@@ -14,7 +14,7 @@
 #define SR_TRUST_PROOFS_H
 
 #include "cms/cms.h"
-#include "trust/fetch.h"
+#include "authorities/fetch.h"
 
 /* ------------------------------------------------------------------------------------------ proof_files.c */
 /* Tries to become the process of this machine that collects (SR_PROOF_COLLECTS), or the one that archives. The lock
