@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c: sigreqctl verify: checks the signatures of a PDF and prints the result as text, or as JSON for scripts. */
 #include "ctl/ctl.h"
-#include "pdf/pdf.h"
+#include "verify/verify.h"
 
 #include <errno.h>
 #include <fcntl.h>

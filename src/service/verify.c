@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c: checks the signatures of a document, and whether the caller has this document. Nothing is stored. */
 #include "service/private.h"
+#include "verify/verify.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef SR_TEST_CMS_MAKE_H
 #define SR_TEST_CMS_MAKE_H
 
-#include "pdf/pdf.h"
+#include "verify/verify.h"
 #include "tap.h"
 
 #include <openssl/ec.h>

@@ -4,7 +4,7 @@
 #ifndef SR_TEST_PDF_HELP_H
 #define SR_TEST_PDF_HELP_H
 
-#include "pdf/pdf.h"
+#include "verify/verify.h"
 #include "pdf_make.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* checked.c: has a worker check the signatures of a document. They are as hostile as the document, and OpenSSL in this
  * process has the key of the seal, so they are not parsed here. The response is validated as untrusted input. */
-#include "pdf/checked.h"
+#include "verify/checked.h"
 #include "cms/certificate.h"
 #include "pdf/listing.h"
 #include "pdf/worker.h"

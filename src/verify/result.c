@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result.c: the result of sr_pdf_verify as JSON. The API responds with it, and sigreqctl prints it. */
-#include "pdf/pdf.h"
+#include "verify/verify.h"
 
 const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* checked.h: the request "check" and its response, in which a worker reports on signatures. Private to src/pdf. */
+/* checked.h: the request "check" and its response, in which a worker reports on signatures. Private to src/verify. */
 #ifndef SR_PDF_CHECKED_H
 #define SR_PDF_CHECKED_H
 
-#include "pdf/pdf.h"
+#include "verify/verify.h"
 
 /* Asks a new worker, which reads nothing else, for the results of sr_cms_check_all. `signatures` is an array of
  * {"der":base64,"length":n,"covers":n,"refuted":true}, and `proofs` one of {"kind":"ocsp","at":n,"der":base64}, or
