@@ -3,7 +3,7 @@
  * It changes nothing. The options --mail, --webhook and --ask-timestamp send something. */
 #include "ctl/ctl.h"
 #include "jobs/jobs.h"
-#include "pdf/pdf.h"
+#include "cms/cms.h"
 #include "store/schema.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
  * the one that belongs to seal.crt; then seal.crt is replaced, and then seal.key. Whatever a crash leaves, seal.crt and
  * seal.key are a pair, and the command can be repeated. */
 #include "ctl/ctl.h"
-#include "pdf/pdf.h"
+#include "cms/cms.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * readable only by its owner and never overwrites an existing one, because nothing can be sealed with a certificate
  * whose key is lost. rotation.c has the other commands. */
 #include "ctl/ctl.h"
-#include "pdf/pdf.h"
+#include "cms/cms.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -427,7 +427,7 @@ typedef struct sr_completion_t {
 /* Returns the language of most signers if that is not English, else English. The language of a signer is that of
  * their locale, else that of the text that they accepted. */
 const sr_language_t *sr_completion_language(const sr_submission_t *submission);
-/* Returns the content of the certificate of completion, as the request that src/pdf/pdf.h (compose.c) describes. New
+/* Returns the content of the certificate of completion, as the request that src/helper/pdf.h (compose.c) describes. New
  * reference. */
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* catalog.c: rewrites the catalog and the form of a document, when fields or validation data are added to it. What is
- * added comes last, so that the client can check it (src/pdf/prepared.c, dss.c and archived.c). */
+ * added comes last, so that the client can check it (src/helper/check/prepared.c, dss.c and archived.c). */
 #include "pdfd/pdfd.h"
 
 #include <string.h>

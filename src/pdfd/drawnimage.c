@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drawnimage.c: draws the uploaded image of a signed document again. It reads the image object, followed by its mask if
  * it has one, only in the form in which image.c writes them. It uses no more pixels than the place can show. */
-#include "pdf/protocol.h"
+#include "helper/protocol.h"
 #include "pdfd/marks.h"
 #include "pdfd/drawing.h"
 #include "pdfd/scan.h"

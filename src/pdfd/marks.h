@@ -3,7 +3,7 @@
 #ifndef SR_PDFD_MARKS_H
 #define SR_PDFD_MARKS_H
 
-#include "pdf/protocol.h"
+#include "helper/protocol.h"
 #include "pdfd/canvas.h"
 
 /* Draws a rectangle with a colour, 0xRRGGBB. This function and the following ones draw nothing if `canvas` is NULL. */

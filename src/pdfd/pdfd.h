@@ -26,7 +26,7 @@
 #include "model/existing.h"
 #include "model/report.h"
 #include "model/warnings.h"
-#include "pdf/protocol.h"
+#include "helper/protocol.h"
 
 #include <qpdf/qpdf-c.h>
 

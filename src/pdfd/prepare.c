@@ -9,7 +9,7 @@
  * has. So would structure elements and a tab order, which are only added to a document without signatures.
  *
  * Empty signature fields of the document are repeated unchanged, so that the check of the filled fields
- * (src/pdf/filled.c) need not read the document.
+ * (src/helper/check/filled.c) need not read the document.
  */
 #include "pdfd/pdfd.h"
 

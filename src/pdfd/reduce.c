@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduce.c: the operation "reduce" makes a small image of a signature that takes many bytes: an uploaded image, or a
  * drawing with many points. The result is an image object and its mask, in the form in which image.c writes them. */
-#include "pdf/protocol.h"
+#include "helper/protocol.h"
 #include "pdfd/marks.h"
 #include "pdfd/pdfd.h"
 

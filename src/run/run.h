@@ -18,7 +18,7 @@
 #include "blobs/blobs.h"
 #include "conf/conf.h"
 #include "jobs/jobs.h"
-#include "pdf/pdf.h"
+#include "helper/pdf.h"
 #include "signer/protocol.h"
 #include "store/store.h"
 #include "authorities/proofs.h"

@@ -4,7 +4,7 @@
 #define SR_SERVICE_SETUP_H
 
 #include "blobs/blobs.h"
-#include "pdf/pdf.h"
+#include "helper/pdf.h"
 #include "service/service.h"
 #include "store/store.h"
 #include "authorities/proofs.h"

@@ -3,8 +3,8 @@
  * process has the key of the seal, so they are not parsed here. The response is validated as untrusted input. */
 #include "verify/checked.h"
 #include "cms/certificate.h"
-#include "pdf/listing.h"
-#include "pdf/worker.h"
+#include "helper/client/listing.h"
+#include "helper/client/worker.h"
 
 #include <apr_encode.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * gap signs this digest. A signature is "whole" if it covers the size of the file, so anything that is appended ends
  * that. */
 #include "verify/checked.h"
-#include "pdf/listing.h"
+#include "helper/client/listing.h"
 
 #include <apr_encode.h>
 #include <openssl/crypto.h>

@@ -7,7 +7,7 @@
 #ifndef SR_VERIFY_H
 #define SR_VERIFY_H
 
-#include "pdf/pdf.h"
+#include "helper/pdf.h"
 
 /* ----------------------------------------------------------------------------------------------- verify.c */
 typedef struct sr_pdf_found_t {

@@ -2,7 +2,7 @@
 /* cms.c: the CMS of a foreign signature, as it is checked for POST /verify. Any bytes have a result, and a result that
  * is not intact has a reason. Nothing is ours or trusted here. The bytes are also tried as proofs of a DSS. */
 #include "fuzz.h"
-#include "pdf/pdf.h"
+#include "helper/pdf.h"
 
 #include <openssl/evp.h>
 

@@ -4,7 +4,7 @@
  * how many bytes go, how many come. Whatever httpd accepts of it leaves pages, their contents and the rest of the
  * document as they were. Linked with --wrap=sr_pdf_put. */
 #include "../unit/pdf_make.h"
-#include "pdf/worker.h"
+#include "helper/client/worker.h"
 #include "pdfd.h"
 
 #include <sys/mman.h>

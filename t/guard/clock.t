@@ -11,7 +11,7 @@ my %other = (
     'src/base/time.c'    => [qw(apr_time_now clock_gettime)],    # the clocks
     'src/run/metrics.c'  => [qw(apr_time_now)],                  # compared with r->request_time, which httpd sets
     'src/pdfd/limits.c'  => [qw(clock_gettime)],                 # processor time
-    'src/pdf/worker.c'   => [qw(clock_gettime)],                 # processor time of a worker
+    'src/helper/client/worker.c'   => [qw(clock_gettime)],                 # processor time of a worker
     'src/base/confine.c' => [qw(clock_gettime gettimeofday)],    # names of system calls
 );
 my $clocks = qr/apr_time_now|clock_gettime|gettimeofday|timespec_get|time(?=\(NULL\))/;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sign.c: signs a PDF as the service does, for tests: sign HELPER CERTIFICATE KEY IN OUT NAME…
  * The document is prepared once for all signers, and filled and sealed for each in turn, on 2026-11-20. */
-#include "pdf/pdf.h"
+#include "helper/pdf.h"
 
 #include <apr_general.h>
 #include <fcntl.h>

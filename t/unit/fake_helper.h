@@ -4,7 +4,7 @@
 #ifndef FAKE_HELPER_H
 #define FAKE_HELPER_H
 
-#include "pdf/protocol.h"
+#include "helper/protocol.h"
 #include "pdf_help.h"
 
 #include <sys/stat.h>

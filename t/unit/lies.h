@@ -5,7 +5,7 @@
 #ifndef SR_TEST_LIES_H
 #define SR_TEST_LIES_H
 
-#include "pdf/protocol.h"
+#include "helper/protocol.h"
 #include "pdf_make.h"
 
 #include <fcntl.h>

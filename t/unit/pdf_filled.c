@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_filled.c: what is told of an update with one signature (src/pdf/filled.c): that of Ann, who has two fields, is
+/* pdf_filled.c: what is told of an update with one signature (src/helper/check/filled.c): that of Ann, who has two fields, is
  * taken, and each change of it is refused for its reason. pdf_lies.c has the true helper. */
-#include "pdf/appended.h"
-#include "pdf/protocol.h"
+#include "helper/check/appended.h"
+#include "helper/protocol.h"
 #include "tap.h"
 #include "updates.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_idle.c: workers that are kept after a request, against the real sigreq-pdfd: they answer later requests of their
  * scope and no others, they are few, and they are ended when they are worn out, old or not to be trusted. */
-#include "pdf/worker.h"
+#include "helper/client/worker.h"
 #include "pdf_help.h"
 
 static apr_pool_t *root;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_permits.c: who gets a permit of the pool (pdf/pool.c), and what a forked process leaves alone. A request of an
+/* pdf_permits.c: who gets a permit of the pool (helper/client/pool.c), and what a forked process leaves alone. A request of an
  * HTTP request that already has a worker goes first, and no permit stays free while a thread waits for one. */
-#include "pdf/worker.h"
+#include "helper/client/worker.h"
 #include "pdf_help.h"
 
 #define LONG (120 * 1000 * HELP_MS) /* a thread that waits so long was not woken */

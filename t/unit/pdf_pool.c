@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_pool.c: the pool of helper processes against the real sigreq-pdfd: a worker for each document, forked from a
  * template, replaced when it dies, killed when it hangs, and nothing of any of them left behind. */
-#include "pdf/worker.h"
+#include "helper/client/worker.h"
 #include "pdf_help.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_preflight.c: what is asked of the helpers about the documents of a creation, and for how long: with the
  * helper itself, with one that is slow, with none. The API's tests have the rest (t/api/prove.t). */
-#include "pdf/worker.h"
+#include "helper/client/worker.h"
 #include "pdf_help.h"
 #include "service/uploads.h"
 #include "store.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* updates.h: updates as they are read (pdf/appended.h), made of texts, and with one object changed. */
+/* updates.h: updates as they are read (helper/check/appended.h), made of texts, and with one object changed. */
 #ifndef SR_TEST_UPDATES_H
 #define SR_TEST_UPDATES_H
 
-#include "pdf/appended.h"
+#include "helper/check/appended.h"
 
 #include <apr_strings.h>
 #include <stdio.h>

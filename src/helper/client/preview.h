@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preview.h: shared by preview.c and seal.c: how a signature is put into a request. Private to src/pdf. */
+#ifndef SR_PDF_PREVIEW_H
+#define SR_PDF_PREVIEW_H
+
+#include "helper/pdf.h"
+
+/* Adds "ink", "text" or "image" to the request, and "captions" if there are any. */
+void sr_pdf_signature_ask(json_t *request, const sr_pdf_signature_t *signature, apr_pool_t *pool);
+/* Returns the reason to refuse the signature without asking a worker, or NULL. */
+const char *sr_pdf_signature_fault(const sr_pdf_signature_t *signature);
+
+#endif
