@@ -51,12 +51,12 @@ FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(HT
 
 SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c $(O)/sql_operations.c $(O)/sql_shapes.c
 sources = $(foreach i,$(1),$(wildcard src/$i/*.c))
-LIB_SRC  := $(call sources,base metrics model s3 blobs blobs/s3 store cms helper helper/client helper/check pdf verify \
-            signer trust authorities service service/* jobs) $(SQL_TABLES)
+LIB_SRC  := $(call sources,base metrics model s3 blobs blobs/s3 store cms helper helper/client helper/check verify \
+            signer authorities service service/* jobs) $(SQL_TABLES)
 MOD_SRC  := mod_sigreq.c $(call sources,http api web conf run httpd)
-PDFD_SRC := $(call sources,pdfd helper/main helper/main/*)
-PDFD_CXX := $(wildcard src/pdfd/*.cc src/helper/main/*/*.cc)
-SIGND_SRC := $(call sources,signd signer/main)
+PDFD_SRC := $(call sources,helper/main helper/main/*)
+PDFD_CXX := $(wildcard src/helper/main/*/*.cc)
+SIGND_SRC := $(call sources,signer/main)
 CTL_SRC  := $(call sources,ctl)
 UNIT_SRC := $(wildcard t/unit/*.c)
 SPEED_SRC := $(wildcard t/speed/*.c)
@@ -129,14 +129,15 @@ $(O)/sigreqctl: $(call obj,$(CTL_SRC)) $(O)/libsigreq.a $(O)/flags
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
 $(O)/t/pdf_seal_pixels $(O)/t/pdf_mark $(O)/t/pdf_reduced: UNIT_LIBS := $(IMAGE_LIBS)
 # the comparison of revisions, without a process for each
-$(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc defaults.cc widgets.cc uses.cc entries.cc revision.cc covers.c xref.c tidy.c))
+$(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: $(call obj,$(filter-out %/proofs.cc,$(wildcard src/helper/main/compare/*.cc)) $(addprefix src/helper/main/read/,covers.c xref.c tidy.c))
 $(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: UNIT_LIBS := $(PDFD_LIBS) -lstdc++
 $(O)/t/%: $(O)/obj/t/unit/%.o $(UNIT_HTTP) $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(UNIT_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # a test of one file of sigreq-pdfd links that file
-$(O)/t/pdfd_%: $(O)/obj/t/unit/pdfd_%.o $(O)/obj/src/pdfd/%.o $(O)/libsigreq.a $(O)/flags
+$(foreach i,$(filter $(O)/t/pdfd_%,$(UNIT_BIN)),$(eval $i: $(call obj,$(filter %/$(i:$(O)/t/pdfd_%=%).c,$(PDFD_SRC)))))
+$(O)/t/pdfd_%: $(O)/obj/t/unit/pdfd_%.o $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
@@ -173,11 +174,11 @@ $(O)/manual/mod_sigreq.8: $(MANUAL_SOURCES) $(O)/flags
 
 include t/fuzz/fuzz.mk
 
-$(O)/t/pdfd_cid: $(call obj,src/pdfd/buffer.c src/base/text.c)
-$(O)/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
-$(O)/t/pdfd_template: $(call obj,src/base/confine.c src/pdfd/landlock.c src/pdfd/sandbox.c src/pdfd/limits.c)
+$(O)/t/pdfd_cid: $(call obj,src/helper/main/write/buffer.c src/base/text.c)
+$(O)/t/pdfd_sandbox: $(call obj,src/helper/main/process/landlock.c)
+$(O)/t/pdfd_template: $(call obj,src/base/confine.c src/helper/main/process/landlock.c src/helper/main/process/sandbox.c src/helper/main/process/limits.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
-$(call obj,src/pdfd/png.c src/pdfd/look.c): private ALL_CFLAGS += -O3
+$(call obj,src/helper/main/show/png.c src/helper/main/show/look.c): private ALL_CFLAGS += -O3
 
 SQL_SOURCES := tools/sql2c $(wildcard src/store/*/*.sql conf/schema/*/*.sql) src/store/store.h src/store/private.h
 $(O)/sql_pgsql.c $(O)/sql_sqlite3.c: $(O)/sql_%.c: $(SQL_SOURCES)

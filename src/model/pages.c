@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define RUN_LENGTH 6     /* count x0 y0 x1 y1 rotate */
-#define MAX_SIDE 14400.0 /* points; src/pdfd/boxes.c refuses larger pages */
+#define MAX_SIDE 14400.0 /* points; src/helper/main/read/boxes.c refuses larger pages */
 
 static const char *const of_helper[] = {"version",   "pages",    "runs",   "signatures",
                                         "normalise", "warnings", "fields", NULL};

@@ -3,7 +3,7 @@
  * hexadecimal string behind the first "/Contents" that is directly followed by one. A signature that is said to cover
  * itself has its Contents there, and everything that is shown of it stands in what it covers. */
 #include "fuzz.h"
-#include "pdfd/pdfd.h"
+#include "helper/main/pdfd.h"
 
 #include <ctype.h>
 

@@ -7,7 +7,7 @@ FUZZ_NAMES := $(patsubst t/fuzz/%.c,%,$(filter-out t/fuzz/replay.c,$(wildcard t/
 FUZZ_BIN := $(FUZZ_NAMES:%=$(O)/t/fuzz_%)
 units: $(FUZZ_BIN)
 # all of sigreq-pdfd but its main
-FUZZED_PDFD := $(filter-out src/pdfd/main.c,$(PDFD_SRC)) $(PDFD_CXX)
+FUZZED_PDFD := $(filter-out src/helper/main/main.c,$(PDFD_SRC)) $(PDFD_CXX)
 $(call obj,$(wildcard t/fuzz/*.c)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 
 $(O)/libpdfd.a: $(call obj,$(FUZZED_PDFD))
@@ -18,7 +18,7 @@ $(O)/t/fuzz_%: $(O)/obj/t/fuzz/%.o $(O)/obj/t/fuzz/replay.o $(UNIT_HTTP) $(O)/li
 
 CLANG ?= clang
 FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FUZZ_SRC := $(wildcard src/base/*.c src/model/*.c src/metrics/*.c src/jobs/*.c src/pdf/*.c) src/http/multipart.c src/http/part.c
+FUZZ_SRC := $(call sources,base model metrics jobs cms helper helper/client helper/check verify signer) src/http/multipart.c src/http/part.c
 fuzz_obj = $(patsubst %.cc,$(O)/fuzz/obj/%.o,$(patsubst %.c,$(O)/fuzz/obj/%.o,$(1)))
 
 $(O)/fuzz/obj/%.o: %.c $(O)/flags

@@ -4,7 +4,7 @@
 #define SR_FUZZ_PDFD_H
 
 #include "fuzz.h"
-#include "pdfd/pdfd.h"
+#include "helper/main/pdfd.h"
 
 json_t *sr_pdfd_fault(const char *fault, const char *reason)
 {

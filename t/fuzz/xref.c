@@ -2,7 +2,7 @@
 /* xref.c: the walk along the cross-reference sections of any bytes: what it says is in them, and all three ways to ask
  * say the same. */
 #include "fuzz.h"
-#include "pdfd/pdfd.h"
+#include "helper/main/pdfd.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

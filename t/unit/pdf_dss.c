@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_dss.c: documents of many forms are signed by three signers with proofs (DSS), and then archived twice. Every
  * proof is in the document once, nothing follows the last signature, every program calls every signature valid, and
- * what was added has an explanation (src/pdfd/rules.cc). */
+ * what was added has an explanation (src/helper/main/compare/rules.cc). */
 #include "pdf_dss.h"
 #include "pdf_others.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_sign.h: signs small PDFs for tests: one incremental update per signature, written by hand, so that each part of
- * it can be made wrong. The product's own writer is in src/pdfd. */
+ * it can be made wrong. The product's own writer is in src/helper/main. */
 #ifndef SR_TEST_PDF_SIGN_H
 #define SR_TEST_PDF_SIGN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd_cid.c: which fonts of the CFF format get another charset, and that no damaged font does harm. */
-#include "pdfd/pdfd.h"
+#include "helper/main/pdfd.h"
 #include "tap.h"
 
 #include <apr_general.h>

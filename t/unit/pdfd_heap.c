@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd_heap.c: after the template has settled its heap, what is allocated lies behind all that was there before. */
-#include "pdfd/pdfd.h"
-#include "pdfd/process.h"
+#include "helper/main/pdfd.h"
+#include "helper/main/process/process.h"
 #include "tap.h"
 
 #include <stdlib.h>

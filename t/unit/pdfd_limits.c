@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd_limits.c: what the kernel holds a worker to, before and during a request. */
-#include "pdfd/pdfd.h"
-#include "pdfd/process.h"
+#include "helper/main/pdfd.h"
+#include "helper/main/process/process.h"
 #include "tap.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* pdfd_orient.c: what the notes of a photograph say of how it is to be shown. Whatever is wrong with them is ignored.
  * Nothing is read beyond them: they end where a page of memory begins that cannot be read. That pixels are put upright
  * is seen in pdf_seal_pixels.c. */
-#include "pdfd/drawing.h"
+#include "helper/main/fields/drawing.h"
 #include "tap.h"
 
 #include <sys/mman.h>

@@ -3,8 +3,8 @@
  * a child of its own that has entered the sandbox: it must fail with EPERM (or EACCES: files that are not fonts), or
  * end the child, or (for what reading needs) work. The sandbox without files, for kernels that have no landlock, is
  * tried as well. */
-#include "pdfd/pdfd.h"
-#include "pdfd/process.h"
+#include "helper/main/pdfd.h"
+#include "helper/main/process/process.h"
 #include "tap.h"
 
 #include <errno.h>

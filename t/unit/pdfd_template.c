@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd_template.c: the process that workers are forked from: what its sandbox lets it do, and that it forks a worker
  * for each message, which is a child of its parent. */
-#include "pdfd/pdfd.h"
-#include "pdfd/process.h"
+#include "helper/main/pdfd.h"
+#include "helper/main/process/process.h"
 #include "tap.h"
 
 #include <apr_general.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd_xref.c: the walk along the cross-reference sections: what it finds the highest number in, and what stops
  * it. A wrong highest number would make the incremental writer overwrite an object. */
-#include "pdfd/pdfd.h"
+#include "helper/main/pdfd.h"
 #include "pdf_make.h"
 #include "tap.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* revisions_make.h: two revisions of a document, of which a signature covers each, and what is told of the changes
- * between them (src/pdfd/changes.cc, rules.cc, uses.cc). The revisions are compared in the process of the test, and no
+ * between them (src/helper/main/compare/changes.cc, rules.cc, uses.cc). The revisions are compared in the process of the test, and no
  * signature is looked at: so documents may have what no signer of ours writes. pdf_changes.c has signatures. */
 #ifndef SR_TEST_REVISIONS_MAKE_H
 #define SR_TEST_REVISIONS_MAKE_H
 
 #include "changes_make.h"
-#include "pdfd/changes.h"
+#include "helper/main/compare/changes.h"
 
 #define NOTHING ""
 #define UNKNOWN "unknown"

@@ -47,7 +47,7 @@ static unsigned char *decrypt(apr_size_t *size, const view_t *view, const sr_pdf
     return again_size == length && !memcmp(again, bytes, length) ? plain : NULL;
 }
 
-/* Writes a string as src/pdfd/buffer.c does. */
+/* Writes a string as src/helper/main/write/buffer.c does. */
 static void add_string(text_t *text, const unsigned char *plain, apr_size_t size, apr_pool_t *pool)
 {
     char hex[3];

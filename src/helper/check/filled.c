@@ -125,7 +125,7 @@ static bool is_appearance(const check_t *check, const sr_pdf_object_t *object)
 
 /* --------------------------------------------------------------------------------------------------- the signature */
 
-/* Writes a text string as src/pdfd/buffer.c does. */
+/* Writes a text string as src/helper/main/write/buffer.c does. */
 static const char *pdf_string(const char *text, apr_pool_t *pool)
 {
     char *out = apr_palloc(pool, 6 * strlen(text) + 16), *at = out;

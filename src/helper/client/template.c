@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template.c: the template process, which forks the workers (pdfd/template.c). It is started when the first worker is
+/* template.c: the template process, which forks the workers (helper/main/process/template.c). It is started when the first worker is
  * needed, and again after it has died. Some workers are ordered ahead of time, so that requests do not wait for the
  * template.
  *

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* drawing.c: a signature drawing without a place: strokes and filled outlines, or an image. It is written as the
+ * content of a form XObject into a PDF, and as JSON for the browser of the signer, so that both show the same. */
+#include "helper/main/fields/drawing.h"
+
+#include <math.h>
+#include <openssl/evp.h>
+#include <string.h>
+
+#define MAX_VALUES 6
+static const char INK[] = "0.05 0.1 0.45 RG 0.05 0.1 0.45 rg 1 J 1 j\n"; /* blue ink, with round ends and corners */
+
+/* A path operator of a content stream: m, l, c, h, f or S, or w for the width of the stroke that follows. */
+typedef struct step_t {
+    double values[MAX_VALUES];
+    char step;
+    unsigned char count;
+} step_t;
+
+static const struct {
+    const char *key;
+    sr_pdfd_drawer_t *draw;
+} KINDS[] = {
+    {"ink", sr_pdfd_draw_ink},
+    {"text", sr_pdfd_draw_text},
+    {"image", sr_pdfd_draw_image},
+    {"seal", sr_pdfd_draw_seal},
+};
+
+const char *sr_pdfd_draw_any(sr_pdfd_drawing_t *drawing, const json_t *parameters, apr_pool_t *pool)
+{
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        const json_t *value = json_object_get(parameters, KINDS[i].key);
+        if (value) return KINDS[i].draw(drawing, value, pool);
+    }
+    return "There is no signature";
+}
+
+void sr_pdfd_draw(sr_pdfd_drawing_t *drawing, char step, const double *values, int count)
+{
+    step_t made = {.step = step, .count = (unsigned char)count};
+    const double scale = drawing->digits == 1 ? 10 : 100;
+    for (int i = 0; i < count; i++) made.values[i] = round(values[i] * scale) / scale;
+    sr_pdfd_put(drawing->steps, &made, sizeof made);
+}
+
+static size_t step_count(const sr_pdfd_drawing_t *drawing)
+{
+    return drawing->steps->size / sizeof(step_t);
+}
+
+static const step_t *step_at(const sr_pdfd_drawing_t *drawing, size_t index)
+{
+    return (const step_t *)(const void *)drawing->steps->data + index;
+}
+
+void sr_pdfd_drawing_content(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing)
+{
+    sr_pdfd_put_text(out, drawing->colour ? drawing->colour : INK);
+    if (drawing->left != 0 || drawing->bottom != 0) {
+        sr_pdfd_put_text(out, "1 0 0 1 ");
+        sr_pdfd_put_number(out, -drawing->left);
+        sr_pdfd_put_number(out, -drawing->bottom);
+        sr_pdfd_put_text(out, "cm\n");
+    }
+    for (size_t i = 0; i < step_count(drawing); i++) {
+        const step_t *step = step_at(drawing, i);
+        sr_pdfd_put_numbers(out, step->values, step->count);
+        sr_pdfd_put(out, &step->step, 1);
+        sr_pdfd_put_text(out, step->step == 'w' ? " " : "\n");
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- JSON */
+
+/* Writes a step of an SVG path, where y goes down. */
+static void put_svg(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, const step_t *step)
+{
+    static const char from[] = "mlch", to[] = "MLCZ";
+    sr_pdfd_put(out, to + (strchr(from, step->step) - from), 1);
+    for (int i = 0; i < step->count; i++)
+        sr_pdfd_put_number(out, i % 2 ? drawing->height - (step->values[i] - drawing->bottom)
+                                      : step->values[i] - drawing->left);
+}
+
+static void put_paths(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing)
+{
+    double width = 0;
+    bool open = false;
+    int count = 0;
+    sr_pdfd_put_text(out, ",\"paths\":[");
+    for (size_t i = 0; i < step_count(drawing); i++) {
+        const step_t *step = step_at(drawing, i);
+        const bool ends = step->step == 'S' || step->step == 'f';
+        if (step->step == 'w') width = step->values[0];
+        if (!ends && step->step != 'w') {
+            if (!open) sr_pdfd_put_text(out, count++ ? ",{\"d\":\"" : "{\"d\":\"");
+            open = true;
+            put_svg(out, drawing, step);
+        }
+        if (!ends || !open) continue;
+        sr_pdfd_put_text(out, "\"");
+        if (step->step == 'S') sr_pdfd_print(out, ",\"stroke\":%.4f", width);
+        sr_pdfd_put_text(out, "}");
+        open = false;
+    }
+    sr_pdfd_put_text(out, "]");
+}
+
+static void put_base64(sr_pdfd_buffer_t *out, const sr_pdfd_buffer_t *bytes)
+{
+    const apr_size_t length = 4 * ((bytes->size + 2) / 3);
+    unsigned char *at = sr_pdfd_grow(out, length + 1); /* EVP_EncodeBlock writes a NUL at the end */
+    EVP_EncodeBlock(at, bytes->data, (int)bytes->size);
+    out->size--;
+}
+
+void sr_pdfd_drawing_json(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, apr_pool_t *pool)
+{
+    sr_pdfd_print(out, "{\"width\":%.4f,\"height\":%.4f", drawing->width, drawing->height);
+    if (drawing->steps) {
+        put_paths(out, drawing);
+    } else {
+        const bool is_jpeg = drawing->jpeg;
+        sr_pdfd_print(out, ",\"type\":\"image/%s\",\"image\":\"", is_jpeg ? "jpeg" : "png");
+        put_base64(out, is_jpeg ? drawing->jpeg : sr_pdfd_image_png(drawing, pool));
+        sr_pdfd_put_text(out, "\"");
+    }
+    sr_pdfd_put_text(out, "}");
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* drawing.h: the drawing of a signature, and the pixels of an image: drawing.c, ink.c, glyphs.c, fonts.c, image.c,
+ * paper.c and orient.c. */
+#ifndef SR_PDFD_DRAWING_H
+#define SR_PDFD_DRAWING_H
+
+#include "helper/main/pdfd.h"
+
+/* --------------------------------------------------------------------------------------------- drawing.c
+ *
+ * The drawing of a signature: strokes and filled outlines in blue, or an image.
+ */
+typedef struct sr_pdfd_drawing_t {
+    double width, height, left, bottom; /* its bounding box, in units of its own; y goes up */
+    sr_pdfd_buffer_t *steps;            /* NULL if it is an image */
+    int digits;                         /* decimals of its coordinates: 1 or 2 */
+    const char *colour;                 /* operators that set the colour; NULL: blue ink */
+    /* The code points that no font has, if a text cannot be drawn. Or NULL. */
+    json_t *unknown;
+    /* An image of width x height pixels: 4 bytes for each pixel from the top row, or the JPEG file as it was uploaded.
+     */
+    sr_pdfd_buffer_t *rgba, *jpeg;
+    bool is_gray; /* the JPEG has no colours */
+} sr_pdfd_drawing_t;
+
+/* Draws a parameter of a request. Returns NULL, or what is wrong with it, as a sentence for the signer. */
+typedef const char *sr_pdfd_drawer_t(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool);
+sr_pdfd_drawer_t sr_pdfd_draw_ink, sr_pdfd_draw_text, sr_pdfd_draw_image; /* ink.c, glyphs.c, image.c */
+/* glyphs.c: draws a line of plain text. A character that no font has becomes a question mark. */
+sr_pdfd_drawer_t sr_pdfd_draw_line;
+/* glyphs.c: draws the mark of a seal beside a name in sans-serif type, so that nobody takes it for a person's
+ * signature. The value is {"name":"…","right":…}. With `right` the mark is on the right, for pages from right to left.
+ */
+sr_pdfd_drawer_t sr_pdfd_draw_seal;
+/* Draws the parameter that is present: "ink", "text", "image" or "seal". */
+sr_pdfd_drawer_t sr_pdfd_draw_any;
+/* Adds a path operator of a content stream (m, l, c, h), a line width (w, before a path that ends with S), or S or f.
+ */
+void sr_pdfd_draw(sr_pdfd_drawing_t *drawing, char step, const double *values, int count);
+/* Writes the drawing as the content of a form XObject whose box begins at 0 0. */
+void sr_pdfd_drawing_content(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing);
+/* Writes {"width","height","paths":[{"d","stroke"?},…]} with paths as in SVG, y downwards. An image is written as
+ * {"width","height","type","image"} in base64. */
+void sr_pdfd_drawing_json(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, apr_pool_t *pool);
+
+/* fonts.c: loads the fonts of the system, within limits. It must be called before the sandbox is entered. */
+void sr_pdfd_fonts_load(void);
+/* Returns the address space of the fonts in bytes. */
+apr_size_t sr_pdfd_fonts_mapped(void);
+
+/* ----------------------------------------------------------------------------------------------- image.c */
+/* Adds the image of a drawing and returns its object number. */
+int64_t sr_pdfd_image_object(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing);
+/* Returns the pixels as a PNG file. */
+sr_pdfd_buffer_t *sr_pdfd_image_png(const sr_pdfd_drawing_t *drawing, apr_pool_t *pool);
+typedef struct sr_pdfd_pixels_t {
+    sr_pdfd_buffer_t *rgba; /* 4 bytes for each pixel, from the top row */
+    int width, height;
+} sr_pdfd_pixels_t;
+/* Decodes a JPEG that sr_pdfd_image_object has written. Returns false if it is damaged, has too many scans, or is not a
+ * JPEG. */
+bool sr_pdfd_image_jpeg(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
+/* Decodes a PNG file. Returns false if it is damaged or has too many pixels. */
+bool sr_pdfd_image_png_read(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- paper.c */
+/* Makes the paper transparent if the image shows ink on light paper. Otherwise returns false and changes nothing. */
+bool sr_pdfd_paper_remove(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
+/* Crops invisible borders and leaves a margin. Returns false if nothing is visible. */
+bool sr_pdfd_paper_trim(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- orient.c */
+/* Returns the Exif orientation (1 to 8) from an APP1 segment of a JPEG file. 1 is upright or unknown. */
+int sr_pdfd_orientation(const unsigned char *segment, apr_size_t size);
+/* Mirrors and turns the pixels so that they are upright. */
+void sr_pdfd_orient(sr_pdfd_pixels_t *pixels, int orientation, apr_pool_t *pool);
+
+#endif

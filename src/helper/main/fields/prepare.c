@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prepare.c: the operation "prepare": one incremental update that adds every field of every signer. Each placement
+ * becomes an unsigned signature field that is merged with its only widget, because a signature field never has two (ISO
+ * 32000-2, 12.7.5.5). The fields of one signer later get the same signature as their value. All fields share one empty
+ * appearance.
+ *
+ * The fields are added before anybody signs: validators reject a field that is added after a signature, but permit
+ * filling an existing field (12.8.2.2). New fields of any other type would break signatures that the document already
+ * has. So would structure elements and a tab order, which are only added to a document without signatures.
+ *
+ * Empty signature fields of the document are repeated unchanged, so that the check of the filled fields
+ * (src/helper/check/filled.c) need not read the document.
+ */
+#include "helper/main/pdfd.h"
+
+#include <apr_hash.h>
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#define MAX_SIGNER 64 /* characters of the id of a signer */
+
+static const char NO_EXISTING[] = "an empty signature field is not there, or elsewhere";
+static const char NO_SUCH_PAGE[] = "a field is on a page that it does not have";
+
+typedef struct widget_t {
+    const char *signer;
+    int ordinal; /* 1: the first placement of the signer */
+    int page;
+    double rect[4];
+    int64_t number;
+    const char *existing; /* the name of a field of the document; NULL if the field is added */
+} widget_t;
+
+/* The greatest difference between a requested place and that of an existing field, because numbers are rounded. */
+#define CLOSE 0.001
+
+typedef struct prepare_t {
+    sr_pdfd_document_t document;
+    sr_pdfd_update_t update;
+    widget_t *widgets;
+    int count;
+    widget_t *existing;
+    int existing_count;
+    apr_hash_t *pages; /* page index (int) → references to its widgets (sr_pdfd_buffer_t) */
+    int64_t empty;     /* the appearance that all fields share */
+    sr_pdfd_tags_t tags;
+    sr_pdfd_buffer_t *elements,
+        *numbers; /* references to the structure elements, and the same with their keys for the number tree */
+    int64_t leaf;
+    sr_pdfd_catalog_t catalog;
+    apr_pool_t *pool;
+} prepare_t;
+
+bool sr_pdfd_is_signer(const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    if (!length || length > MAX_SIGNER) return false;
+    while (*name && (isalnum((unsigned char)*name) || *name == '-')) name++;
+    return !*name;
+}
+
+static bool read_widget(widget_t *widget, const json_t *field)
+{
+    const json_t *rect = json_object_get(field, "rect"), *page = json_object_get(field, "page");
+    widget->signer = sr_json_string(field, "signer");
+    widget->existing = sr_json_string(field, "existing");
+    if (!sr_pdfd_is_signer(widget->signer) || !json_is_integer(page) || json_array_size(rect) != 4) return false;
+    if (json_integer_value(page) < 0 || json_integer_value(page) > INT32_MAX) return false;
+    widget->page = (int)json_integer_value(page);
+    for (size_t i = 0; i < 4; i++) {
+        if (!json_is_number(json_array_get(rect, i))) return false;
+        widget->rect[i] = json_number_value(json_array_get(rect, i));
+    }
+    return widget->rect[0] < widget->rect[2] && widget->rect[1] < widget->rect[3];
+}
+
+/* Returns false if the fields are not valid. */
+static bool read_widgets(prepare_t *p, const json_t *fields)
+{
+    apr_hash_t *seen = apr_hash_make(p->pool);
+    const size_t count = json_array_size(fields);
+    p->widgets = apr_pcalloc(p->pool, (count + 1) * sizeof *p->widgets);
+    p->existing = apr_pcalloc(p->pool, (count + 1) * sizeof *p->existing);
+    for (size_t i = 0; i < count; i++) {
+        widget_t read = {0};
+        if (!read_widget(&read, json_array_get(fields, i))) return false;
+        widget_t *widget = read.existing ? &p->existing[p->existing_count++] : &p->widgets[p->count++];
+        *widget = read;
+        if (read.existing) continue;
+        const widget_t *before = apr_hash_get(seen, widget->signer, APR_HASH_KEY_STRING);
+        widget->ordinal = before ? before->ordinal + 1 : 1;
+        apr_hash_set(seen, widget->signer, APR_HASH_KEY_STRING, widget);
+    }
+    return count > 0;
+}
+
+/* `index` is the position of the widget among all. */
+static void put_widget(prepare_t *p, const widget_t *widget, int index, qpdf_oh page)
+{
+    qpdf_data q = p->document.q;
+    sr_pdfd_buffer_t *out = p->update.out;
+    int rotate = sr_pdfd_page_rotation(q, page);
+    sr_pdfd_object_begin(&p->update, widget->number, 0);
+    sr_pdfd_print(out, "<</Type/Annot/Subtype/Widget/F 132/T(%s%s", SR_PDFD_FIELD,
+                  widget->signer); /* flags Print and Locked */
+    if (widget->ordinal > 1) sr_pdfd_print(out, "_%d", widget->ordinal);
+    sr_pdfd_put_text(out, ")/TU(" SR_PDF_FIELD_LABEL ")");
+    if (p->tags.tagged) sr_pdfd_print(out, "/StructParent %lld", (long long)p->tags.next + index);
+    sr_pdfd_print(out, "/FT/Sig/P %d %d R/Rect[", qpdf_oh_get_object_id(q, page), qpdf_oh_get_generation(q, page));
+    sr_pdfd_put_numbers(out, widget->rect, 4);
+    sr_pdfd_put_text(out, "]");
+    if (rotate) sr_pdfd_print(out, "/MK<</R %d>>", rotate);
+    sr_pdfd_print(out, "/AP<</N %lld 0 R>>>>", (long long)p->empty);
+    sr_pdfd_object_end(&p->update);
+}
+
+/* Checks that the fields can be there, and finds the first number for a new object. */
+static const char *check_places(prepare_t *p, const apr_array_header_t *found)
+{
+    int pages = qpdf_get_num_pages(p->document.q);
+    if (qpdf_has_error(p->document.q)) return SR_PDFD_DAMAGED;
+    for (int i = 0; i < p->existing_count; i++)
+        if (!sr_pdfd_empty_named(found, p->existing[i].existing)) return NO_EXISTING;
+    for (int i = 0; i < p->count; i++) {
+        const int *index = &p->widgets[i].page;
+        if (*index >= pages) return NO_SUCH_PAGE;
+        if (!apr_hash_get(p->pages, index, sizeof *index))
+            apr_hash_set(p->pages, index, sizeof *index, sr_pdfd_buffer(p->pool));
+    }
+    sr_pdfd_update_avoid(&p->update);
+    return p->update.next < (int64_t)SR_PDFD_MAX_OBJECT / 16 * 15
+               ? NULL
+               : SR_PDFD_DAMAGED; /* leaves numbers for the updates of the signers */
+}
+
+static const char *add_widgets(prepare_t *p)
+{
+    qpdf_data q = p->document.q;
+    if (!p->count) return NULL;
+    p->empty = sr_pdfd_object_number(&p->update);
+    sr_pdfd_stream(&p->update, p->empty, "/Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>", "", 0);
+    for (int i = 0; i < p->count; i++) {
+        widget_t *widget = &p->widgets[i];
+        qpdf_oh page = qpdf_get_page_n(q, (size_t)widget->page);
+        int id = qpdf_oh_get_object_id(q, page);
+        if (id <= 0 || id > p->document.xref.highest) return SR_PDFD_DAMAGED; /* qpdf has made up this page */
+        widget->number = sr_pdfd_object_number(&p->update);
+        put_widget(p, widget, i, page);
+        sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &widget->page, sizeof widget->page);
+        sr_pdfd_print(references, "%lld 0 R ", (long long)widget->number);
+    }
+    return NULL;
+}
+
+static bool is_there(const widget_t *widget, const sr_pdfd_empty_t *empty)
+{
+    for (int i = 0; empty && i < 4; i++)
+        if (!(fabs(widget->rect[i] - empty->field.rect[i]) <= CLOSE)) return false;
+    return empty && widget->page == empty->field.page;
+}
+
+/* `found`: the existing fields of the document. */
+static const char *repeat_existing(prepare_t *p, const apr_array_header_t *found)
+{
+    for (int i = 0; i < p->existing_count; i++) {
+        const sr_pdfd_empty_t *empty = sr_pdfd_empty_named(found, p->existing[i].existing);
+        if (!is_there(&p->existing[i], empty)) return NO_EXISTING;
+        sr_pdfd_object_again(&p->update, empty->object, qpdf_oh_unparse_resolved(p->document.q, empty->object));
+    }
+    return NULL;
+}
+
+static void add_tags(prepare_t *p)
+{
+    p->elements = sr_pdfd_buffer(p->pool);
+    p->numbers = sr_pdfd_buffer(p->pool);
+    for (int i = 0; p->tags.tagged && i < p->count; i++) {
+        const widget_t *widget = &p->widgets[i];
+        qpdf_oh page = qpdf_get_page_n(p->document.q, (size_t)widget->page);
+        const int64_t number = sr_pdfd_tags_put_element(&p->update, &p->tags, page, widget->number);
+        sr_pdfd_print(p->elements, "%lld 0 R ", (long long)number);
+        sr_pdfd_print(p->numbers, "%lld %lld 0 R ", (long long)p->tags.next + i, (long long)number);
+    }
+    if (p->tags.tagged) p->leaf = sr_pdfd_tags_put_leaf(&p->update, &p->tags, (const char *)p->numbers->data, p->count);
+}
+
+/* ------------------------------------------------------------------------------ where the document refers to them */
+
+/* Returns true if something else also refers to this array of annotations. Such an array is not rewritten, and the page
+ * gets an array of its own. */
+static bool is_shared(prepare_t *p, int id, int page, int fields_id)
+{
+    qpdf_data q = p->document.q;
+    int pages = qpdf_get_num_pages(q);
+    if (id == fields_id) return true;
+    for (int i = 0; i < pages; i++) {
+        qpdf_oh other = qpdf_get_page_n(q, (size_t)i), annotations = qpdf_oh_get_key(q, other, "/Annots");
+        bool same = i != page && sr_pdfd_array_id(q, annotations) == id;
+        qpdf_oh_release(q, annotations);
+        qpdf_oh_release(q, other);
+        if (same) return true;
+    }
+    return false;
+}
+
+static void refer_from_page(prepare_t *p, int index, const char *references, int fields_id)
+{
+    qpdf_data q = p->document.q;
+    qpdf_oh page = qpdf_get_page_n(q, (size_t)index), annotations = qpdf_oh_get_key(q, page, "/Annots");
+    const char *array = sr_pdfd_with_more(q, annotations, references, p->pool);
+    int id = sr_pdfd_array_id(q, annotations);
+    const bool tabs =
+        p->tags.tagged && !qpdf_oh_has_key(q, page, "/Tabs"); /* the tab order that ISO 14289-1, 7.18.3, requires */
+    if (id && !tabs && !is_shared(p, id, index, fields_id)) {
+        sr_pdfd_object_again(&p->update, annotations, array);
+        return;
+    }
+    qpdf_oh_remove_key(q, page, "/Annots");
+    array = apr_pstrcat(p->pool, tabs ? "/Tabs/S" : "", "/Annots", array, NULL);
+    sr_pdfd_object_again(&p->update, page, sr_pdfd_spliced(q, page, array, p->pool));
+}
+
+static void refer(prepare_t *p)
+{
+    qpdf_data q = p->document.q;
+    qpdf_oh form = qpdf_oh_get_key(q, qpdf_get_root(q), "/AcroForm");
+    int fields_id = qpdf_oh_is_dictionary(q, form) ? sr_pdfd_array_id(q, qpdf_oh_get_key(q, form, "/Fields")) : 0;
+    sr_pdfd_buffer_t *all = sr_pdfd_buffer(p->pool);
+    for (int i = 0; i < p->count; i++) {
+        int page = p->widgets[i].page;
+        const sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &page, sizeof page);
+        sr_pdfd_print(all, "%lld 0 R ", (long long)p->widgets[i].number);
+        if (!references) continue; /* the page is already written */
+        refer_from_page(p, page, (const char *)references->data, fields_id);
+        apr_hash_set(p->pages, &p->widgets[i].page, sizeof page, NULL);
+    }
+    if (p->tags.tagged)
+        sr_pdfd_tags_refer(&p->update, &p->tags, (const char *)p->elements->data, (const char *)p->numbers->data,
+                           p->count, p->leaf);
+    sr_pdfd_form_refer(&p->update, &p->catalog, p->count ? (const char *)all->data : NULL);
+    if (*p->catalog.extensions) sr_pdfd_catalog_put(&p->update, &p->catalog, "");
+}
+
+/* Finds out what may be added besides fields: nothing if the document already has signatures. A structure that cannot
+ * be read remains unchanged and is not a reason to refuse or to repair the document. */
+static const char *read_document(prepare_t *p, const sr_pdfd_form_t *form)
+{
+    const char *extensions = form->signatures ? "" : sr_pdfd_catalog_extensions(&p->document, false, p->pool);
+    p->catalog = (sr_pdfd_catalog_t){extensions, ""};
+    const char *reason = sr_pdfd_document_check(&p->document);
+    if (reason || form->signatures || !p->count) return reason;
+    sr_pdfd_tags_read(&p->tags, p->document.q);
+    if (sr_pdfd_document_check(&p->document)) p->tags = (sr_pdfd_tags_t){.tagged = false};
+    qpdf_get_error(p->document.q);
+    return NULL;
+}
+
+static const char *read_form(prepare_t *p, sr_pdfd_form_t *form)
+{
+    const char *reason = sr_pdfd_form_read(form, p->document.q, p->pool);
+    if (reason || !form->fixed || !p->count) return reason;
+    return apr_pstrcat(p->pool, form->fixed, ": only its empty ones can be signed", NULL);
+}
+
+static const char *make_update(prepare_t *p)
+{
+    sr_pdfd_form_t form;
+    const char *reason = read_form(p, &form);
+    if (!reason) reason = read_document(p, &form);
+    const apr_array_header_t *found =
+        !reason && p->existing_count ? sr_pdfd_empty_find(p->document.q, &form, p->pool) : NULL;
+    if (!reason) reason = check_places(p, found);
+    if (!reason) reason = add_widgets(p);
+    if (reason) return reason;
+    add_tags(p);
+    reason = repeat_existing(p, found);
+    if (reason) return reason;
+    refer(p);
+    return sr_pdfd_update_end(&p->update);
+}
+
+bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, const char **reason,
+                            const sr_pdfd_bytes_t *document, const json_t *fields, apr_pool_t *pool)
+{
+    prepare_t p = {.pool = pool, .pages = apr_hash_make(pool)};
+    if (!read_widgets(&p, fields)) return false;
+    *reason = sr_pdfd_document_open(&p.document, document, pool);
+    if (*reason) return true;
+    sr_pdfd_update_begin(&p.update, &p.document, pool);
+    *reason = make_update(&p);
+    *update = p.update.out;
+    *cipher = p.document.cipher;
+    return true;
+}
+
+json_t *sr_pdfd_prepare(const sr_pdfd_request_t *request, apr_pool_t *pool)
+{
+    sr_pdfd_buffer_t *update;
+    sr_cipher_t cipher;
+    const char *reason;
+    const json_t *fields = json_object_get(request->text, "fields");
+    if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &request->bytes, fields, pool)) return NULL;
+    if (reason) return sr_pdfd_document_fault(reason);
+    json_t *response = sr_pdfd_result(request, update->data, update->size);
+    sr_pdfd_cipher_tell(response, &cipher, pool);
+    return response;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page.h: shared by the files that show a page: a page opened with poppler, and the raster made from it. */
+#ifndef SR_PDFD_PAGE_H
+#define SR_PDFD_PAGE_H
+
+#include "helper/main/pdfd.h"
+
+#include <poppler.h>
+
+/* --------------------------------------------------------------------------------------------- poppler.c */
+typedef struct sr_pdfd_page_t {
+    PopplerDocument *document;
+    PopplerPage *page;
+    int index;
+    double width, height; /* points, as displayed: the CropBox within the MediaBox, turned by /Rotate */
+} sr_pdfd_page_t;
+
+/* Opens the page that the request names ("page"). Returns NULL, or a new reference to the response if it cannot be
+ * shown. */
+json_t *sr_pdfd_page_open(sr_pdfd_page_t *page, const sr_pdfd_request_t *request, apr_pool_t *pool);
+void sr_pdfd_page_close(sr_pdfd_page_t *page);
+/* Returns a new reference to {"refused":"<reason>"}. */
+json_t *sr_pdfd_page_refuse(const char *reason);
+
+/* ------------------------------------------------------------------------------------------------- look.c */
+typedef struct sr_pdfd_raster_t {
+    uint32_t *pixels; /* 0x??RRGGBB in the byte order of the host, row by row without gaps */
+    int width, height;
+} sr_pdfd_raster_t;
+
+typedef enum sr_pdfd_row_t { SR_PDFD_WHITE, SR_PDFD_GRAY_ROW, SR_PDFD_COLOURED } sr_pdfd_row_t;
+typedef struct sr_pdfd_look_t {
+    bool gray;           /* it has no colours */
+    bool photograph;     /* a scan or photograph: many pixels differ only slightly from their neighbour */
+    long levels[256];    /* the number of pixels in areas of each gray */
+    unsigned char *rows; /* sr_pdfd_row_t of each row */
+} sr_pdfd_look_t;
+/* Finds out what a page looks like, to choose the encoding. */
+void sr_pdfd_look(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------- png.c · jpeg.c */
+/* Encode a raster into at most `room` bytes, and overwrite its pixels. Return the number of bytes, or 0 if there is too
+ * little room. */
+apr_size_t sr_pdfd_png_encode(unsigned char *png, apr_size_t room, sr_pdfd_raster_t *raster, const sr_pdfd_look_t *look,
+                              apr_pool_t *pool);
+apr_size_t sr_pdfd_jpeg_encode(unsigned char *image, apr_size_t room, sr_pdfd_raster_t *raster, bool gray);
+
+#endif
