@@ -51,7 +51,7 @@ FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(HT
 
 SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c $(O)/sql_operations.c $(O)/sql_shapes.c
 sources = $(foreach i,$(1),$(wildcard src/$i/*.c))
-LIB_SRC  := $(call sources,base metrics model s3 blobs blobs/s3 store cms helper helper/client helper/check verify \
+LIB_SRC  := $(call sources,base metrics model blobs/s3 blobs store cms helper helper/client helper/check verify \
             signer authorities service service/* jobs) $(SQL_TABLES)
 MOD_SRC  := mod_sigreq.c $(call sources,http api web conf run httpd)
 PDFD_SRC := $(call sources,helper/main helper/main/*)

@@ -16,7 +16,7 @@
 #include <apr_file_io.h>
 
 #include "base/base.h"
-#include "s3/s3.h"
+#include "blobs/s3/s3.h"
 
 /* ------------------------------------------------------------------------------------------------- blobs.c
  * The storage of blobs. `root` is a folder of this machine. The provider "fs" stores a blob as the file

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "mod_sigreq.h"
-#include "s3/s3.h"
+#include "blobs/s3/s3.h"
 
 APLOG_USE_MODULE(sigreq);
 

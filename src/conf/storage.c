@@ -2,7 +2,7 @@
 /* storage.c: parses the values of directives about where documents are stored. */
 #include "conf/private.h"
 
-#include "s3/s3.h"
+#include "blobs/s3/s3.h"
 
 const char *sr_conf_read_documents(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "mod_sigreq.h"
-#include "s3/s3.h"
+#include "blobs/s3/s3.h"
 
 APLOG_USE_MODULE(sigreq);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# src/s3/sigv4.c signs generated requests as botocore does. t/unit/s3_sigv4.c has examples that need no botocore.
+# src/blobs/s3/sigv4.c signs generated requests as botocore does. t/unit/s3_sigv4.c has examples that need no botocore.
 use strict;
 use warnings;
 use Test::More;

@@ -85,7 +85,7 @@ def main(program, count, seed):
         different += bool(wrong)
         for kind, mine, theirs in wrong:
             if kind not in shown:
-                print('%s of %r:\n  src/s3   %r\n  botocore %r' % (kind, row, mine, theirs))
+                print('%s of %r:\n  src        %r\n  botocore %r' % (kind, row, mine, theirs))
             shown.add(kind)
     print('%d equal, %d differ' % (count - different, different))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* s3_client.c: tests of src/s3/repeat.c, transfer.c, objects.c and enumerate.c against a server that lies: what is
+/* s3_client.c: tests of src/blobs/s3/repeat.c, transfer.c, objects.c and enumerate.c against a server that lies: what is
  * repeated, what is refused, and that nothing wrong is ever given out. */
 #include "s3_liar.h"
 
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "metrics/metrics.h"
-#include "s3/private.h"
+#include "blobs/s3/private.h"
 
 #define SIZE 200000
 

@@ -4,7 +4,7 @@
 #ifndef SR_TEST_S3_LIAR_H
 #define SR_TEST_S3_LIAR_H
 
-#include "s3/s3.h"
+#include "blobs/s3/s3.h"
 #include "tap.h"
 
 #include <apr_hash.h>

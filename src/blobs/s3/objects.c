@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* objects.c: stores, fetches, finds and deletes objects. */
-#include "s3/private.h"
+#include "blobs/s3/private.h"
 
 #include <string.h>
 

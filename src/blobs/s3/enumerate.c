@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* enumerate.c: lists the objects of a bucket (ListObjectsV2), one page after the other. */
-#include "s3/private.h"
+#include "blobs/s3/private.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * likely still open, is taken first. (Connections that threads share, CURL_LOCK_DATA_CONNECT, are not safe.) libcurl
  * repeats a request by itself if a kept connection ends before the response begins. */
 #include "base/curl.h"
-#include "s3/private.h"
+#include "blobs/s3/private.h"
 
 #include <curl/curl.h>
 #include <errno.h>

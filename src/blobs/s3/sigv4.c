@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sigv4.c: signs requests to S3 (AWS Signature Version 4): the canonical request, the string to sign, the signature.
  * libcurl's own (CURLOPT_AWS_SIGV4) neither sorts nor encodes the query in the version of Debian 12. */
-#include "s3/s3.h"
+#include "blobs/s3/s3.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* private.h: shared by the files of src/s3/. */
+/* private.h: shared by the files of src/blobs/s3/. */
 #ifndef SR_S3_PRIVATE_H
 #define SR_S3_PRIVATE_H
 
-#include "s3/s3.h"
+#include "blobs/s3/s3.h"
 
 #include <apr_thread_mutex.h>
 #include <apr_xml.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.c: reads the options of a client from texts of the configuration. */
-#include "s3/s3.h"
+#include "blobs/s3/s3.h"
 
 #include <errno.h>
 #include <fcntl.h>

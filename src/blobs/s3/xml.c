@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* xml.c: reads the XML of S3: errors and lists. The body of an error may be cut, empty, or the HTML of a proxy. */
-#include "s3/private.h"
+#include "blobs/s3/private.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * that doubles ("full jitter"), so that hosts which fail together do not come back together. All tries of an operation
  * share one deadline. If operations fail one after the other, the client refuses all others for a moment, so that
  * threads do not wait for a server that does not respond. */
-#include "s3/private.h"
+#include "blobs/s3/private.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
