@@ -15,7 +15,7 @@
 #include "conf/conf.h"
 #include "metrics/metrics.h"
 #include "web/web.h"
-#include "run/run.h"
+#include "httpd/adapters.h"
 #include "service/setup.h"
 
 #define HANDLER "sigreq"

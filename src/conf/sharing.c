@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sharing.c: which documents folder is used with which database, and a folder that two virtual hosts use with different
  * databases. Two databases count as the same if the texts of DBDriver and DBDParams are equal. In other cases the
- * databases must be asked (run/owned.c), or the folder is refused when something is stored. */
+ * databases must be asked (httpd/owned.c), or the folder is refused when something is stored. */
 #include "conf/conf.h"
 
 #include <ap_mpm.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.h: the queue of jobs: webhook calls and invitations by mail. It does not include httpd.h. src/run gives it a
+/* jobs.h: the queue of jobs: webhook calls and invitations by mail. It does not include httpd.h. src/httpd gives it a
  * thread and the databases.
  *
  * Sections: address.c · call.c · mail.c (letter.c) · maildir.c · kinds.c (work.c) · queue.c

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.h: the metrics of the service, for its operators. Every layer may count. src/run shows the numbers.
+/* metrics.h: the metrics of the service, for its operators. Every layer may count. src/httpd shows the numbers.
  *
  * The numbers are in one block of memory, which is changed only by atomic operations. Any thread of any process that
  * shares the block may count at any time, and a process that is killed leaves no number half changed. Until

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sealing.c: which seal is used, and whether it may be: not while its certificate is revoked. run/proofs.c finds that
+/* sealing.c: which seal is used, and whether it may be: not while its certificate is revoked. httpd/proofs.c finds that
  * out. A request costs one stat here. */
 #include "service/seal.h"
 

@@ -29,7 +29,7 @@
  */
 typedef struct sr_store_t sr_store_t;
 
-/* A source of connections: in httpd the pool of mod_dbd (src/run), in sigreqctl one connection of apr_dbd (src/ctl).
+/* A source of connections: in httpd the pool of mod_dbd (src/httpd), in sigreqctl one connection of apr_dbd (src/ctl).
  * SQLite allows one writer at a time, so the source of several threads or processes lends connections to one writer
  * after the other. SQLITE_BUSY is retried in any case. */
 typedef struct sr_store_source_t sr_store_source_t;

@@ -9,7 +9,7 @@ use Test::More;
 
 my %other = (
     'src/base/time.c'    => [qw(apr_time_now clock_gettime)],    # the clocks
-    'src/run/metrics.c'  => [qw(apr_time_now)],                  # compared with r->request_time, which httpd sets
+    'src/httpd/metrics.c'  => [qw(apr_time_now)],                  # compared with r->request_time, which httpd sets
     'src/helper/main/process/limits.c'  => [qw(clock_gettime)],                 # processor time
     'src/helper/client/worker.c'   => [qw(clock_gettime)],                 # processor time of a worker
     'src/base/confine.c' => [qw(clock_gettime gettimeofday)],    # names of system calls

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: sigreq-signd, which holds the keys that seal documents. httpd's parent starts it with each configuration, and
- * again when it dies (run/signd.c). It reads the keys, gives up all rights, and serves the children of this
+ * again when it dies (httpd/signd.c). It reads the keys, gives up all rights, and serves the children of this
  * configuration until the last of them has ended. So a graceful restart changes nothing for old children.
  *
  *    started -> reads the setup -> reads the keys -> gives up its rights -> answers the setup -> serves

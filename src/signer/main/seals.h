@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------------------------------------ seals.c */
 typedef struct sr_signd_keys_t sr_signd_keys_t;
-/* Loads the keys with the rights of the user who started httpd. `setup` is the JSON object that run/signd.c makes. Its
+/* Loads the keys with the rights of the user who started httpd. `setup` is the JSON object that httpd/signd.c makes. Its
  * array "seals" has an object for each seal: "certificate" and "key" are paths. If they are missing, a key and a
  * certificate for tests are made. A third object names the next certificate of production, whose file need not exist.
  * The member SR_SIGND_OWN_SEALS is the folder of own seals of organisations. Faults of seals are in the answer. With

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h: adapters between httpd and the layers below it: mod_dbd's connections, the lock of SQLite's writers, the PDF
+/* adapters.h: adapters between httpd and the layers below it: mod_dbd's connections, the lock of SQLite's writers, the PDF
  * helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
  * metrics.
  *
@@ -8,8 +8,8 @@
  * status.c
  *
  * Each comment begins with the httpd hooks that call the function. */
-#ifndef SR_RUN_H
-#define SR_RUN_H
+#ifndef SR_HTTPD_ADAPTERS_H
+#define SR_HTTPD_ADAPTERS_H
 
 #include <httpd.h>
 #include <apr_dbd.h>

@@ -8,7 +8,7 @@
 
 #include "metrics/metrics.h"
 #include "mod_sigreq.h"
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 APLOG_USE_MODULE(sigreq);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mod_sigreq.h"
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 APLOG_USE_MODULE(sigreq);
 

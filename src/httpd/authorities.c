@@ -5,7 +5,7 @@
  * same version of it. */
 #include <httpd.h>
 
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 /* of the current configuration */
 static const char *authorities;

@@ -9,7 +9,7 @@
 
 #include "blobs/blobs.h"
 #include "mod_sigreq.h"
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 APLOG_USE_MODULE(sigreq);
 

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 apr_status_t sr_run_thread_start(apr_thread_t **thread, apr_thread_start_t function, void *data, apr_pool_t *pool)
 {

@@ -19,7 +19,7 @@
 
 #include "blobs/blobs.h"
 #include "mod_sigreq.h"
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 APLOG_USE_MODULE(sigreq);
 

@@ -6,7 +6,7 @@
 #include <scoreboard.h>
 #include <string.h>
 
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 #define BEFORE "/sign/"
 

@@ -9,7 +9,7 @@
 
 #include "metrics/metrics.h"
 #include "mod_sigreq.h"
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 #define HANDLER "sigreq-metrics"
 #define PATIENCE apr_time_from_sec(1) /* with the file systems */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "mod_sigreq.h"
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 APLOG_USE_MODULE(sigreq);
 

@@ -5,7 +5,7 @@
 #include <mod_status.h>
 
 #include "metrics/metrics.h"
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 enum { ALL = -1, MANY = 10 };
 #define TABLE "<table border=\"1\" cellspacing=\"0\" cellpadding=\"3\" style=\"margin: 1em 0\">"

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 #define MOST ((apr_size_t)16 << 20) /* a longer text is cut off */
 

@@ -5,7 +5,7 @@
 #include <apr_file_io.h>
 
 #include "mod_sigreq.h"
-#include "run/run.h"
+#include "httpd/adapters.h"
 
 APLOG_USE_MODULE(sigreq);
 
