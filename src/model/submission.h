@@ -106,7 +106,7 @@ const char *sr_person_name(const char *firstname, const char *lastname, apr_pool
  * signing_representation.c know the names of the API's members: a new member is added there.
  */
 /* The version of representations. Raise it when the representation of the same records changes. A stored
- * representation of an older version is rendered again when it is read (src/service/submissions.c). */
+ * representation of an older version is rendered again when it is read (src/service/submissions/submissions.c). */
 #define SR_REPRESENTATION_VERSION 1
 /* Its status, deadline and the like are shown only if an extension of the contract was used: a caller of the contract
  * gets what the contract shows, and no more. */

@@ -10,8 +10,8 @@ use Test::More;
 
 my %renderers = map { ("src/model/$_" => 1) } qw(submission.c fields.c signing_representation.c);
 my %others    = (                                    # of the audit trail
-    'src/service/sign.c' => 'signatureType',
-    map { ($_ => 'userAgent') } qw(src/model/event.c src/model/completion.c src/service/open.c)
+    'src/service/signing/sign.c' => 'signatureType',
+    map { ($_ => 'userAgent') } qw(src/model/event.c src/model/completion.c src/service/signing/open.c)
 );
 
 # Members of the schemas of a submission that no other JSON of ours has: those of more than one word.

@@ -3,7 +3,7 @@
  * cached key is of no use. */
 #include "cms_make.h"
 #include "counted.h"
-#include "service/contents.h"
+#include "service/documents/contents.h"
 #include "service/setup.h"
 
 #define SHA256 "00000000000000000000000000000000000000000000000000000000000000c1"

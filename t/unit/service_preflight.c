@@ -3,7 +3,7 @@
  * helper itself, with one that is slow, with none. The API's tests have the rest (t/api/prove.t). */
 #include "helper/client/worker.h"
 #include "pdf_help.h"
-#include "service/uploads.h"
+#include "service/submissions/uploads.h"
 #include "store.h"
 
 #include "disk.h"

@@ -85,7 +85,7 @@ static const char *run(worker_t *w, sr_op_t op, const char *first, const char *s
     return body;
 }
 
-/* --- one creation, as service/create.c does it */
+/* --- one creation, as service/submissions/create.c does it */
 
 static const char *creation(worker_t *w, unsigned number, const char *sha256, const char *text, const char *key)
 {

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* create.c: creates a submission (POST /signatures). The checks have the order of the contract's error table, and
+ * the first one that fails is the response. Nothing is stored before all have passed. Then the documents are stored
+ * durably, and one transaction stores everything else. If the store refuses it (quota, idempotency), `sigreqctl gc`
+ * removes the documents. */
+#include "service/private.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "metrics/metrics.h"
+#include "service/submissions/invite.h"
+#include "service/submissions/uploads.h"
+
+#define NAME_MAX_CHARACTERS 500
+#define ATTEMPTS 5 /* to store the documents, if a collection removes them meanwhile */
+#define IDEMPOTENCY_LIFETIME apr_time_from_sec(24 * 3600)
+
+/* Forms have no booleans. PHP sends "1" and "" for true and false. */
+static sr_error_t *read_boolean(bool *value, const char *name, const char *text, apr_pool_t *pool)
+{
+    *value = text && (!strcasecmp(text, "true") || !strcmp(text, "1"));
+    if (!text || !*text || *value || !strcasecmp(text, "false") || !strcmp(text, "0")) return NULL;
+    return sr_error(pool, SR_EBADREQUEST, "%s must be true or false", name);
+}
+
+/* A language without texts is not an error: another one is used, and the response has a warning. */
+static sr_error_t *read_locale(const char **locale, const sr_create_t *request, apr_pool_t *pool)
+{
+    *locale = request->locale && *request->locale ? request->locale : NULL;
+    if (!*locale) return NULL;
+    if (!sr_locale_is_valid(*locale))
+        return sr_error(pool, SR_EBADREQUEST, "locale must be a language tag (BCP 47), such as de or pt-BR");
+    if (!sr_language_of(*locale))
+        sr_remark(request->remarks, "there are no texts in %s, another language is used", *locale);
+    return NULL;
+}
+
+/* *caption is NULL if the part is missing or blank. */
+static sr_error_t *read_caption(const char **caption, const sr_create_t *request, apr_pool_t *pool)
+{
+    *caption = NULL;
+    if (!request->caption || sr_text_is_blank(request->caption)) return NULL;
+    return sr_caption_read(caption, request->caption, pool) ? NULL : sr_error(pool, SR_EBADREQUEST, SR_CAPTION_RULE);
+}
+
+static sr_error_t *check_name(const char *name, apr_pool_t *pool)
+{
+    if (!name || sr_text_is_blank(name)) return sr_error(pool, SR_EBADREQUEST, "A name must be provided");
+    const char *fault = sr_text_fault(name, NAME_MAX_CHARACTERS, pool);
+    if (fault) return sr_error(pool, SR_EBADREQUEST, "A name %s", fault);
+    return NULL;
+}
+
+static const char *rewritten_sha256(const sr_document_state_t *document)
+{
+    return strcmp(document->base_sha256, document->sha256) ? document->base_sha256 : NULL;
+}
+
+static json_t *documents_json(const apr_array_header_t *documents)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < documents->nelts; i++) {
+        const sr_document_state_t *document = &APR_ARRAY_IDX(documents, i, sr_document_state_t);
+        json_t *row = json_pack("{s:s,s:s,s:s,s:I,s:i}", "uuid", document->uuid, "name", document->name, "sha256",
+                                document->sha256, "size", (json_int_t)document->size, "pages", document->pages);
+        json_object_set_new(row, "warnings", document->warnings ? sr_warnings_names(document->warnings) : json_null());
+        if (rewritten_sha256(document)) {
+            json_object_set_new(row, "rewritten_sha256", json_string(document->base_sha256));
+            json_object_set_new(row, "rewritten_size", json_integer(document->base_size));
+        }
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
+/* The first event of the chain: who asked whom to sign which documents. */
+static void creation_event(sr_event_text_t *written, const sr_create_t *request, const sr_submission_t *submission,
+                           apr_pool_t *pool)
+{
+    json_t *detail = sr_json_own(json_object(), pool), *documents = json_array(), *signers = json_array();
+    for (int i = 0; i < submission->documents->nelts; i++) {
+        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
+        json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", document->uuid, "name", document->name, "sha256",
+                                document->sha256, "normalisedSha256", rewritten_sha256(document));
+        if (document->warnings) json_object_set_new(row, "warnings", sr_warnings_names(document->warnings));
+        json_array_append_new(documents, row);
+    }
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
+        json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", signer->uuid, "firstname", signer->firstname, "lastname",
+                                signer->lastname, "email", signer->email);
+        if (signer->order > 1) json_object_set_new(row, "order", json_integer(signer->order));
+        json_array_append_new(signers, row);
+    }
+    json_object_set_new(detail, "submission", json_string(submission->uuid));
+    json_object_set_new(detail, "token", json_string(request->caller->uuid));
+    json_object_set_new(detail, "documents", documents);
+    json_object_set_new(detail, "signers", signers);
+    json_object_set_new(detail, "sendEmail", json_boolean(submission->send_email));
+    if (submission->expires_at) json_object_set_new(detail, "expiresAt", sr_time_json(submission->expires_at));
+    if (submission->reminders.most) json_object_set_new(detail, "reminders", sr_reminders_json(&submission->reminders));
+    const sr_event_t event = {"created", submission->created_at, NULL, request->client, detail};
+    sr_event_write(written, &event, 1, NULL, pool);
+}
+
+static json_t *signers_json(const apr_array_header_t *signers)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+        json_t *row = json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:s,s:i,s:o}", "uuid", signer->uuid, "firstname",
+                                signer->firstname, "lastname", signer->lastname, "email", signer->email, "locale",
+                                signer->locale, "state", sr_signer_state_name(signer->state), "signing_order",
+                                signer->order, "fields", sr_signer_fields_json(signer));
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
+static void add_invitations(json_t *webhooks, const sr_service_t *service, const sr_create_t *request,
+                            const sr_submission_t *submission, apr_pool_t *pool)
+{
+    if (!submission->send_email) return;
+    const sr_inviter_t inviter = {request->caller->organization_name, request->caller->environment,
+                                  service->set_base_url, sr_service_brand(service, pool)};
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
+        if (signer->state == SR_SIGNER_SENT)
+            json_array_append_new(webhooks, sr_invitation_row(submission, signer, &inviter, pool));
+    }
+}
+
+/* Returns NULL if there are none. */
+static const char *webhooks_text(const sr_service_t *service, const sr_create_t *request,
+                                 const sr_submission_t *submission, const char *representation, apr_pool_t *pool)
+{
+    const sr_webhook_t sent = {.kind = "sent",
+                               .at = submission->created_at,
+                               .submission = submission->uuid,
+                               .environment = request->caller->environment};
+    json_t *webhooks = json_array();
+    if (request->caller->sent_webhook_url)
+        json_array_append_new(webhooks, sr_webhook_row(&sent, representation, service->base_url, pool));
+    add_invitations(webhooks, service, request, submission, pool);
+    return sr_json_list_text(webhooks, pool);
+}
+
+/* The jobs that the submission needs at a time. */
+static json_t *timers_json(const sr_submission_t *submission, apr_pool_t *pool)
+{
+    json_t *timers = sr_json_own(json_array(), pool);
+    const apr_time_t remind_at = sr_submission_remind_at(submission);
+    if (submission->expires_at) sr_timer_add(timers, "expiry", submission->expires_at);
+    if (remind_at) sr_timer_add(timers, "remind", remind_at);
+    return timers;
+}
+
+/* Returns the argument "submission" of SR_OP_SUBMISSION_CREATE (store.h). */
+static const char *creation_text(const sr_service_t *service, const sr_create_t *request,
+                                 const sr_submission_t *submission, bool only_replay, apr_pool_t *pool)
+{
+    const sr_reminders_t *reminders = &submission->reminders;
+    const char *reminding = reminders->most ? sr_json_text(sr_service_reminders(service, reminders, pool), pool) : NULL;
+    json_t *row = sr_json_own(json_object(), pool);
+    sr_event_text_t event;
+    creation_event(&event, request, submission, pool);
+    json_object_set_new(row, "name", json_string(submission->name));
+    json_object_set_new(row, "template_uuid", json_string(submission->template_uuid));
+    json_object_set_new(row, "skip_intro", json_boolean(submission->skip_intro));
+    json_object_set_new(row, "send_email", json_boolean(submission->send_email));
+    json_object_set_new(row, "search", json_string(sr_submission_search_text(submission, pool)));
+    json_object_set_new(row, "base_url", json_string(service->base_url));
+    json_object_set_new(row, "warnings",
+                        submission->warnings ? json_incref((json_t *)submission->warnings) : json_null());
+    json_object_set_new(row, "expires_at", submission->expires_at ? json_integer(submission->expires_at) : json_null());
+    json_object_set_new(row, "external_id", sr_json_string_or_null(submission->external_id));
+    json_object_set_new(row, "redirect_url", sr_json_string_or_null(submission->redirect_url));
+    json_object_set_new(row, "reminders", sr_json_string_or_null(reminding));
+    json_object_set_new(row, "representation_version", json_integer(SR_REPRESENTATION_VERSION));
+    json_object_set_new(row, "event_hash", json_string(event.hash));
+    json_object_set_new(row, "event", json_string(event.body));
+    json_object_set_new(row, "event_personal", sr_json_string_or_null(event.personal));
+    json_object_set_new(row, "documents", documents_json(submission->documents));
+    json_object_set_new(row, "signers", signers_json(submission->signers));
+    json_object_set_new(row, "fingerprint",
+                        request->idempotency_key ? json_string(sr_fingerprint(request, submission, pool))
+                                                 : json_null());
+    json_object_set_new(row, "only_replay", json_boolean(only_replay));
+    json_object_set_new(row, "idempotency_since", json_integer(submission->created_at - IDEMPOTENCY_LIFETIME));
+    return sr_json_text(row, pool);
+}
+
+static sr_error_t *check_pages(const sr_service_t *service, const apr_array_header_t *documents, apr_pool_t *pool)
+{
+    apr_int64_t pages = 0;
+    for (int i = 0; i < documents->nelts; i++) pages += APR_ARRAY_IDX(documents, i, sr_document_t).pages->count;
+    if (pages <= service->max_pages) return NULL;
+    return sr_error(pool, SR_EBADREQUEST, "All documents together must have at most %d pages", service->max_pages);
+}
+
+/* Returns an error, or keeps it for a request that may be a replay: the store decides that. */
+static sr_error_t *unless_replay(sr_intake_t *intake, sr_error_t *error, bool may_be_late, const sr_create_t *request)
+{
+    if (!error || !may_be_late || !request->idempotency_key) return error;
+    if (!intake->unless_replay) intake->unless_replay = error;
+    return NULL;
+}
+
+/* What the request says about the life of the submission. */
+static sr_error_t *read_life(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
+                             const sr_create_t *request, apr_pool_t *pool)
+{
+    const apr_time_t now = sr_time_now();
+    sr_error_t *error = sr_deadline_read(&submission->expires_at, request->expires_at, now, pool);
+    const bool over = submission->expires_at && submission->expires_at <= now;
+    SR_TRY(unless_replay(intake, error, over, request));
+    SR_TRY(sr_external_id_read(&submission->external_id, request->external_id, pool));
+    SR_TRY(sr_metadata_read(&submission->metadata, request->metadata, request->metadata_length, pool));
+    SR_TRY(sr_redirect_read(&submission->redirect_url, request->redirect_url, service->redirects, pool));
+    SR_TRY(sr_reminders_read(&submission->reminders, request->reminders, request->reminders_length,
+                             submission->send_email, pool));
+    if (!submission->expires_at && service->expiry) submission->expires_at = now + service->expiry;
+    return NULL;
+}
+
+/* All checks that need neither disk nor database, in the contract's order. */
+static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
+                         const sr_create_t *request, apr_pool_t *pool)
+{
+    apr_array_header_t *signers;
+    const char *locale, *caption;
+    SR_TRY(sr_uploads_check(service, intake, request, pool));
+    SR_TRY(check_pages(service, intake->documents, pool));
+    SR_TRY(check_name(request->name, pool));
+    if (!request->signers || !request->signers_length)
+        return sr_error(pool, SR_EBADREQUEST, "A signers must be provided");
+    SR_TRY(read_boolean(&submission->skip_intro, "skipIntro", request->skip_intro, pool));
+    SR_TRY(read_boolean(&submission->send_email, "sendEmail", request->send_email, pool));
+    SR_TRY(read_locale(&locale, request, pool));
+    SR_TRY(read_caption(&caption, request, pool));
+    const sr_signers_rules_t rules = {.send_email = submission->send_email,
+                                      .default_origin = service->area_origin,
+                                      .locale = locale,
+                                      .caption = caption,
+                                      .max_signers = service->max_signers,
+                                      .max_fields = service->max_fields,
+                                      .remarks = request->remarks};
+    SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
+    SR_TRY(sr_signers_resolve(signers, intake->documents, pool));
+    SR_TRY(sr_signers_check_texts(request->name, signers, intake->documents, pool));
+    sr_signers_remark(request->remarks, signers, intake->documents);
+    SR_TRY(sr_intake_preflight(service, intake, signers, request, pool));
+    if (submission->send_email && !service->sends_mail)
+        return sr_error(pool, SR_EUNAVAILABLE,
+                        "This service sends no mail (SigreqSMTP): sendEmail must be false or left out");
+    SR_TRY(read_life(service, intake, submission, request, pool));
+    submission->name = request->name;
+    json_t *warnings = sr_remarks_json(request->remarks);
+    submission->documents = sr_document_states(intake->documents, pool);
+    submission->signers = signers;
+    sr_submission_due(submission, apr_array_make(pool, signers->nelts, sizeof(sr_signer_t *)), sr_time_now());
+    submission->warnings = warnings ? sr_json_own(warnings, pool) : NULL;
+    return NULL;
+}
+
+/* *outcome is SR_STALE if a collection has removed a content to which the row would refer. *unwanted: as in keep. */
+static sr_error_t *try_once(const sr_service_t *service, const char **representation, sr_outcome_t *outcome,
+                            bool *unwanted, const sr_submission_t *submission, const sr_intake_t *intake,
+                            const sr_create_t *request, apr_pool_t *pool)
+{
+    apr_array_header_t *contents = sr_contents_make(pool);
+    const sr_representation_row_t *row;
+    const char *folder, *metadata = submission->metadata ? sr_json_text(submission->metadata, pool) : NULL;
+    const char *rendered = sr_submission_render(submission, pool);
+    const char *webhooks = webhooks_text(service, request, submission, rendered, pool);
+    json_t *timers = timers_json(submission, pool);
+    *unwanted = true;
+    SR_TRY(sr_uploads_commit(service, contents, intake, request, pool));
+    SR_TRY(sr_contents_folder(&folder, request->uploads->documents, pool));
+    sr_error_t *error = sr_store_submission_create(
+        service->database, outcome, &row, request->token_hash, submission->created_at, submission->uuid,
+        creation_text(service, request, submission, intake->unless_replay, pool), rendered, metadata,
+        request->idempotency_key, folder, sr_contents_text(contents, pool), sr_contents_new_text(contents, pool),
+        webhooks, sr_json_list_text(json_incref(timers), pool), pool);
+    if (!error && *outcome == SR_OK) {
+        sr_service_wake_for(service, webhooks, timers);
+        sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment, sr_metrics_number(SR_LABEL_EVENT, "created"),
+                         1);
+    }
+    if (!error && *outcome == SR_CONFLICT)
+        error = sr_fingerprint_conflict(sr_fingerprint(request, submission, pool), row->representation, pool);
+    if (!error && *outcome == SR_GONE) error = intake->unless_replay;
+    if (!error) error = sr_service_refusal(*outcome, pool);
+    *representation = row ? row->representation : rendered;
+    *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
+    return error;
+}
+
+/* Stores the documents, then the row that refers to them. *unwanted is true if documents were stored and certainly
+ * no row refers to them. If the connection was lost, the transaction may have been committed. */
+static sr_error_t *keep(const sr_service_t *service, const char **uuid, const char **representation, bool *unwanted,
+                        sr_submission_t *submission, const sr_intake_t *intake, const sr_create_t *request,
+                        apr_pool_t *pool)
+{
+    sr_outcome_t outcome = SR_STALE;
+    submission->created_at = submission->updated_at = sr_time_now();
+    submission->created_by = request->caller->user;
+    for (int i = 0; i < ATTEMPTS && outcome == SR_STALE; i++) {
+        if (i > 0) SR_TRY(sr_uploads_stale(service, intake, request, pool));
+        SR_TRY(try_once(service, representation, &outcome, unwanted, submission, intake, request, pool));
+    }
+    if (outcome == SR_STALE)
+        return sr_error_because(
+            sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be stored at the moment, try again later"), pool,
+            "sigreqctl gc has removed them %d times", ATTEMPTS);
+    if (*representation) /* of a replay: that of the first response */
+        *uuid = outcome == SR_REPLAY ? sr_representation_uuid(*representation, pool) : submission->uuid;
+    return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");
+}
+
+/* Counts invitations. At the limit only a replay is answered. */
+static sr_error_t *count_invitations(sr_inviting_t *inviting, sr_intake_t *intake, const sr_submission_t *submission,
+                                     const sr_create_t *request, apr_pool_t *pool)
+{
+    if (!submission->send_email || intake->unless_replay) return NULL;
+    apr_array_header_t *addresses = apr_array_make(pool, submission->signers->nelts, sizeof(const char *));
+    for (int i = 0; i < submission->signers->nelts; i++)
+        APR_ARRAY_PUSH(addresses, const char *) = APR_ARRAY_IDX(submission->signers, i, sr_signer_t).email;
+    return unless_replay(intake, sr_invite_take(inviting, addresses, pool), true, request);
+}
+
+sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
+                              const sr_create_t *request, apr_pool_t *pool)
+{
+    sr_submission_t submission = {.uuid = sr_uuid_make(pool), .template_uuid = sr_uuid_make(pool)};
+    sr_inviting_t inviting = {service, request->caller->organization_uuid, request->caller->environment, NULL};
+    sr_intake_t intake = {0};
+    bool unwanted = false;
+    *uuid = NULL;
+    sr_blobs_own(request->uploads->documents,
+                 sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
+    SR_TRY(sr_service_folder(service, request->uploads->documents, pool));
+    sr_error_t *error = check(service, &intake, &submission, request, pool);
+    if (!error) error = count_invitations(&inviting, &intake, &submission, request, pool);
+    if (!error) error = keep(service, uuid, representation, &unwanted, &submission, &intake, request, pool);
+    sr_uploads_drop(&intake);
+    if (unwanted) sr_uploads_forget(&intake, request, pool);
+    const bool created = *uuid && !strcmp(*uuid, submission.uuid);
+    if (!created) sr_invite_give_back(&inviting);
+    return error;
+}

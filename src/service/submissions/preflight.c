@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preflight.c: checks that documents can be sealed with their fields. They are prepared as a trial, and the result
+ * is thrown away, because the first signer's revision will contain it. A document that is damaged, or that leaves
+ * the drawing of its form to readers, is rewritten once, and the rewritten document is shown and sealed. The results
+ * are stored in the reports, so that a document that was uploaded before needs no request to a helper. */
+#include "service/submissions/preflight.h"
+
+#include <string.h>
+
+#include "metrics/metrics.h"
+
+/* The helpers read the documents of a creation one after the other. The documents are to blame for their processor
+ * time, and a busy machine for the rest of the elapsed time. */
+#define MOST_PROCESSOR apr_time_from_sec(7)
+#define MOST_ELAPSED apr_time_from_sec(30)
+#define LAST_REQUEST apr_time_from_msec(2500) /* which begins before the elapsed time is over */
+#define MANY_FIELDS 1000 /* more fields than this are not covered by a trial with a few fields on the same pages */
+#define PIECE (64 << 10)
+
+static const char SIGNED[] = "it is signed already and damaged: repairing it would break its signatures";
+static const char UNRECOVERABLE[] = "it is damaged beyond repair";
+
+typedef struct proof_t {
+    const sr_service_t *service;
+    const sr_create_t *request;
+    sr_intake_t *intake;
+    apr_array_header_t *signers;
+    sr_document_t *document;
+    sr_files_t *files;
+    apr_pool_t *pool;
+} proof_t;
+
+void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool)
+{
+    intake->deadline = sr_time_steady() + MOST_ELAPSED;
+    intake->documents = apr_array_make(pool, count, sizeof(sr_document_t));
+    intake->files = apr_array_make(pool, count, sizeof(sr_files_t));
+}
+
+sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, const sr_token_t *caller,
+                                apr_pool_t *pool)
+{
+    const char *owner = sr_owner_of(caller->organization_uuid, caller->environment, pool);
+    return sr_pdf_pool_for_request(service->pdf, owner, intake->deadline + LAST_REQUEST - sr_time_steady(), pool);
+}
+
+void sr_intake_count(const char *reason)
+{
+    sr_metrics_count(SR_METRIC_REFUSED, sr_metrics_number(SR_LABEL_REFUSAL, reason), 0, 1);
+}
+
+static sr_error_t *refusal(const char *name, const char *reason, apr_pool_t *pool)
+{
+    return sr_error(pool, SR_EBADREQUEST, "Document %s cannot be signed: %s", name, reason);
+}
+
+sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool)
+{
+    sr_intake_count("unsignable");
+    return refusal(name, reason, pool);
+}
+
+sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool)
+{
+    apr_interval_time_t used = 0;
+    for (int i = 0; i < intake->files->nelts; i++)
+        used += sr_pdf_pool_used(APR_ARRAY_IDX(intake->files, i, sr_files_t).pdf);
+    if (used >= MOST_PROCESSOR) return sr_intake_refuse(name, "it takes too long to read", pool);
+    if (sr_time_steady() < intake->deadline) return NULL;
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be read at the moment, try again later"),
+                            pool, "the helpers had %" APR_TIME_T_FMT " ms of processor time for a creation",
+                            apr_time_as_msec(used));
+}
+
+static sr_error_t *refuse(const proof_t *proof, const char *reason)
+{
+    return sr_intake_refuse(proof->document->name, reason, proof->pool);
+}
+
+static sr_error_t *in_time(const proof_t *proof)
+{
+    return sr_intake_in_time(proof->intake, proof->document->name, proof->pool);
+}
+
+/* Returns the file of the document that is sealed. */
+static sr_file_t *sealed_file(const proof_t *proof)
+{
+    return proof->files->rewritten.sha256 ? &proof->files->rewritten : &proof->files->upload;
+}
+
+static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr_file_t *file, apr_pool_t *pool)
+{
+    if (file->spool) return sr_blobs_descriptor(file->spool, descriptor);
+    return sr_blobs_reader(descriptor, proof->request->uploads->documents, file->key, pool);
+}
+
+/* ---------------------------------------------------------------------------------------------------- rewriting */
+
+static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_pdf_output_t *output)
+{
+    char *piece = apr_palloc(proof->pool, PIECE);
+    SR_TRY(sr_blobs_begin(&file->spool, proof->request->uploads->documents, proof->pool));
+    for (apr_off_t at = 0; at < output->size;) {
+        const apr_size_t length = output->size - at < PIECE ? (apr_size_t)(output->size - at) : PIECE;
+        SR_TRY(sr_pdf_read(piece, output->descriptor, at, length, proof->pool));
+        SR_TRY(sr_blobs_write(file->spool, piece, length));
+        at += (apr_off_t)length;
+    }
+    return sr_blobs_end(file->spool, &file->sha256, &file->size);
+}
+
+/* Rewrites the upload, and sets the content and the pages of `file`. The result is probed like an upload. Its pages
+ * must be those of the upload, because the caller's page numbers refer to them. */
+static sr_error_t *write_again(sr_file_t *file, const proof_t *proof, apr_pool_t *scratch)
+{
+    const sr_file_t *upload = &proof->files->upload;
+    sr_pdf_rewritten_t *made = apr_pcalloc(scratch, sizeof *made);
+    sr_pdf_probe_t probe = {0};
+    int descriptor;
+    SR_TRY(in_time(proof));
+    SR_TRY(descriptor_of(&descriptor, proof, upload, scratch));
+    SR_TRY(sr_pdf_rewrite(made, proof->files->pdf, descriptor, upload->size, scratch));
+    if (made->fault) return refuse(proof, made->reason);
+    SR_TRY(in_time(proof));
+    SR_TRY(sr_pdf_probe(&probe, proof->files->pdf, made->document.descriptor, made->document.size, proof->pool));
+    if (probe.verdict != SR_PDF_ACCEPTED) return refuse(proof, probe.reason ? probe.reason : UNRECOVERABLE);
+    if (probe.pages->normalise || probe.pages->signatures || probe.pages->count != upload->pages->count)
+        return refuse(proof, UNRECOVERABLE);
+    file->pages = probe.pages;
+    return spool_output(file, proof, &made->document);
+}
+
+/* Replaces the document by its rewritten form, on whose pages the fields are placed. */
+static sr_error_t *rewrite(const proof_t *proof)
+{
+    sr_files_t *files = proof->files;
+    sr_file_t made = {0};
+    apr_pool_t *scratch; /* destroyed early, because it is as large as the document */
+    if (files->upload.pages->signatures) return refuse(proof, SIGNED);
+    apr_pool_create(&scratch, proof->pool);
+    SR_TRY(write_again(&made, proof, scratch));
+    apr_pool_destroy(scratch);
+    files->rewritten = made;
+    files->upload.pages = sr_pages_rewritten(files->upload.pages, made.sha256, made.size, proof->pool);
+    files->upload.changed = true;
+    proof->document->pages = made.pages;
+    return sr_signers_resolve(proof->signers, proof->intake->documents, proof->pool);
+}
+
+/* ------------------------------------------------------------------------------------------------------- preparing */
+
+static apr_array_header_t *fields_of(const proof_t *proof)
+{
+    apr_array_header_t *fields = apr_array_make(proof->pool, 4, sizeof(sr_pdf_field_t));
+    for (int i = 0; i < proof->signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(proof->signers, i, sr_signer_t);
+        for (int j = 0; j < signer->fields->nelts; j++) {
+            const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
+            if (strcmp(field->document_uuid, proof->document->uuid) != 0) continue;
+            sr_pdf_field_t *put = apr_array_push(fields);
+            *put = (sr_pdf_field_t){.signer = signer->uuid, .page = field->area.page, .existing = field->existing};
+            memcpy(put->rect, field->placement.rect, sizeof put->rect);
+        }
+    }
+    return fields;
+}
+
+/* Returns true if preparing fields on these pages has succeeded before. Existing fields are always tried. */
+static bool is_remembered(const sr_pages_t *pages, const apr_array_header_t *fields)
+{
+    if (fields->nelts > MANY_FIELDS) return false;
+    for (int i = 0; i < fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
+        if (field->existing || !sr_pages_is_prepared(pages, field->page)) return false;
+    }
+    return true;
+}
+
+static void remember(sr_file_t *file, const apr_array_header_t *fields, apr_pool_t *pool)
+{
+    for (int i = 0; i < fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
+        const sr_pages_t *known = file->pages;
+        if (field->existing) continue;
+        file->pages = sr_pages_prepared(known, field->page, pool);
+        if (file->pages != known) file->changed = true;
+    }
+}
+
+/* *damage is NULL if the document can be prepared, else the reason why not. Such a document may be rewritten. */
+static sr_error_t *prepare(const char **damage, const proof_t *proof)
+{
+    sr_file_t *file = sealed_file(proof);
+    const apr_array_header_t *fields = fields_of(proof);
+    sr_pdf_update_t update = {0};
+    apr_pool_t *scratch;
+    int descriptor;
+    *damage = NULL;
+    if (is_remembered(file->pages, fields)) return NULL;
+    SR_TRY(in_time(proof));
+    apr_pool_create(&scratch, proof->pool);
+    SR_TRY(descriptor_of(&descriptor, proof, file, scratch));
+    SR_TRY(sr_pdf_prepare(&update, proof->files->pdf, descriptor, file->size, fields, scratch));
+    if (update.fault == SR_PDF_DOCUMENT_DAMAGED) *damage = apr_pstrdup(proof->pool, update.reason);
+    else if (update.fault) return refuse(proof, update.reason);
+    else remember(file, fields, proof->pool);
+    apr_pool_destroy(scratch);
+    return NULL;
+}
+
+static sr_error_t *prove(const proof_t *proof)
+{
+    sr_files_t *files = proof->files;
+    const char *damage, *active = sr_warnings_refusal(proof->document->pages->warnings, proof->pool);
+    if (active && proof->service->refuse_active) {
+        sr_intake_count("active");
+        return refusal(proof->document->name, active, proof->pool);
+    }
+    if (!fields_of(proof)->nelts) return NULL;
+    if (files->upload.pages->normalise && !files->rewritten.sha256) SR_TRY(rewrite(proof));
+    SR_TRY(prepare(&damage, proof));
+    if (damage && files->rewritten.sha256) return refuse(proof, damage);
+    if (damage) {
+        SR_TRY(rewrite(proof));
+        SR_TRY(prepare(&damage, proof));
+        if (damage) return refuse(proof, damage);
+    }
+    if (files->rewritten.sha256 && files->upload.pages->warnings & SR_WARNING_BIT(SR_WARNING_RIGHTS))
+        sr_remark(proof->request->remarks, "%s: %s", proof->document->name, sr_warning(SR_WARNING_RIGHTS)->sentence);
+    proof->document->rewritten_sha256 = files->rewritten.sha256;
+    proof->document->rewritten_size = files->rewritten.size;
+    return NULL;
+}
+
+sr_error_t *sr_intake_preflight(const sr_service_t *service, sr_intake_t *intake, apr_array_header_t *signers,
+                                const sr_create_t *request, apr_pool_t *pool)
+{
+    proof_t proof = {.service = service, .request = request, .intake = intake, .signers = signers, .pool = pool};
+    for (int i = 0; i < intake->documents->nelts; i++) {
+        proof.document = &APR_ARRAY_IDX(intake->documents, i, sr_document_t);
+        proof.files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
+        SR_TRY(prove(&proof));
+        sr_pdf_pool_release(proof.files->pdf);
+    }
+    return NULL;
+}

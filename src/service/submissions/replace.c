@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replace.c: another person takes the place of a signer who has neither signed nor refused. They get a link of their
+ * own, and the old one ends with the commit. Fields, order and the names of fields in PDFs stay. */
+#include "service/submissions/invite.h"
+#include "service/submissions/transition.h"
+
+typedef struct replacing_t {
+    const sr_replace_t *request;
+    const sr_subject_t *subject;
+} replacing_t;
+
+static json_t *replaced_json(const sr_submission_t *submission, const sr_signer_t *signer, apr_pool_t *pool)
+{
+    json_t *row = sr_json_own(json_object(), pool);
+    json_object_set_new(row, "old", json_string(signer->replaces));
+    json_object_set_new(row, "position", json_integer(signer - (const sr_signer_t *)submission->signers->elts));
+    json_object_set_new(row, "uuid", json_string(signer->uuid));
+    json_object_set_new(row, "state", json_string(sr_signer_state_name(signer->state)));
+    json_object_set_new(row, "firstname", json_string(signer->firstname));
+    json_object_set_new(row, "lastname", json_string(signer->lastname));
+    json_object_set_new(row, "email", sr_json_string_or_null(signer->email));
+    json_object_set_new(row, "locale", sr_json_string_or_null(signer->locale));
+    json_object_set_new(row, "alias", json_string(signer->alias));
+    json_object_set_new(row, "due_at", signer->due_at ? json_integer(signer->due_at) : json_null());
+    json_object_set_new(row, "search", json_string(sr_submission_search_text(submission, pool)));
+    return row;
+}
+
+static sr_error_t *replace(const sr_service_t *service, sr_transition_t *transition, void *baton)
+{
+    const replacing_t *replacing = baton;
+    const sr_replace_t *request = replacing->request;
+    sr_submission_t *submission = &transition->signing->submission;
+    sr_signer_t *signer = sr_submission_signer(submission, request->signer), person;
+    if (!signer) return sr_error(transition->pool, SR_ENOTFOUND, "Not found");
+    SR_TRY(sr_submission_may_replace(submission, signer, transition->pool));
+    SR_TRY(sr_signer_read_person(&person, request->person, submission->send_email, transition->pool));
+    sr_submission_replace(submission, signer, &person, transition->now, transition->pool);
+    transition->replaced = replaced_json(submission, signer, transition->pool);
+    json_t *detail = json_pack("{s:s,s:s,s:s,s:s,s:s?}", "signer", signer->uuid, "replaces", signer->replaces,
+                               "firstname", signer->firstname, "lastname", signer->lastname, "email", signer->email);
+    sr_subject_note(detail, replacing->subject);
+    sr_transition_event(transition, NULL, "replaced", detail);
+    if (signer->state != SR_SIGNER_WAITING) sr_transition_invite(service, transition, signer);
+    return NULL;
+}
+
+/* The invitation of the new signer counts as those of a creation do. */
+static sr_error_t *count_invitation(sr_inviting_t *inviting, const sr_signing_t *signing, const sr_replace_t *request,
+                                    apr_pool_t *pool)
+{
+    const char *email = sr_json_string(request->person, "email");
+    return signing->submission.send_email && email ? sr_invite_take_one(inviting, email, pool) : NULL;
+}
+
+sr_error_t *sr_service_replace(const sr_service_t *service, const char **representation, const sr_caller_t *caller,
+                               const sr_replace_t *request, apr_pool_t *pool)
+{
+    const sr_subject_t subject = {.token_hash = caller->token_hash, .submission = caller->submission};
+    sr_signing_t *signing;
+    SR_TRY(sr_service_subject(service, &signing, &subject, pool));
+    const sr_service_t own = sr_service_for_subject(service, &subject, signing);
+    replacing_t replacing = {request, &subject};
+    sr_inviting_t inviting = {service, signing->organization_uuid, signing->environment, NULL};
+    SR_TRY(count_invitation(&inviting, signing, request, pool));
+    sr_error_t *error = sr_transition_take(&own, &signing, &subject, &caller->client, replace, &replacing, pool);
+    if (error) sr_invite_give_back(&inviting);
+    SR_TRY(error);
+    *representation = sr_submission_render(&signing->submission, pool);
+    return NULL;
+}

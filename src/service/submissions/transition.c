@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* transition.c: a transition of a submission is one transaction. Its argument has the last event that was read. If
+ * the submission has changed since, nothing is written and the transition begins again with the new state. The
+ * submission lock is taken before the submission is read, so this is rare, even if all signers sign at the same
+ * time. */
+#include "service/submissions/transition.h"
+
+#include <string.h>
+
+#include "metrics/metrics.h"
+
+#define ATTEMPTS 20
+
+/* Returns the client of an event: of one by the signer who acts, or by a caller. An event that follows from another one
+ * ("due", "completed"), and one of the service itself, has none. */
+static sr_client_t client_of(const sr_transition_t *transition, const char *signer)
+{
+    const sr_signer_t *acts = transition->signing->signer;
+    const bool own = !acts || (signer && !strcmp(signer, acts->uuid));
+    return own && transition->client ? *transition->client : (sr_client_t){0};
+}
+
+void sr_transition_event(sr_transition_t *transition, const char *signer, const char *kind, json_t *detail)
+{
+    json_t *own = sr_json_own(detail ? detail : json_object(), transition->pool);
+    APR_ARRAY_PUSH(transition->told, const char *) = kind;
+    sr_event_text_t text;
+    const sr_event_t event = {kind, transition->now, signer, client_of(transition, signer), own};
+    sr_event_write(&text, &event, ++transition->number, transition->hash, transition->pool);
+    transition->hash = text.hash;
+    json_array_append_new(transition->events,
+                          json_pack("{s:s,s:s,s:s?}", "hash", text.hash, "body", text.body, "personal", text.personal));
+}
+
+void sr_transition_notify(sr_transition_t *transition, const char *kind)
+{
+    const char **end = transition->kinds;
+    while (*end) end++;
+    *end = kind;
+}
+
+void sr_transition_change(sr_transition_t *transition, sr_signer_t *signer)
+{
+    for (int i = 0; i < transition->changed->nelts; i++)
+        if (APR_ARRAY_IDX(transition->changed, i, sr_signer_t *) == signer) return;
+    APR_ARRAY_PUSH(transition->changed, sr_signer_t *) = signer;
+}
+
+json_t *sr_transition_revise(const sr_transition_t *transition, sr_document_state_t *document, const void *bytes,
+                             apr_size_t length, const char *whole_sha256, bool archives)
+{
+    const char *before = sr_document_state_sha256(document);
+    const sr_revised_t revised = {.size = (apr_off_t)length,
+                                  .sha256 = sr_sha256_hex(bytes, length, transition->pool),
+                                  .whole_sha256 = apr_pstrdup(transition->pool, whole_sha256),
+                                  .whole_size = sr_document_state_size(document) + (apr_off_t)length,
+                                  .archives = archives};
+    APR_ARRAY_PUSH(transition->contents, sr_content_t) =
+        (sr_content_t){.sha256 = revised.sha256, .size = revised.size, .bytes = bytes};
+    APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
+    json_array_append_new(transition->revisions,
+                          json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
+                                    document->revisions->nelts, "sha256", revised.sha256, "size",
+                                    (json_int_t)revised.size, "whole_sha256", revised.whole_sha256, "whole_size",
+                                    (json_int_t)revised.whole_size));
+    return json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revised.whole_sha256);
+}
+
+void sr_transition_invite(const sr_service_t *service, sr_transition_t *transition, const sr_signer_t *signer)
+{
+    const sr_signing_t *signing = transition->signing;
+    const sr_inviter_t inviter = {signing->organization, signing->environment, service->set_base_url,
+                                  sr_service_brand(service, transition->pool)};
+    if (!signing->submission.send_email || !signer->email) return;
+    json_array_append_new(transition->jobs,
+                          sr_invitation_row(&signing->submission, signer, &inviter, transition->pool));
+}
+
+void sr_transition_due(const sr_service_t *service, sr_transition_t *transition)
+{
+    apr_array_header_t *due = apr_array_make(transition->pool, 4, sizeof(sr_signer_t *));
+    sr_submission_due(&transition->signing->submission, due, transition->now);
+    for (int i = 0; i < due->nelts; i++) {
+        sr_signer_t *signer = APR_ARRAY_IDX(due, i, sr_signer_t *);
+        sr_transition_change(transition, signer);
+        sr_transition_event(transition, signer->uuid, "due", NULL);
+        sr_transition_invite(service, transition, signer);
+    }
+}
+
+/* The webhooks to call. Their bodies show the state that is committed with them. Links begin with the base URL of
+ * the creation and not with the host of the signer's request, because receivers follow them with their token. */
+static json_t *webhooks_json(const sr_service_t *service, const sr_transition_t *transition)
+{
+    const sr_signing_t *signing = transition->signing;
+    const char *base_url = service->set_base_url ? service->set_base_url : signing->base_url;
+    json_t *list = json_array();
+    for (const char *const *kind = transition->kinds; *kind; kind++) {
+        const bool all = !strcmp(*kind, "completed");
+        const sr_webhook_t webhook = {.kind = *kind,
+                                      .at = transition->now,
+                                      .submission = signing->submission.uuid,
+                                      .signer = all ? NULL : signing->signer->uuid,
+                                      .environment = signing->environment,
+                                      .external_id = all ? NULL : signing->submission.external_id,
+                                      .metadata = all ? NULL : signing->submission.metadata};
+        if (!(all ? signing->tell_completed : signing->tell_signed)) continue;
+        const char *told = all ? sr_submission_render(&signing->submission, transition->pool)
+                               : sr_signer_render(&signing->submission, signing->signer, transition->pool);
+        json_array_append_new(list, sr_webhook_row(&webhook, told, base_url, transition->pool));
+    }
+    json_array_extend(list, transition->jobs);
+    return list;
+}
+
+void sr_transition_open(sr_transition_t *transition)
+{
+    if (sr_signing_may(transition->signing, SR_ACTION_OPEN, transition->pool)) return;
+    sr_signing_open(transition->signing, transition->now);
+    sr_transition_change(transition, transition->signing->signer);
+    sr_transition_event(transition, transition->signing->signer->uuid, "opened", NULL);
+}
+
+static json_t *time_or_null(apr_time_t when)
+{
+    return when ? json_integer(when) : json_null();
+}
+
+static json_t *signer_json(const sr_signer_t *signer)
+{
+    json_t *row = json_object();
+    json_object_set_new(row, "uuid", json_string(signer->uuid));
+    json_object_set_new(row, "state", json_string(sr_signer_state_name(signer->state)));
+    json_object_set_new(row, "due_at", time_or_null(signer->due_at));
+    json_object_set_new(row, "opened_at", time_or_null(signer->opened_at));
+    json_object_set_new(row, "completed_at", time_or_null(signer->completed_at));
+    json_object_set_new(row, "refused_at", time_or_null(signer->refused_at));
+    json_object_set_new(row, "refusal_reason", sr_json_string_or_null(signer->refusal_reason));
+    json_object_set_new(row, "ip", sr_json_string_or_null(signer->ip));
+    json_object_set_new(row, "user_agent", sr_json_string_or_null(signer->user_agent));
+    json_object_set_new(row, "signature_type", sr_json_string_or_null(signer->signature_type));
+    json_object_set_new(row, "consent", sr_json_string_or_null(signer->consent));
+    json_object_set_new(row, "reminded_at", time_or_null(signer->reminded_at));
+    json_object_set_new(row, "reminders", json_integer(signer->reminders));
+    return row;
+}
+
+static json_t *signers_json(const apr_array_header_t *signers)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < signers->nelts; i++)
+        json_array_append_new(list, signer_json(APR_ARRAY_IDX(signers, i, const sr_signer_t *)));
+    return list;
+}
+
+/* Returns the argument "change" of SR_OP_SIGNING_CHANGE (store.h). */
+static const char *change_text(const sr_transition_t *transition)
+{
+    const sr_signing_t *signing = transition->signing;
+    const sr_submission_t *submission = &signing->submission;
+    const char *certificate = submission->certificate_sha256;
+    json_t *row = sr_json_own(json_object(), transition->pool);
+    json_object_set_new(row, "submission_state", json_string(sr_submission_state_name(submission->state)));
+    json_object_set_new(row, "closed_at", time_or_null(submission->closed_at));
+    json_object_set_new(row, "expires_at", time_or_null(submission->expires_at));
+    json_object_set_new(row, "cancel_reason", sr_json_string_or_null(submission->cancel_reason));
+    json_object_set_new(row, "held_at", time_or_null(submission->held_at));
+    json_object_set_new(row, "hold_reason", sr_json_string_or_null(transition->hold_reason));
+    json_object_set_new(row, "over", json_boolean(transition->deadline == SR_DEADLINE_AFTER));
+    json_object_set_new(row, "seen", json_integer(signing->events));
+    json_object_set_new(row, "seen_hash", json_string(signing->events_hash));
+    json_object_set_new(row, "representation_version", json_integer(SR_REPRESENTATION_VERSION));
+    json_object_set_new(row, "signer", sr_json_string_or_null(signing->signer ? signing->signer->uuid : NULL));
+    json_object_set_new(row, "signers", signers_json(transition->changed));
+    json_object_set(row, "events", transition->events);
+    json_object_set_new(row, "certificate_sha256", sr_json_string_or_null(certificate));
+    json_object_set_new(row, "certificate_size",
+                        certificate ? json_integer(submission->certificate_size) : json_null());
+    json_object_set_new(row, "stamped_until", time_or_null(transition->stamped_until));
+    json_object_set_new(row, "holder", sr_json_string_or_null(transition->lock.holder));
+    return sr_json_text(row, transition->pool);
+}
+
+/* --- jobs of a submission at a time */
+
+static sr_times_t times_of(const sr_submission_t *submission)
+{
+    const bool open = submission->state == SR_SUBMISSION_OPEN;
+    return (sr_times_t){open ? submission->expires_at : 0, sr_submission_remind_at(submission)};
+}
+
+/* Returns the jobs whose time changes. A transition that sets remind_at is made by such a job, which ends with it. */
+static json_t *timers_json(const sr_transition_t *transition)
+{
+    const sr_times_t *before = &transition->before, after = times_of(&transition->signing->submission);
+    json_t *timers = sr_json_own(json_array(), transition->pool);
+    if (after.expiry != before->expiry) sr_timer_add(timers, "expiry", after.expiry);
+    if (transition->remind_at) sr_timer_add(timers, "remind", transition->remind_at);
+    else if (after.remind != before->remind) sr_timer_add(timers, "remind", after.remind);
+    return timers;
+}
+
+static sr_error_t *change(const sr_service_t *service, sr_transition_t *transition, sr_outcome_t *outcome)
+{
+    apr_pool_t *pool = transition->pool;
+    const sr_submission_t *submission = &transition->signing->submission;
+    const char *webhooks = sr_json_list_text(webhooks_json(service, transition), pool);
+    const char *replaced = transition->replaced ? sr_json_text(transition->replaced, pool) : NULL;
+    json_t *timers = timers_json(transition);
+    sr_error_t *error = sr_store_signing_change(service->database, outcome, submission->uuid, submission->updated_at,
+                                                change_text(transition), sr_submission_render(submission, pool),
+                                                transition->folder, sr_contents_text(transition->contents, pool),
+                                                replaced, sr_json_list_text(json_incref(transition->revisions), pool),
+                                                webhooks, sr_json_list_text(json_incref(timers), pool), pool);
+    if (!error && *outcome == SR_OK) sr_service_wake_for(service, webhooks, timers);
+    return error;
+}
+
+/* Returns the argument of SR_OP_SIGNING_ERASE (store.h). */
+static const char *erasure_text(const sr_transition_t *transition)
+{
+    const sr_signing_t *signing = transition->signing;
+    const json_t *event = json_array_get(transition->events, 0);
+    json_t *row = sr_json_own(json_object(), transition->pool);
+    json_object_set_new(row, "submission", json_string(signing->submission.uuid));
+    json_object_set_new(row, "now", json_integer(transition->now));
+    json_object_set_new(row, "seen", json_integer(signing->events));
+    json_object_set_new(row, "seen_hash", json_string(signing->events_hash));
+    json_object_set(row, "hash", json_object_get(event, "hash"));
+    json_object_set(row, "body", json_object_get(event, "body"));
+    json_object_set(row, "contents", transition->erased);
+    json_object_set_new(row, "holder", sr_json_string_or_null(transition->lock.holder));
+    return sr_json_text(row, transition->pool);
+}
+
+static sr_error_t *commit(const sr_service_t *service, sr_transition_t *transition, sr_outcome_t *outcome)
+{
+    apr_pool_t *pool = transition->pool;
+    if (transition->erased) return sr_store_signing_erase(service->database, outcome, erasure_text(transition), pool);
+    return change(service, transition, outcome);
+}
+
+static void count_events(const sr_transition_t *transition)
+{
+    for (int i = 0; i < transition->told->nelts; i++)
+        sr_metrics_count(SR_METRIC_EVENTS, transition->signing->environment,
+                         sr_metrics_number(SR_LABEL_EVENT, APR_ARRAY_IDX(transition->told, i, const char *)), 1);
+}
+
+static sr_error_t *try_once(const sr_service_t *service, sr_transition_t *transition, sr_transition_body_t body,
+                            void *baton, sr_outcome_t *outcome)
+{
+    *outcome = SR_OK;
+    transition->now = sr_time_now();
+    transition->number = transition->signing->events;
+    transition->hash = transition->signing->events_hash;
+    transition->events = sr_json_own(json_array(), transition->pool);
+    transition->told = apr_array_make(transition->pool, 4, sizeof(const char *));
+    transition->revisions = sr_json_own(json_array(), transition->pool);
+    transition->contents = sr_contents_make(transition->pool);
+    transition->folder = NULL;
+    transition->changed = apr_array_make(transition->pool, 2, sizeof(sr_signer_t *));
+    transition->jobs = sr_json_own(json_array(), transition->pool);
+    transition->replaced = transition->erased = NULL;
+    transition->hold_reason = NULL;
+    transition->deadline = SR_DEADLINE_BEFORE;
+    transition->remind_at = transition->stamped_until = 0;
+    transition->before = times_of(&transition->signing->submission);
+    memset(transition->kinds, 0, sizeof transition->kinds);
+    SR_TRY(body(service, transition, baton));
+    if (!json_array_size(transition->events)) return NULL;
+    sr_error_t *error = commit(service, transition, outcome);
+    if (!error) error = sr_service_refusal(*outcome, transition->pool);
+    transition->lock.ended = !error && *outcome == SR_OK;
+    if (transition->lock.ended) count_events(transition);
+    /* also after an error, because the transaction may have been committed */
+    for (int i = 0; i < transition->signing->submission.documents->nelts; i++)
+        sr_standing_changed(APR_ARRAY_IDX(transition->signing->submission.documents, i, sr_document_state_t).uuid);
+    return error;
+}
+
+/* Tries the transition until nobody else has changed the submission in between. */
+static sr_error_t *try_all(const sr_service_t *service, sr_transition_t *transition, const sr_subject_t *subject,
+                           sr_transition_body_t body, void *baton)
+{
+    sr_outcome_t outcome = SR_STALE;
+    for (int i = 0; i < ATTEMPTS && outcome == SR_STALE; i++) {
+        if (i) SR_TRY(sr_service_subject(service, &transition->signing, subject, transition->pool));
+        SR_TRY(try_once(service, transition, body, baton, &outcome));
+    }
+    if (outcome == SR_STALE)
+        return sr_error(transition->pool, SR_EUNAVAILABLE, "Too many signers are signing now, try again in a moment");
+    return NULL;
+}
+
+sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+                               const sr_client_t *client, sr_transition_body_t body, void *baton, apr_pool_t *pool)
+{
+    sr_transition_t transition = {.signing = *signing, .client = client, .pool = pool};
+    /* an expiry may come under the lock of another one */
+    const bool locks = subject->signer || subject->token_hash || subject->locks;
+    if (locks) SR_TRY(sr_submission_lock_take(&transition.lock, service, &transition.signing, subject, pool));
+    sr_error_t *error = try_all(service, &transition, subject, body, baton);
+    if (locks) sr_submission_lock_release(&transition.lock);
+    SR_TRY(error);
+    *signing = transition.signing;
+    return NULL;
+}
+
+sr_error_t *sr_transition_run(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+                              const sr_client_t *client, sr_transition_body_t body, void *baton, apr_pool_t *pool)
+{
+    SR_TRY(sr_service_subject(service, signing, subject, pool));
+    return sr_transition_take(service, signing, subject, client, body, baton, pool);
+}
+
+sr_error_t *sr_transition_error(sr_error_t *error)
+{
+    return error->code == SR_ENOTFOUND || error->code == SR_EGONE ? NULL : error;
+}
