@@ -51,7 +51,7 @@ FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(HT
 
 SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c $(O)/sql_operations.c $(O)/sql_shapes.c
 sources = $(foreach i,$(1),$(wildcard src/$i/*.c))
-LIB_SRC  := $(call sources,base metrics model blobs/s3 blobs store cms helper helper/client helper/check verify \
+LIB_SRC  := $(call sources,base report metrics model blobs/s3 blobs store cms helper helper/client helper/check verify \
             signer authorities service service/* jobs) $(SQL_TABLES)
 MOD_SRC  := mod_sigreq.c $(call sources,http api web conf httpd)
 PDFD_SRC := $(call sources,helper/main helper/main/*)
@@ -260,7 +260,7 @@ $(call obj,src/model/caption.c): $(O)/embed/dates.h
 
 $(call obj,$(MOD_SRC)): private OWN_CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
-$(call obj,src/ctl/config.c src/ctl/print.c): private OWN_CPPFLAGS += -DSR_DEFAULT_CONFIG='"$(DEFAULT_CONFIG)"'
+$(call obj,src/ctl/config.c src/ctl/help.c): private OWN_CPPFLAGS += -DSR_DEFAULT_CONFIG='"$(DEFAULT_CONFIG)"'
 $(call obj,src/ctl/main.c src/ctl/doctor.c): private OWN_CPPFLAGS += -DSR_VERSION='"$(VERSION)"'
 $(call obj,src/ctl/main.c): include/mod_sigreq.h
 $(call obj,$(SIGND_SRC)): private OWN_CPPFLAGS += $(SIGND_CPPFLAGS)

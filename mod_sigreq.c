@@ -339,11 +339,12 @@ static void rehearse(apr_pool_t *ptemp, server_rec *main_server)
     if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) sr_run_owned_check(ptemp, main_server);
 }
 
-/* What the text of the configuration lacks stops httpd, as a misspelt directive does. */
+/* A missing directive stops httpd, like a misspelt one. */
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
     if (sr_conf_is_dump()) return OK;
     int result = sr_conf_check(ptemp, main_server); /* each check logs the faults that it finds */
+    if (sr_conf_check_sharing(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_seal_require(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_timestamps_require(main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_proofs_require(main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,19 +115,4 @@ sr_error_t *sr_cache_count(apr_off_t *total, const char *root, apr_off_t size, a
     if (total) *total = read_count(descriptor);
     close(descriptor);
     return error;
-}
-
-/* --- classes of ages: one for each of the first sixty seconds, then sixteen for each doubling */
-
-apr_int64_t sr_cache_age_of(int number)
-{
-    return number < 60 ? number : (apr_int64_t)ceil(60 * exp2((number - 60) / 16.0));
-}
-
-int sr_cache_age_number(apr_int64_t seconds)
-{
-    if (seconds < 60) return seconds < 0 ? 0 : (int)seconds;
-    int number = 60 + (int)(16 * log2((double)seconds / 60));
-    if (number >= SR_CACHE_AGES) number = SR_CACHE_AGES - 1;
-    return sr_cache_age_of(number) > seconds ? number - 1 : number;
 }

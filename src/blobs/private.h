@@ -107,7 +107,7 @@ sr_error_t *sr_quarantine_find(bool *there, sr_blobs_t *blobs, const char *key, 
 sr_error_t *sr_quarantine_delete_old(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_interval_time_t lifetime,
                                      bool dry_run, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------- cache.c cache_size.c
+/* ------------------------------------------------------------------------------------- cache.c cache_age.c
  * The bytes of the cache by age: `sizes` has a sum for each class of ages, of sr_cache_age_number.
  */
 #define SR_CACHE_AGES 512

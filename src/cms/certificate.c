@@ -263,3 +263,31 @@ sr_error_t *sr_cms_anchors_parse(sr_cms_anchors_t **anchors, const char *pem, ap
     SR_TRY(sr_cms_certificates_parse(&all, pem, "anchors", pool));
     return make_anchors(anchors, all, "anchors", pool);
 }
+
+/* --- the hash function that matches the strength of a key */
+
+#define STRONG_RSA_BITS 4096    /* from this size on, SHA-384 is used */
+#define STRONGEST_RSA_BITS 7680 /* from this size on, SHA-512 is used */
+
+static const char *hash_of(const EVP_PKEY *key)
+{
+    const int bits = EVP_PKEY_get_bits(key);
+    const bool rsa = EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA;
+    if (bits < (rsa ? STRONG_RSA_BITS : 384)) return "SHA256";
+    return bits < (rsa ? STRONGEST_RSA_BITS : 512) ? "SHA384" : "SHA512";
+}
+
+const char *sr_cms_identity_hash(const sr_cms_identity_t *identity)
+{
+    return hash_of(X509_get0_pubkey(identity->certificate));
+}
+
+const char *sr_cms_public_key_hash(const sr_cms_bytes_t *public_key)
+{
+    const unsigned char *at = public_key->data;
+    EVP_PKEY *key = d2i_PUBKEY(NULL, &at, (long)public_key->length);
+    const char *hash = key ? hash_of(key) : NULL;
+    EVP_PKEY_free(key);
+    ERR_clear_error();
+    return hash;
+}

@@ -37,12 +37,18 @@ typedef struct sr_cms_anchors_t sr_cms_anchors_t;
 sr_error_t *sr_cms_anchors_read(sr_cms_anchors_t **anchors, const char *path, apr_pool_t *pool);
 sr_error_t *sr_cms_anchors_parse(sr_cms_anchors_t **anchors, const char *pem, apr_pool_t *pool);
 
+typedef struct sr_cms_identity_t sr_cms_identity_t;
+/* Returns the hash function that matches the strength of the key, by its OpenSSL name: "SHA256", "SHA384" or "SHA512".
+ */
+const char *sr_cms_identity_hash(const sr_cms_identity_t *identity);
+/* The same of a SubjectPublicKeyInfo. NULL: it cannot be read. */
+const char *sr_cms_public_key_hash(const sr_cms_bytes_t *public_key);
+
 /* --------------------------------------------------------------------------------------------- identity.c */
 #define SR_CMS_DIGEST_BYTES 32                 /* SHA-256 */
 #define SR_CMS_MAX_DIGEST 64                   /* SHA-512 */
 #define SR_CMS_MAX_BYTES 16384 /* size of one signature with a timestamp, or of a document timestamp (DER) */
 
-typedef struct sr_cms_identity_t sr_cms_identity_t;
 /* Reads the identity with which documents are sealed. One PEM file contains the certificate and, after it, the
  * certificates of its issuers. The other one contains the private key; it may be the same file. Everything that would
  * make a bad signature is an error with a message of one line that names the file: the file is missing (SR_ENOTFOUND)
@@ -82,11 +88,6 @@ sr_error_t *sr_cms_identity_remote(const sr_cms_identity_t **identity, const cha
                                    sr_cms_sign_t *sign, void *baton, apr_pool_t *pool);
 /* Returns the certificates of an identity as PEM text. */
 const char *sr_cms_identity_pem(const sr_cms_identity_t *identity, apr_pool_t *pool);
-/* Returns the hash function that matches the strength of the key, by its OpenSSL name: "SHA256", "SHA384" or "SHA512".
- */
-const char *sr_cms_identity_hash(const sr_cms_identity_t *identity);
-/* The same of a SubjectPublicKeyInfo. NULL: it cannot be read. */
-const char *sr_cms_public_key_hash(const sr_cms_bytes_t *public_key);
 /* Returns the greatest size of a signature of this identity without a timestamp, in bytes, at most SR_CMS_MAX_BYTES. */
 apr_size_t sr_cms_identity_room(const sr_cms_identity_t *identity);
 /* Returns the certificate of the identity. It lives as long as the identity. */

@@ -9,8 +9,6 @@
 #include <string.h>
 
 #define MIN_RSA_BITS 2048
-#define STRONG_RSA_BITS 4096    /* from this size on, SHA-384 is used */
-#define STRONGEST_RSA_BITS 7680 /* from this size on, SHA-512 is used */
 #define MAX_RSA_BITS 8192       /* a signature with 16384 bits takes a third of a second */
 
 static apr_status_t release(void *data)
@@ -264,29 +262,6 @@ const char *sr_cms_identity_pem(const sr_cms_identity_t *identity, apr_pool_t *p
     const char *pem = apr_pstrmemdup(pool, length > 0 ? text : "", length > 0 ? (apr_size_t)length : 0);
     BIO_free(bio);
     return pem;
-}
-
-static const char *hash_of(const EVP_PKEY *key)
-{
-    const int bits = EVP_PKEY_get_bits(key);
-    const bool rsa = EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA;
-    if (bits < (rsa ? STRONG_RSA_BITS : 384)) return "SHA256";
-    return bits < (rsa ? STRONGEST_RSA_BITS : 512) ? "SHA384" : "SHA512";
-}
-
-const char *sr_cms_identity_hash(const sr_cms_identity_t *identity)
-{
-    return hash_of(X509_get0_pubkey(identity->certificate));
-}
-
-const char *sr_cms_public_key_hash(const sr_cms_bytes_t *public_key)
-{
-    const unsigned char *at = public_key->data;
-    EVP_PKEY *key = d2i_PUBKEY(NULL, &at, (long)public_key->length);
-    const char *hash = key ? hash_of(key) : NULL;
-    EVP_PKEY_free(key);
-    ERR_clear_error();
-    return hash;
 }
 
 #define OTHERS 1024 /* more bytes than everything else in a signature takes: attributes, algorithms and lengths */

@@ -254,5 +254,5 @@ int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0002: %s: %s", where, fault);
         result = HTTP_INTERNAL_SERVER_ERROR;
     }
-    return sr_conf_check_sharing(ptemp, main_server) == OK ? result : HTTP_INTERNAL_SERVER_ERROR;
+    return result;
 }

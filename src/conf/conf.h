@@ -123,7 +123,7 @@ const char *sr_conf_setting(apr_pool_t *pool, const server_rec *server, const se
                             const char *name);
 /* Returns the documents folders (const char *) that are used with the database of a server. */
 const apr_array_header_t *sr_conf_folders(apr_pool_t *pool, server_rec *server, server_rec *main_server);
-/* The part of sr_conf_check about folders that servers share. */
+/* The same as sr_conf_check, for folders that servers share. */
 int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server);
 /* Returns the directives of a virtual host, or NULL. */
 const ap_directive_t *sr_conf_content(const server_rec *server);

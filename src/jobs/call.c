@@ -63,11 +63,18 @@ static curl_socket_t open_socket(void *baton, curlsocktype purpose, struct curl_
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+void sr_call_drop_mail(sr_call_t *call)
+{
+    curl_slist_free_all(call->mail_headers);
+    curl_slist_free_all(call->recipients);
+    call->mail_headers = call->recipients = NULL;
+}
+
 static apr_status_t release(void *data)
 {
     sr_call_t *call = data;
 
-    sr_mail_release(call);
+    sr_call_drop_mail(call);
     curl_easy_cleanup(call->easy);
     curl_slist_free_all(call->headers);
     return APR_SUCCESS;
@@ -97,7 +104,7 @@ CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms)
 {
     CURL *easy = call->easy;
 
-    sr_mail_release(call);
+    sr_call_drop_mail(call);
     *call = (sr_call_t){.easy = easy, .headers = call->headers, .options = call->options};
     curl_easy_reset(easy); /* this keeps the handle's connections */
     sr_curl_authorities(easy, call->options->authorities);

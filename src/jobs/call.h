@@ -29,6 +29,6 @@ CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms);
 /* A read function for libcurl that sends the body of `call`. */
 size_t sr_call_send(char *buffer, size_t size, size_t count, void *call);
 /* Frees the lists of a mail: its headers and its recipients. */
-void sr_mail_release(sr_call_t *call);
+void sr_call_drop_mail(sr_call_t *call);
 
 #endif

@@ -184,13 +184,6 @@ static void set_options(sr_call_t *call, const sr_mail_t *mail, const char *addr
     curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
 }
 
-void sr_mail_release(sr_call_t *call)
-{
-    curl_slist_free_all(call->mail_headers);
-    curl_slist_free_all(call->recipients);
-    call->mail_headers = call->recipients = NULL;
-}
-
 /* --- one mail */
 
 /* Sets *address to the signer's. */
@@ -232,7 +225,7 @@ CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const json_t *invita
     set_options(call, mail, address);
     call->is_mail = true;
     if (!call->recipients || !compose(call, mail, invitation, address, pool)) {
-        sr_mail_release(call);
+        sr_call_drop_mail(call);
         *fault = "no memory";
         return NULL;
     }
@@ -250,5 +243,5 @@ void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const json_t *invitati
     result->detail = sr_maildir_write(mail->folder, call->body, pool);
     result->success = !result->detail;
     if (result->detail) result->error = "the mail could not be kept in the server's folder";
-    sr_mail_release(call);
+    sr_call_drop_mail(call);
 }

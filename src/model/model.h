@@ -11,9 +11,9 @@
 #define SR_MODEL_H
 
 #include "base/base.h"
-#include "model/existing.h"
-#include "model/report.h"
-#include "model/warnings.h"
+#include "report/existing.h"
+#include "report/report.h"
+#include "report/warnings.h"
 
 typedef enum sr_environment_t { SR_TEST, SR_PRODUCTION } sr_environment_t;
 const char *sr_environment_name(sr_environment_t environment); /* "test", "production" */

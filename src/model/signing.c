@@ -139,12 +139,6 @@ const char *sr_signing_reason(const sr_signing_t *signing, const char *what, apr
     return apr_pstrcat(pool, what, ": ", signing->submission.name, NULL);
 }
 
-const char *sr_signer_alias(const sr_signer_t *signer, apr_pool_t *pool)
-{
-    if (signer->alias) return signer->alias;
-    return apr_pstrndup(pool, sr_sha256_hex(signer->uuid, strlen(signer->uuid), pool), 12);
-}
-
 /* --- actions */
 
 static void act(sr_signing_t *signing, sr_action_t action, apr_time_t when)

@@ -8,14 +8,18 @@
 /* ------------------------------------------------------------------------------------------------- call.c */
 /* Returns the error of an outcome; NULL for SR_OK, SR_REPLAY and SR_STALE. */
 sr_error_t *sr_service_refusal(sr_outcome_t outcome, apr_pool_t *pool);
+/* A copy of the service for the documents of one submission. Its requests to helpers may use the same worker, which
+ * may have read documents for other requests of that scope (sr_pdf_pool_for_request). It ends with the pool. */
+sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- wake.c */
+/* Adds a job of the kind "expiry" or "remind" to the argument "timers" of the store. 0: there is none any more. */
+void sr_timer_add(json_t *timers, const char *kind, apr_time_t due_at);
 /* Wakes the job thread, after a commit that may have inserted a job. */
 void sr_service_wake(const sr_service_t *service);
 /* Wakes it if it should look before its next poll: after a commit with these arguments "webhooks" and "timers" of the
  * store (timers: as sr_timer_add makes it). `webhooks` may be NULL. */
 void sr_service_wake_for(const sr_service_t *service, const char *webhooks, const json_t *timers);
-/* A copy of the service for the documents of one submission. Its requests to helpers may use the same worker, which
- * may have read documents for other requests of that scope (sr_pdf_pool_for_request). It ends with the pool. */
-sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------ fingerprint.c */
 /* Returns the fingerprint of a creation: everything that the caller sent, with the contents of the documents. */
@@ -63,12 +67,6 @@ void sr_subject_note(json_t *detail, const sr_subject_t *subject);
 sr_error_t *sr_service_expire_due(const sr_service_t *service, apr_interval_time_t *again, const char *uuid,
                                   apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ timer.c */
-/* Adds a job of the kind "expiry" or "remind" to the argument "timers" of the store. 0: there is none any more. */
-void sr_timer_add(json_t *timers, const char *kind, apr_time_t due_at);
-/* Returns true if one of these jobs is due before the job thread looks for jobs by itself. */
-bool sr_timers_are_near(const json_t *timers);
-
 /* ----------------------------------------------------------------------------------------------- remind.c */
 /* Returns the column `reminders` of a creation. The object belongs to the pool. */
 json_t *sr_service_reminders(const sr_service_t *service, const sr_reminders_t *reminders, apr_pool_t *pool);
@@ -109,8 +107,11 @@ void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *item
 /* Reads the pages of a document from its owner's report. *pages is NULL if there is no report of this version. */
 sr_error_t *sr_service_pages(sr_pages_t **pages, sr_blobs_t *documents, const char *sha256, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------- show.c */
-/* Returns the beginning of the keys of all pages of a document in the cache. `owner`: the result of sr_owner_of. */
+/* -------------------------------------------------------------------------------------------- page_keys.c */
+/* Returns the owner in the keys of pages: a digest of organisation and environment. `owner`: the result of sr_owner_of.
+ */
+const char *sr_page_owner(const char *owner, apr_pool_t *pool);
+/* Returns the beginning of the keys of all pages of a document in the cache. */
 const char *sr_service_pages_begin(const char *sha256, const char *owner, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- recent.c */

@@ -9,18 +9,6 @@
 
 #define BUSY_PATIENCE apr_time_from_sec(2)
 
-bool sr_connection_make(sr_connection_t *connection, const apr_dbd_driver_t *driver, apr_dbd_t *handle)
-{
-    static const sr_dialect_t *const dialects[] = {&sr_dialect_pgsql, &sr_dialect_sqlite3, NULL};
-
-    for (const sr_dialect_t *const *dialect = dialects; *dialect; dialect++) {
-        if (strcmp((*dialect)->name, apr_dbd_name(driver)) != 0) continue;
-        *connection = (sr_connection_t){*dialect, driver, handle, NULL};
-        return true;
-    }
-    return false;
-}
-
 /* Returns true if one of the arguments contains these bytes. */
 static bool told_by(const char *text, apr_size_t length, const char *const *arguments, int count)
 {

@@ -135,7 +135,7 @@ ok(!fault('fr', "« a » : b\x{202f}?" =~ s/ (?=[»:])|(?<=«) /\x{a0}/gr), '…
 my $html   = join '', map { slurp($_) } glob "$assets/html/*.html";
 my $script = join '', map { slurp($_) } glob "$assets/js/*.js";
 my %asked  = map { $_ => 1 } $html =~ /\{\{:([\w.]+)\}\}/g;
-my @warnings = slurp('src/model/warnings.def') =~ /^SR_WARNING\(\w+, "([\w-]+)"/gm;
+my @warnings = slurp('src/report/warnings.def') =~ /^SR_WARNING\(\w+, "([\w-]+)"/gm;
 ok(@warnings > 5, 'there are warnings');
 $asked{"warning.$_"} = 1 for @warnings;
 $asked{$_} = 1 for 'front.title', 'brand', map { ("$_.title", "$_.text") } qw(404 409 410 503 other);    # by C

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_warnings.c: tests of src/model/warnings.c. */
+/* model_warnings.c: tests of src/report/warnings.c. */
 #include "model/model.h"
 #include "tap.h"
 

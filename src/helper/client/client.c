@@ -146,7 +146,7 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_
             sr_pdf_pool_return(workers, &worker, pool);
             return NULL;
         }
-        sr_pdf_death_t death = sr_pdf_pool_end(workers, &worker, pool);
+        sr_pdf_death_t death = sr_pdf_alive_end(workers, &worker, pool);
         if (*outcome == LOST && death.used >= limits->cpu)
             *outcome = LATE; /* the kernel ended the worker before this process noticed the limit */
         if (*outcome != GONE) report_death(workers, *outcome, request, death.text, pool);

@@ -39,7 +39,7 @@ static bool remove_oldest(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, bool
 static void end_oldest(sr_pdf_pool_t *workers, bool room, apr_pool_t *pool)
 {
     sr_pdf_worker_t worker;
-    while (remove_oldest(&worker, workers->shared, room)) sr_pdf_pool_end(workers, &worker, pool);
+    while (remove_oldest(&worker, workers->shared, room)) sr_pdf_alive_end(workers, &worker, pool);
 }
 
 static bool find(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, const char *scope)
@@ -58,7 +58,7 @@ bool sr_pdf_idle_take(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, apr_pool_
     end_oldest(workers, false, pool);
     while (find(worker, workers->shared, workers->scope)) {
         if (sr_pdf_worker_lives(worker)) return true;
-        sr_pdf_pool_end(workers, worker, pool);
+        sr_pdf_alive_end(workers, worker, pool);
     }
     return false;
 }

@@ -119,17 +119,6 @@ void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class)
 
 /* --- workers. The pool ends the workers in its list when it is destroyed. */
 
-static void list(sr_pdf_shared_t *shared, pid_t from, pid_t to)
-{
-    pthread_mutex_lock(&shared->mutex);
-    for (int i = 0; i < shared->alive_room; i++) {
-        if (shared->alive[i] != from) continue;
-        shared->alive[i] = to;
-        break;
-    }
-    pthread_mutex_unlock(&shared->mutex);
-}
-
 static bool may_keep(sr_pdf_pool_t *workers)
 {
     sr_pdf_shared_t *shared = workers->shared;
@@ -160,21 +149,14 @@ sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bo
     if (!fresh && sr_pdf_idle_take(worker, workers, pool)) return NULL;
     sr_error_t *error = sr_pdf_template_take(worker, workers->shared, deadline, pool);
     if (error) sr_pdf_pool_notice(workers, error->cause);
-    else list(workers->shared, 0, worker->pid);
+    else sr_pdf_alive_note(workers->shared, 0, worker->pid);
     return error;
-}
-
-sr_pdf_death_t sr_pdf_pool_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool)
-{
-    list(workers->shared, worker->pid,
-         0); /* before the worker is reaped, because its process id may then be used by another process */
-    return sr_pdf_worker_end(worker, pool);
 }
 
 void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool)
 {
     if (may_keep(workers)) workers->worker = *worker;
-    else sr_pdf_pool_end(workers, worker, pool);
+    else sr_pdf_alive_end(workers, worker, pool);
 }
 
 /* --- the requests of one HTTP request */
@@ -188,7 +170,7 @@ static void part_with(sr_pdf_pool_t *workers, bool trusted)
     if (!worker.pid || workers->shared->owner != getpid()) return;
     keep_no_longer(workers);
     apr_pool_create(&scratch, NULL);
-    if (!trusted || !sr_pdf_idle_put(workers, &worker, scratch)) sr_pdf_pool_end(workers, &worker, scratch);
+    if (!trusted || !sr_pdf_idle_put(workers, &worker, scratch)) sr_pdf_alive_end(workers, &worker, scratch);
     apr_pool_destroy(scratch);
 }
 

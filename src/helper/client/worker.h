@@ -109,6 +109,12 @@ void sr_pdf_template_end(sr_pdf_shared_t *shared, apr_pool_t *pool);
 /* ------------------------------------------------------------------------------------------------ gate.c */
 void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options, apr_pool_t *pool);
 
+/* ----------------------------------------------------------------------------------------------- alive.c */
+/* Replaces a process id in the list of workers that are alive. 0: a free entry. */
+void sr_pdf_alive_note(sr_pdf_shared_t *shared, pid_t from, pid_t to);
+/* Ends a worker and removes it from the list. */
+sr_pdf_death_t sr_pdf_alive_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ pool.c */
 /* Waits for a permit for one request. Returns SR_EUNAVAILABLE if there is none before the deadline. `goes_on`: the HTTP
  * request already has a worker. */
@@ -121,8 +127,6 @@ sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bo
                              apr_pool_t *pool);
 /* Keeps the worker for the next request of the pool if the pool does so, and otherwise ends it. */
 void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
-/* Ends a worker that failed. */
-sr_pdf_death_t sr_pdf_pool_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
 /* Calls the `notice` function of the pool's owner. */
 void sr_pdf_pool_notice(const sr_pdf_pool_t *workers, const char *message);
 

@@ -23,9 +23,9 @@
 #define SR_PDFD_H
 
 #include "base/base.h"
-#include "model/existing.h"
-#include "model/report.h"
-#include "model/warnings.h"
+#include "report/existing.h"
+#include "report/report.h"
+#include "report/warnings.h"
 #include "helper/protocol.h"
 
 #include <qpdf/qpdf-c.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call.c: functions that all use cases need: errors of outcomes, hashes of tokens, and waking the job thread. */
+/* call.c: functions that all use cases need: errors of outcomes, and hashes of tokens. */
 #include "service/private.h"
 
 #include <string.h>
@@ -25,16 +25,6 @@ sr_error_t *sr_service_token_hash(const char **token_hash, const char *token, ap
     if (!token || !sr_token_well_formed(token)) return sr_service_refusal(SR_UNAUTHORIZED, pool);
     *token_hash = sr_sha256_hex(token, strlen(token), pool);
     return NULL;
-}
-
-void sr_service_wake(const sr_service_t *service)
-{
-    if (service->wake) service->wake(service->wake_baton);
-}
-
-void sr_service_wake_for(const sr_service_t *service, const char *webhooks, const json_t *timers)
-{
-    if (webhooks || sr_timers_are_near(timers)) sr_service_wake(service);
 }
 
 sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool)

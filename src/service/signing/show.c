@@ -38,20 +38,9 @@ int sr_show_width(int wanted)
     return widths[i];
 }
 
-/* Returns the owner in the names of files: a digest of organisation and environment. */
-static const char *digest_of(const char *owner, apr_pool_t *pool)
-{
-    return apr_pstrndup(pool, sr_sha256_hex(owner, strlen(owner), pool), SR_ACCESS_OWNER_LENGTH);
-}
-
 static const char *owner_of(const sr_signing_t *signing, apr_pool_t *pool)
 {
-    return digest_of(sr_owner_of(signing->organization_uuid, signing->environment, pool), pool);
-}
-
-const char *sr_service_pages_begin(const char *sha256, const char *owner, apr_pool_t *pool)
-{
-    return apr_pstrcat(pool, sha256, ".", digest_of(owner, pool), ".", NULL);
+    return sr_page_owner(sr_owner_of(signing->organization_uuid, signing->environment, pool), pool);
 }
 
 static void begin(work_t *work, const char *sha256, const char *owner)

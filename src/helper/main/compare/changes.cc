@@ -273,18 +273,6 @@ void tell(sr_pdfd_revision_t *revision, const Policy &policy, const std::vector<
 
 } // namespace
 
-// Names may be invalid UTF-8 and may contain unprintable bytes.
-json_t *json_text(std::string text)
-{
-    for (auto &byte : text)
-        if (static_cast<unsigned char>(byte) < 32 || byte == 127) byte = '?';
-    json_t *string = json_stringn(text.data(), text.size());
-    if (string) return string;
-    for (auto &byte : text)
-        if (static_cast<unsigned char>(byte) > 126) byte = '?';
-    return json_stringn(text.data(), text.size());
-}
-
 } // namespace sr
 
 // Compares the revisions. Outcome i is that of the step from revision i to the next. *at is the outcome that is next.

@@ -4,6 +4,8 @@
 #ifndef SR_PDFD_CHANGES_H
 #define SR_PDFD_CHANGES_H
 
+#include "helper/main/read/sections.h"
+
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,25 +54,8 @@ typedef struct sr_pdfd_proofs_t {
 } sr_pdfd_proofs_t;
 void sr_pdfd_proofs_read(sr_pdfd_proofs_t *proofs, const unsigned char *data, size_t size);
 
-/* The cross-reference sections of a revision, which qpdf does not report (covers.c). */
-#define SR_PDFD_MAX_STARTS 512
-typedef struct sr_pdfd_sections_t {
-    int64_t starts[SR_PDFD_MAX_STARTS]; /* offset of each section */
-    int count, overlaps;                /* as in sr_pdfd_chain_t */
-    int64_t base;                       /* offset of the header of the document; the other offsets count from there */
-} sr_pdfd_sections_t;
-/* Returns 0 if the sections cannot be followed. */
-int sr_pdfd_sections_read(sr_pdfd_sections_t *sections, const unsigned char *data, size_t size);
-
 /* Returns 1 if every entry of every cross-reference section leads to the object with its number (entries.cc). */
 int sr_pdfd_entries_are_right(const unsigned char *data, size_t size);
-
-/* The name under which qpdf reads documents from memory, which its warnings contain. */
-#define SR_PDFD_INPUT "document"
-/* Returns true for a warning of qpdf about something that all readers understand in the same way (tidy.c). `where` and
- * `offset` are those of the warning. */
-int sr_pdfd_warning_is_harmless(const char *text, const char *where, long long offset, const unsigned char *data,
-                                size_t size);
 
 #ifdef __cplusplus
 }

@@ -13,38 +13,6 @@ const int MAX_NESTING = 32;
 
 } // namespace
 
-bool is_name(QPDFObjectHandle value, const char *name)
-{
-    return value.isName() && value.getName() == name;
-}
-
-bool is_plain_dictionary(QPDFObjectHandle value)
-{
-    return value.isDictionary() && !value.isStream();
-}
-
-bool read_rect(double *side, QPDFObjectHandle rect)
-{
-    if (!rect.isArray() || rect.getArrayNItems() != 4) return false;
-    for (int i = 0; i < 4; i++) {
-        auto item = rect.getArrayItem(i);
-        if (!item.isNumber()) return false;
-        side[i] = item.getNumericValue();
-    }
-    return true;
-}
-
-bool is_visible(const QPDFObjectHandle &widget)
-{
-    double side[4];
-    return read_rect(side, raw(widget, "/Rect")) && side[0] != side[2] && side[1] != side[3];
-}
-
-long long integer(QPDFObjectHandle value)
-{
-    return value.isInteger() ? value.getIntValue() : 0;
-}
-
 // Returns true if an appearance has no resources of its own. Some readers then use those of the form.
 bool needs_resources(const QPDFObjectHandle &look)
 {
@@ -141,7 +109,6 @@ void Step::check_form(QPDFObjectHandle old_form, QPDFObjectHandle new_form)
     explain(new_form, {"/AcroForm"});
     explain(raw(new_form, "/Fields"), {"/Fields"});
     check_resources(raw(old_form, "/DR"), raw(new_form, "/DR"));
-    check_fields(raw(old_form, "/Fields"), raw(new_form, "/Fields"));
 }
 
 } // namespace sr

@@ -47,19 +47,6 @@ bool is_right_type(const Keys &keys, const QPDFObjectHandle &old_field, const QP
 
 } // namespace
 
-std::set<std::string> differing_keys(QPDFObjectHandle one, QPDFObjectHandle other)
-{
-    std::set<std::string> keys;
-    auto first = one.getDictAsMap(), second = other.getDictAsMap();
-    for (auto &item : first) {
-        auto found = second.find(item.first);
-        if (found == second.end() || !is_same(item.second, found->second, 1)) keys.insert(item.first);
-    }
-    for (auto &item : second)
-        if (!first.count(item.first)) keys.insert(item.first);
-    return keys;
-}
-
 std::string own_name(const QPDFObjectHandle &field)
 {
     auto name = raw(field, "/T");
@@ -104,25 +91,6 @@ void Step::check_structure()
         clear = clear && (before.sections.count(start) || start >= static_cast<long long>(before.size) - 1024);
     for (int number : after.ambiguous) clear = clear && before.ambiguous.count(number);
     if (!clear) complain(0, "the table of its objects: readers may see different ones");
-}
-
-// NOLINTNEXTLINE(misc-no-recursion): 3
-bool Step::is_used_as(int number, const Keys &keys, int nesting) const
-{
-    if (nesting > 3) return false;
-    for (auto &use : uses.of(number, before)) {
-        if (keys.count(*use.key)) continue;
-        if (!use.key->empty() || !is_used_as(use.referrer, keys, nesting + 1)) return false;
-    }
-    for (auto &item : before.pdf->getTrailer().getDictAsMap())
-        if (number_of(item.second) == number && !keys.count(item.first)) return false;
-    return true;
-}
-
-void Step::explain(const QPDFObjectHandle &reference, const Keys &keys)
-{
-    int number = number_of(reference);
-    if (is_changed(number) && is_used_as(number, keys)) explained.insert(number);
 }
 
 void Step::run()
@@ -183,7 +151,9 @@ void Step::check_catalog()
     explain(raw(other, "/MarkInfo"), {"/MarkInfo"});
     check_metadata(raw(one, "/Metadata"), raw(other, "/Metadata"));
     check_security_store(raw(one, "/DSS"), raw(other, "/DSS"));
-    check_form(raw(one, "/AcroForm"), raw(other, "/AcroForm"));
+    auto old_form = raw(one, "/AcroForm"), new_form = raw(other, "/AcroForm");
+    check_form(old_form, new_form);
+    if (is_plain_dictionary(new_form)) check_fields(raw(old_form, "/Fields"), raw(new_form, "/Fields"));
 }
 
 // A stream that a page also draws would be content of the page, so its uses are checked too.

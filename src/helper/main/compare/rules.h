@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// rules.h: one step from a revision to the next: what changed, and which changes have an explanation (rules.cc,
-// defaults.cc, widgets.cc).
+// rules.h: one step from a revision to the next: what changed, and which changes have an explanation (step.cc,
+// rules.cc, defaults.cc, widgets.cc).
 #ifndef SR_PDFD_RULES_H
 #define SR_PDFD_RULES_H
 

@@ -17,25 +17,6 @@ typedef struct step_t {
     unsigned char count;
 } step_t;
 
-static const struct {
-    const char *key;
-    sr_pdfd_drawer_t *draw;
-} KINDS[] = {
-    {"ink", sr_pdfd_draw_ink},
-    {"text", sr_pdfd_draw_text},
-    {"image", sr_pdfd_draw_image},
-    {"seal", sr_pdfd_draw_seal},
-};
-
-const char *sr_pdfd_draw_any(sr_pdfd_drawing_t *drawing, const json_t *parameters, apr_pool_t *pool)
-{
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        const json_t *value = json_object_get(parameters, KINDS[i].key);
-        if (value) return KINDS[i].draw(drawing, value, pool);
-    }
-    return "There is no signature";
-}
-
 void sr_pdfd_draw(sr_pdfd_drawing_t *drawing, char step, const double *values, int count)
 {
     step_t made = {.step = step, .count = (unsigned char)count};

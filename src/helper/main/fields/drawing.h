@@ -32,7 +32,7 @@ sr_pdfd_drawer_t sr_pdfd_draw_line;
  * signature. The value is {"name":"…","right":…}. With `right` the mark is on the right, for pages from right to left.
  */
 sr_pdfd_drawer_t sr_pdfd_draw_seal;
-/* Draws the parameter that is present: "ink", "text", "image" or "seal". */
+/* drawers.c: draws the parameter that is present: "ink", "text", "image" or "seal". */
 sr_pdfd_drawer_t sr_pdfd_draw_any;
 /* Adds a path operator of a content stream (m, l, c, h), a line width (w, before a path that ends with S), or S or f.
  */

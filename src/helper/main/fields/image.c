@@ -5,7 +5,7 @@
  * does not show ink on paper is kept without decoding, because PDF readers can decode it. Its metadata is removed,
  * because it may contain the place and the camera of a photograph. A JPEG that must be turned (orient.c) is encoded
  * again. (ISO 32000-2, 7.4.8 and 8.9.5) */
-#include "helper/main/show/page.h"
+#include "helper/main/read/page.h"
 #include "helper/main/fields/drawing.h"
 
 #include <openssl/evp.h>

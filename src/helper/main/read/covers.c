@@ -3,7 +3,7 @@
  * PDFs (2018 to 2021, pdf-insecurity.org) exploit readers whose parsers disagree: a gap that is wider than the
  * Contents, a second Contents, a ByteRange that ends early, a revision that nothing refers to. So the signature
  * dictionary is parsed again at the gap, token by token, and anything unexpected is a fault. (ISO 32000-2, 12.8.1) */
-#include "helper/main/compare/changes.h"
+#include "helper/main/read/sections.h"
 #include "helper/main/pdfd.h"
 #include "helper/main/read/scan.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poppler.c: documents and pages that poppler opens. For "probe" poppler is a second opinion: qpdf prepares and signs,
  * but poppler shows. If the two find different pages, somebody could sign what they have not read. */
-#include "helper/main/show/page.h"
+#include "helper/main/read/page.h"
 
 #include <cairo.h>
 

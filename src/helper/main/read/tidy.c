@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tidy.c: oddities of a document that are not damage, because all readers understand them in the same way. Such a
  * document is continued as it is. Rewriting it would break earlier signatures. */
-#include "helper/main/compare/changes.h"
+#include "helper/main/read/sections.h"
 #include "helper/main/pdfd.h"
 #include "helper/main/read/scan.h"
 

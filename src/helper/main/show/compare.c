@@ -3,7 +3,7 @@
  * upload. qpdf and poppler repair damage in different ways. For example, if an object is defined twice, each may choose
  * another definition. If comparing all pages takes too long, pages from all parts of the document are compared. Other
  * documents are two revisions of a signed one, of which the second one may cover what the first one shows. */
-#include "helper/main/show/page.h"
+#include "helper/main/read/page.h"
 
 #include <cairo.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jpeg.c: encodes a raster as JPEG, for scans and photographs. It takes a tenth of the bytes of a PNG and is faster. */
-#include "helper/main/show/page.h"
+#include "helper/main/read/page.h"
 
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* look.c: decides whether a page is text and drawings, or a scan or photograph. In a scan most pixels differ slightly
  * from their neighbours. In text they are equal or differ much. */
-#include "helper/main/show/page.h"
+#include "helper/main/read/page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * saves a tenth of a page of text. Rows of photographs become differences to the left neighbour. Most of a page is
  * white, so white rows are not read again, and blocks of white pixels are skipped. The time is measured by
  * t/speed/pdf_render_speed.c. */
-#include "helper/main/show/page.h"
+#include "helper/main/read/page.h"
 
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* render.c: draws a page as a signer sees it: on white, with its annotations and form fields. */
-#include "helper/main/show/page.h"
+#include "helper/main/read/page.h"
 #include "helper/main/process/process.h"
 
 #include <cairo.h>

@@ -2,7 +2,7 @@
 /* text.c: the text of a page, for a layer over its image that can be selected and read aloud. The boxes of words are in
  * percent of the displayed page, so they fit an image of any size. poppler decides what a line is and the order of
  * lines. */
-#include "helper/main/show/page.h"
+#include "helper/main/read/page.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* document.c: opens a document to append to it. Nothing may be repaired silently, because qpdf repairs in memory and
  * not in the file. An object that qpdf cannot read becomes null, and would be lost when the object that contains it is
  * rewritten. The probe has sent such files to be rewritten before. */
-#include "helper/main/compare/changes.h"
+#include "helper/main/read/sections.h"
 #include "helper/main/pdfd.h"
 
 #include <string.h>

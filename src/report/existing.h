@@ -11,7 +11,7 @@
 
 typedef enum sr_existing_fault_t {
 #define SR_EXISTING(id, name, sentence) SR_EXISTING_##id,
-#include "model/existing.def"
+#include "report/existing.def"
 #undef SR_EXISTING
     SR_EXISTING_COUNT
 } sr_existing_fault_t;

@@ -8,7 +8,7 @@
 
 typedef enum sr_warning_t {
 #define SR_WARNING(id, name, active, sentence) SR_WARNING_##id,
-#include "model/warnings.def"
+#include "report/warnings.def"
 #undef SR_WARNING
     SR_WARNING_COUNT
 } sr_warning_t;

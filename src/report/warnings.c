@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* warnings.c: the table of warnings.def, and sets of its rows as names and sentences. */
-#include "model/model.h"
+#include "report/warnings.h"
 
 #include <ctype.h>
 #include <string.h>
 
 static const sr_warning_row_t rows[SR_WARNING_COUNT] = {
 #define SR_WARNING(id, name, active, sentence) [SR_WARNING_##id] = {name, active, sentence},
-#include "model/warnings.def"
+#include "report/warnings.def"
 #undef SR_WARNING
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* existing.c: the existing signature fields in the report of a document. The report comes from a helper that has
  * parsed untrusted bytes, so every value is checked before it is used. */
-#include "model/model.h"
+#include "report/existing.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ static const struct {
     const char *name, *sentence;
 } rows[SR_EXISTING_COUNT] = {
 #define SR_EXISTING(id, name, sentence) [SR_EXISTING_##id] = {name, sentence},
-#include "model/existing.def"
+#include "report/existing.def"
 #undef SR_EXISTING
 };
 
