@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cache_age.c: classes of ages of cached files: one for each of the first sixty seconds, then sixteen for each doubling.
+/* cache_age.c: classes of ages of cached files: one for each of the first sixty seconds, then sixteen for each
+ * doubling.
  */
 #include "blobs/private.h"
 

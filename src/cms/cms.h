@@ -45,8 +45,8 @@ const char *sr_cms_identity_hash(const sr_cms_identity_t *identity);
 const char *sr_cms_public_key_hash(const sr_cms_bytes_t *public_key);
 
 /* --------------------------------------------------------------------------------------------- identity.c */
-#define SR_CMS_DIGEST_BYTES 32                 /* SHA-256 */
-#define SR_CMS_MAX_DIGEST 64                   /* SHA-512 */
+#define SR_CMS_DIGEST_BYTES 32 /* SHA-256 */
+#define SR_CMS_MAX_DIGEST 64   /* SHA-512 */
 #define SR_CMS_MAX_BYTES 16384 /* size of one signature with a timestamp, or of a document timestamp (DER) */
 
 /* Reads the identity with which documents are sealed. One PEM file contains the certificate and, after it, the

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MIN_RSA_BITS 2048
-#define MAX_RSA_BITS 8192       /* a signature with 16384 bits takes a third of a second */
+#define MAX_RSA_BITS 8192 /* a signature with 16384 bits takes a third of a second */
 
 static apr_status_t release(void *data)
 {

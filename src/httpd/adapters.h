@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adapters.h: adapters between httpd and the layers below it: mod_dbd's connections, the lock of SQLite's writers, the PDF
- * helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
+/* adapters.h: adapters between httpd and the layers below it: mod_dbd's connections, the lock of SQLite's writers, the
+ * PDF helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
  * metrics.
  *
  * Sections: database.c · unusable.c · owned.c · helper.c · forked.c · seal.c · own.c · signd.c · authorities.c ·

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.c: the client of sigreq-signd (protocol.h) in a child of httpd. A request that gets no response is sent again on
- * another connection until its time is over: a signature that is made twice does no harm. So requests survive a new
+/* client.c: the client of sigreq-signd (protocol.h) in a child of httpd. A request that gets no response is sent again
+ * on another connection until its time is over: a signature that is made twice does no harm. So requests survive a new
  * start of the process. */
 #include "signer/protocol.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* protocol.h: the protocol of sigreq-signd, the process that holds the keys of the seals, and its client. client.c is the
- * client; signer/main is the program.
+/* protocol.h: the protocol of sigreq-signd, the process that holds the keys of the seals, and its client. client.c is
+ * the client; signer/main is the program.
  *
  * httpd's parent makes a pair of sockets, the door, before it starts the program. The program has one end. The other
  * end is inherited by the children of httpd. No socket has a name, so no other process can talk to the program. A child

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* s3sign.c: signs requests to S3 for t/tool/sigv4.py. It reads one JSON object for each line, and writes what src/blobs/s3
- * makes of it as another one. */
+/* s3sign.c: signs requests to S3 for t/tool/sigv4.py. It reads one JSON object for each line, and writes what
+ * src/blobs/s3 makes of it as another one. */
 #include "blobs/s3/s3.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_appended.c: the strict reader of updates (src/helper/check/appended.c): what it takes, and what it refuses for which
- * reason. Every update here begins at byte 1000 of a document that does not matter. */
+/* pdf_appended.c: the strict reader of updates (src/helper/check/appended.c): what it takes, and what it refuses for
+ * which reason. Every update here begins at byte 1000 of a document that does not matter. */
 #include "helper/check/appended.h"
 #include "pdf_make.h"
 #include "tap.h"

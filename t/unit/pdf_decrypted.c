@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_decrypted.c: an update of an encrypted document as it would be without encryption (src/helper/check/decrypted.c). What is
- * not encrypted just as the helper's writer does it is refused, even if PDF readers would see the same. */
+/* pdf_decrypted.c: an update of an encrypted document as it would be without encryption (src/helper/check/decrypted.c).
+ * What is not encrypted just as the helper's writer does it is refused, even if PDF readers would see the same. */
 #include "helper/check/appended.h"
 #include "tap.h"
 

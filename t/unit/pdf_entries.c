@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_entries.c: updates whose cross-reference entries lead to other objects than their own, or back to old ones, after
- * documents of all kinds (src/helper/main/compare/entries.cc, rules.cc). Each is a change, and none can be uploaded as it is. A sound
- * update is neither, unless an object of the document has no end (uses.cc). If nothing is called a change, poppler and
- * mupdf draw the same pages as before. With the name of a folder, signed documents with such updates are written into
- * it (t/api/entries.t). */
+ * documents of all kinds (src/helper/main/compare/entries.cc, rules.cc). Each is a change, and none can be uploaded as
+ * it is. A sound update is neither, unless an object of the document has no end (uses.cc). If nothing is called a
+ * change, poppler and mupdf draw the same pages as before. With the name of a folder, signed documents with such
+ * updates are written into it (t/api/entries.t). */
 #include "revisions_make.h"
 
 #define EVIL "<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]>>"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_filled.c: what is told of an update with one signature (src/helper/check/filled.c): that of Ann, who has two fields, is
- * taken, and each change of it is refused for its reason. pdf_lies.c has the true helper. */
+/* pdf_filled.c: what is told of an update with one signature (src/helper/check/filled.c): that of Ann, who has two
+ * fields, is taken, and each change of it is refused for its reason. pdf_lies.c has the true helper. */
 #include "helper/check/appended.h"
 #include "helper/protocol.h"
 #include "tap.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_permits.c: who gets a permit of the pool (helper/client/pool.c), and what a forked process leaves alone. A request of an
- * HTTP request that already has a worker goes first, and no permit stays free while a thread waits for one. */
+/* pdf_permits.c: who gets a permit of the pool (helper/client/pool.c), and what a forked process leaves alone. A
+ * request of an HTTP request that already has a worker goes first, and no permit stays free while a thread waits for
+ * one. */
 #include "helper/client/worker.h"
 #include "pdf_help.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_prepared.c: what is told of an update with the fields of all signers without the document (src/helper/check/prepared.c):
- * updates of each form that the helper writes are taken, and each change of one is refused for its reason. The helper
- * writes some of these forms only for rare documents; pdf_lies.c has the true helper. */
+/* pdf_prepared.c: what is told of an update with the fields of all signers without the document
+ * (src/helper/check/prepared.c): updates of each form that the helper writes are taken, and each change of one is
+ * refused for its reason. The helper writes some of these forms only for rare documents; pdf_lies.c has the true
+ * helper. */
 #include "helper/check/appended.h"
 #include "helper/protocol.h"
 #include "tap.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_revisions.c: what may change between two revisions of a document, rule by rule (src/helper/main/compare/rules.cc). */
+/* pdf_revisions.c: what may change between two revisions of a document, rule by rule
+ * (src/helper/main/compare/rules.cc). */
 #include "revisions_make.h"
 
 #define WITH(with)                                                                                                     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_signd.c: sigreq-signd, asked by the client of src/signer, and by a child of httpd that was taken over and sends what
- * it likes. */
+/* pdf_signd.c: sigreq-signd, asked by the client of src/signer, and by a child of httpd that was taken over and sends
+ * what it likes. */
 #include "cms_make.h"
 #include "signd_start.h"
 

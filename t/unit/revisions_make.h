@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* revisions_make.h: two revisions of a document, of which a signature covers each, and what is told of the changes
- * between them (src/helper/main/compare/changes.cc, rules.cc, uses.cc). The revisions are compared in the process of the test, and no
- * signature is looked at: so documents may have what no signer of ours writes. pdf_changes.c has signatures. */
+ * between them (src/helper/main/compare/changes.cc, rules.cc, uses.cc). The revisions are compared in the process of
+ * the test, and no signature is looked at: so documents may have what no signer of ours writes. pdf_changes.c has
+ * signatures. */
 #ifndef SR_TEST_REVISIONS_MAKE_H
 #define SR_TEST_REVISIONS_MAKE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* s3_client.c: tests of src/blobs/s3/repeat.c, transfer.c, objects.c and enumerate.c against a server that lies: what is
- * repeated, what is refused, and that nothing wrong is ever given out. */
+/* s3_client.c: tests of src/blobs/s3/repeat.c, transfer.c, objects.c and enumerate.c against a server that lies: what
+ * is repeated, what is refused, and that nothing wrong is ever given out. */
 #include "s3_liar.h"
 
 #include <apr_general.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* s3_sigv4.c: tests of src/blobs/s3/sigv4.c, with the four examples of Amazon's documentation ("Signature Calculations for
- * the Authorization Header: Transferring Payload in a Single Chunk") and some forms that they do not have.
+/* s3_sigv4.c: tests of src/blobs/s3/sigv4.c, with the four examples of Amazon's documentation ("Signature Calculations
+ * for the Authorization Header: Transferring Payload in a Single Chunk") and some forms that they do not have.
  * t/ctl/sigv4.t compares thousands of requests with botocore. */
 #include "blobs/s3/s3.h"
 #include "tap.h"

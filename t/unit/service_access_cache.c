@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service_access_cache.c: tests of src/service/signing/access_cache.c: what was put in is found, nothing else ever is, the
- * oldest make room, threads may do all this at once, and what is known is current for 40 ms, unless the document
+/* service_access_cache.c: tests of src/service/signing/access_cache.c: what was put in is found, nothing else ever is,
+ * the oldest make room, threads may do all this at once, and what is known is current for 40 ms, unless the document
  * changes. */
 #include "service/private.h"
 #include "tap.h"

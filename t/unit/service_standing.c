@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service_standing.c: tests of src/service/submissions/standing.c: what stands is known for 40 ms, and not after a signature. */
+/* service_standing.c: tests of src/service/submissions/standing.c: what stands is known for 40 ms, and not after a
+ * signature. */
 #include "service/private.h"
 #include "tap.h"
 

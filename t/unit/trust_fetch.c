@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trust_fetch.c: tests of src/authorities/fetch.c against a server of a few lines: what is sent, the limits, connections that
- * are kept, and several requests at the same time. */
+/* trust_fetch.c: tests of src/authorities/fetch.c against a server of a few lines: what is sent, the limits,
+ * connections that are kept, and several requests at the same time. */
 #include "tap.h"
 #include "authorities/fetch.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trust_proofs.c: tests of src/authorities/proof_*.c: which proofs a chain gets, when they are fetched again, what is never
- * taken, and what other processes read. A table stands for the network. */
+/* trust_proofs.c: tests of src/authorities/proof_*.c: which proofs a chain gets, when they are fetched again, what is
+ * never taken, and what other processes read. A table stands for the network. */
 #include "proofs_make.h"
 #include "authorities/proofs.h"
 

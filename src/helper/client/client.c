@@ -123,7 +123,8 @@ static sr_error_t *ask_worker(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf
     return NULL;
 }
 
-/* The kernel limits the memory of a worker by the first document that it reads. The limit is permanent (helper/main/process/limits.c).
+/* The kernel limits the memory of a worker by the first document that it reads. The limit is permanent
+ * (helper/main/process/limits.c).
  */
 #define LARGE ((off_t)128 << 20)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listing.h: the response to "signatures" as a worker sent it. client.c reads it for verify.c. Private to src/helper. */
+/* listing.h: the response to "signatures" as a worker sent it. client.c reads it for verify.c. Private to src/helper.
+ */
 #ifndef SR_PDF_LISTING_H
 #define SR_PDF_LISTING_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mark.c: extracts the visible signature from a signed revision, for the certificate of completion. The revision
- * contains it as one object, which its appearances draw as /M (src/helper/main/fields/appearance.c). If it is an image with
- * transparency, its mask is a second object. The strict parser of appended bytes (appended.c) finds both, and they are
- * decrypted if the document is encrypted. This file decodes no image. Workers scale large signatures down and draw
+ * contains it as one object, which its appearances draw as /M (src/helper/main/fields/appearance.c). If it is an image
+ * with transparency, its mask is a second object. The strict parser of appended bytes (appended.c) finds both, and they
+ * are decrypted if the document is encrypted. This file decodes no image. Workers scale large signatures down and draw
  * them. */
 #include "helper/check/appended.h"
 #include "helper/client/worker.h"
@@ -69,7 +69,8 @@ static const sr_pdf_object_t *find_drawn(const mark_t *mark)
     return NULL;
 }
 
-/* Adds an object without encryption. Its length is at the end of its dictionary, as src/helper/main/write/writer.c writes it. */
+/* Adds an object without encryption. Its length is at the end of its dictionary, as src/helper/main/write/writer.c
+ * writes it. */
 static bool put(mark_t *mark, const sr_pdf_span_t *keys, const void *data, apr_size_t length)
 {
     const char *rest = apr_psprintf(mark->pool, "/Length %" APR_SIZE_T_FMT ">>stream\n", length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template.c: the template process, which forks the workers (helper/main/process/template.c). It is started when the first worker is
- * needed, and again after it has died. Some workers are ordered ahead of time, so that requests do not wait for the
- * template.
+/* template.c: the template process, which forks the workers (helper/main/process/template.c). It is started when the
+ * first worker is needed, and again after it has died. Some workers are ordered ahead of time, so that requests do not
+ * wait for the template.
  *
  * A worker is a child of this process. Until it is taken, it belongs to the process group of the template. When the
  * template ends, workers whose process id nobody has read are killed and reaped through this group.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker.h: shared by the files of src/helper/client. One worker process, the template that forks workers, the pool that limits
- * them, one request, and the file for a long answer. Private to
- * src/helper. */
+/* worker.h: shared by the files of src/helper/client. One worker process, the template that forks workers, the pool
+ * that limits them, one request, and the file for a long answer. Private to src/helper. */
 #ifndef SR_PDF_WORKER_H
 #define SR_PDF_WORKER_H
 

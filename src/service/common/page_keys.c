@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_keys.c: how the keys of pages in the cache begin. signing/show.c makes the pages, and submissions/erase.c removes
- * them. */
+/* page_keys.c: how the keys of pages in the cache begin. signing/show.c makes the pages, and submissions/erase.c
+ * removes them. */
 #include "service/private.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seals.h: sigreq-signd, the process that holds the keys of the seals. Only children of httpd can talk to it
- * (signer/protocol.h has the protocol). It signs digests of documents, and reads nothing that others have written except its
- * requests of fixed layout.
+ * (signer/protocol.h has the protocol). It signs digests of documents, and reads nothing that others have written
+ * except its requests of fixed layout.
  *
  * Sections: seals.c · serve.c · rights.c */
 #ifndef SR_SIGND_SEALS_H
@@ -11,8 +11,8 @@
 
 /* ------------------------------------------------------------------------------------------------ seals.c */
 typedef struct sr_signd_keys_t sr_signd_keys_t;
-/* Loads the keys with the rights of the user who started httpd. `setup` is the JSON object that httpd/signd.c makes. Its
- * array "seals" has an object for each seal: "certificate" and "key" are paths. If they are missing, a key and a
+/* Loads the keys with the rights of the user who started httpd. `setup` is the JSON object that httpd/signd.c makes.
+ * Its array "seals" has an object for each seal: "certificate" and "key" are paths. If they are missing, a key and a
  * certificate for tests are made. A third object names the next certificate of production, whose file need not exist.
  * The member SR_SIGND_OWN_SEALS is the folder of own seals of organisations. Faults of seals are in the answer. With
  * the member "check" they are errors, and so is a present certificate that has expired, unless the next one is valid

@@ -7,9 +7,9 @@
 #include "signer/protocol.h"
 
 /* ------------------------------------------------------------------------------------------------ token.c */
-/* Takes `setup`, the JSON object that httpd/signd.c makes: "module" is the path of the PKCS#11 module, "pin" that of the
- * file with the PIN, which is read now, with the rights of the user who started httpd. Without "module" there are no
- * keys in tokens. A fault is one of each key in a token. */
+/* Takes `setup`, the JSON object that httpd/signd.c makes: "module" is the path of the PKCS#11 module, "pin" that of
+ * the file with the PIN, which is read now, with the rights of the user who started httpd. Without "module" there are
+ * no keys in tokens. A fault is one of each key in a token. */
 void sr_signd_token_setup(const json_t *setup, apr_pool_t *pool);
 /* Makes the identity of a certificate whose key is in a token. `uri` is a URI of RFC 7512. `seal` is its number, for
  * faults. It does not sign until sr_signd_token_start has found the key. The certificate is judged by `when`. */
