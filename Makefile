@@ -176,9 +176,9 @@ include t/fuzz/fuzz.mk
 
 $(O)/t/pdfd_cid: $(call obj,src/helper/main/write/buffer.c src/base/text.c)
 $(O)/t/pdfd_sandbox: $(call obj,src/helper/main/process/landlock.c)
-$(O)/t/pdfd_template: $(call obj,src/base/confine.c src/helper/main/process/landlock.c src/helper/main/process/sandbox.c src/helper/main/process/limits.c)
+$(O)/t/pdfd_template: $(call obj,src/base/seccomp.c src/helper/main/process/landlock.c src/helper/main/process/sandbox.c src/helper/main/process/limits.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
-$(call obj,src/helper/main/show/png.c src/helper/main/show/look.c): private ALL_CFLAGS += -O3
+$(call obj,src/helper/main/show/png.c src/helper/main/show/image_kind.c): private ALL_CFLAGS += -O3
 
 SQL_SOURCES := tools/sql2c $(wildcard src/store/*/*.sql conf/schema/*/*.sql) src/store/store.h src/store/private.h
 $(O)/sql_pgsql.c $(O)/sql_sqlite3.c: $(O)/sql_%.c: $(SQL_SOURCES)
@@ -256,7 +256,7 @@ $(O)/embed/page_%.h: tools/embed
 $(call obj,src/api/page.c): $(O)/embed/api_page.h
 $(call obj,src/web/files.c): $(O)/embed/page_assets.h $(O)/embed/page_html.h
 $(call obj,src/model/language.c): $(O)/embed/page_texts.h $(O)/embed/plurals.h
-$(call obj,src/model/caption.c): $(O)/embed/dates.h
+$(call obj,src/model/caption_text.c): $(O)/embed/dates.h
 
 $(call obj,$(MOD_SRC)): private OWN_CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)

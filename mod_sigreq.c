@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mod_sigreq.c: the module record, its hooks, and the way of a request. The configuration of the location decides
- * whether the module handles a request. The handler then puts the service together from configuration and adapters,
- * and the router finds the handler of the route. */
+/* mod_sigreq.c: the module record, its hooks, and the way of a request. The handler puts the service together from the
+ * configuration of the location and the adapters, and the router finds the handler of the route. */
 #include "mod_sigreq.h"
 
 #include <http_core.h>
@@ -343,8 +342,8 @@ static void rehearse(apr_pool_t *ptemp, server_rec *main_server)
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
     if (sr_conf_is_dump()) return OK;
-    int result = sr_conf_check(ptemp, main_server); /* each check logs the faults that it finds */
-    if (sr_conf_check_sharing(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    /* each check logs the faults that it finds; OK is 0 */
+    int result = sr_conf_check(ptemp, main_server) | sr_conf_check_sharing(ptemp, main_server);
     if (sr_run_seal_require(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_timestamps_require(main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_proofs_require(main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base.h: functions that every layer may use. They include no httpd.h and use neither the database nor a PDF library.
  *
- * Sections: assert.c · error.c · json.c · id.c · secret.c · digest.c · cipher.c · time.c · duration.c · text.c ·
- * template.c · rate.c · accept.c · descriptor.c · alone.c · process.c · spawn.c · caption.c
+ * Sections: assert.c · error.c · json.c · id.c · hide_links.c · digest.c · cipher.c · time.c · duration.c · text.c ·
+ * template.c · rate.c · accept.c · descriptor.c · root_pool.c · process.c · spawn.c · caption_area.c
  *
  * Pools: out-parameters come first, pools last. What a function returns is allocated in `result_pool`. `scratch_pool`
  * may be cleared as soon as the function has returned. A function with one `pool` uses it for both. */
@@ -145,7 +145,7 @@ const char *sr_uuid_make_public(apr_pool_t *pool);
 /* Returns true for the form 8-4-4-4-12 in hexadecimal digits of either case. */
 bool sr_uuid_valid(const char *text);
 
-/* ----------------------------------------------------------------------------------------------- secret.c
+/* ----------------------------------------------------------------------------------------------- hide_links.c
  * Removes signing links from text for logs. The first 8 characters of a uuid are kept; any other secret is removed
  * completely. A text of at most 8 characters is not a link and is kept. If nothing has to be removed, the functions
  * return `text` itself.
@@ -402,7 +402,7 @@ int sr_descriptor_raise(int descriptor);
 /* Closes the descriptor when the pool is destroyed. */
 void sr_descriptor_own(int descriptor, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------- alone.c */
+/* ------------------------------------------------------------------------------------------------- root_pool.c */
 /* Returns a pool without a parent and with an allocator of its own, so that one thread may use and destroy it while
  * others use theirs. Returns NULL if there is no memory. */
 apr_pool_t *sr_pool_alone(void);
@@ -428,7 +428,7 @@ typedef struct sr_spawn_t {
 } sr_spawn_t;
 int sr_process_spawn(pid_t *pid, const sr_spawn_t *what);
 
-/* ----------------------------------------------------------------------------------------------- caption.c */
+/* ----------------------------------------------------------------------------------------------- caption_area.c */
 /* Returns the height in points of the caption's line in a field of this height, or 0 if such a field has no caption.
  * The signature is shown above that line. */
 double sr_caption_line(double height);

@@ -90,7 +90,7 @@ sr_error_t *sr_temporary_replace(sr_temporary_t *temporary, const char *path);
 /* Closes and deletes the file, unless it was linked. May be called again. */
 void sr_temporary_drop(sr_temporary_t *temporary);
 
-/* ------------------------------------------------------------------------------------------------ publish.c */
+/* ------------------------------------------------------------------------------------------------ commit.c */
 /* Links files to the paths of their keys, and then syncs them and all folders above them. If that fails, the files have
  * no names. */
 sr_error_t *sr_blobs_publish(sr_blobs_t *blobs, const sr_kept_t *files, int count, apr_pool_t *pool);
@@ -119,7 +119,7 @@ sr_error_t *sr_cache_measure(sr_cache_ages_t *ages, const char *root, apr_time_t
 apr_int64_t sr_cache_age_of(int number);
 int sr_cache_age_number(apr_int64_t seconds);
 
-/* ------------------------------------------------------------------------------------------------- folder.c */
+/* ------------------------------------------------------------------------------------------------- walk.c */
 typedef struct sr_folder_t {
     int descriptor;   /* -1 once closed */
     const char *path; /* for messages */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cms.h: certificates and signatures, by OpenSSL alone: all three programs use it.
  *
- * Sections: certificate.c, identity.c, own.c, issue.c, former.c, arrange.c (keys and certificates) · cms.c (makes a
- * signature) · stamped.c (adds a timestamp) · judge.c (judges signatures; only a helper calls it) · match.c (compares
- * the result with the document)
+ * Sections: certificate.c, identity.c, own_seals.c, issue.c, former.c, chain_order.c (keys and certificates) · cms.c
+ * (makes a signature) · stamped.c (adds a timestamp) · judge.c (judges signatures; only a helper calls it) · our_seal.c
+ * (compares the result with the document)
  */
 #ifndef SR_CMS_H
 #define SR_CMS_H
@@ -93,7 +93,7 @@ apr_size_t sr_cms_identity_room(const sr_cms_identity_t *identity);
 /* Returns the certificate of the identity. It lives as long as the identity. */
 const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t *identity);
 
-/* -------------------------------------------------------------------------------------------------- own.c */
+/* -------------------------------------------------------------------------------------------------- own_seals.c */
 /* The own seal of an organisation. A child of httpd may replace `present` and `next`, so other threads read them by
  * __atomic_load_n. */
 typedef struct sr_cms_own_t {
@@ -154,7 +154,7 @@ apr_array_header_t *sr_cms_former_read(const char **fault, const char *certifica
 /* The same for all own seals together. `folder` is that of SigreqOrganizationSeals. */
 apr_array_header_t *sr_cms_former_of_own(const char **fault, const char *folder, apr_pool_t *pool);
 
-/* ---------------------------------------------------------------------------------------------- arrange.c */
+/* ---------------------------------------------------------------------------------------------- chain_order.c */
 /* What an authority has sent, for a key that waits for it. */
 typedef struct sr_cms_arranged_t {
     const char *pem;                   /* the certificate of the key, followed by its issuers without the root */
@@ -326,7 +326,7 @@ void sr_cms_check_all(sr_cms_result_t *results, const sr_cms_asked_t *asked, int
 void sr_cms_check(sr_cms_result_t *result, const void *der, apr_size_t length, const sr_cms_context_t *context,
                   apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ match.c */
+/* ------------------------------------------------------------------------------------------------ our_seal.c */
 /* Compares the result of a worker with the digest of the document, which was made with result->hash. The claim that a
  * certificate of this service made the signature is not trusted: the signature is verified again with the service's own
  * public key. If the worker sent no attributes and signature for that, the result becomes SR_CMS_UNCHECKED. */

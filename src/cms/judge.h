@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge.h: from the bytes of a CMS to a judgement. check.c takes a CMS apart and checks its signature, chain.c finds
+/* judge.h: from the bytes of a CMS to a judgement. inspect.c takes a CMS apart and checks its signature, chain.c finds
  * its chain and what proves that nothing in it was revoked, and judge.c combines the signatures and timestamps of a
  * document. All of this runs in a worker. Private to src/cms. */
 #ifndef SR_CMS_JUDGE_H
@@ -9,7 +9,7 @@
 
 #include <apr_hash.h>
 
-/* ------------------------------------------------------------------------------------------------ check.c */
+/* ------------------------------------------------------------------------------------------------ inspect.c */
 typedef struct sr_cms_checked_t {
     sr_cms_result_t result;  /* the signature alone: `trust`, `level` and `stamp` are not set */
     X509 *certificate;       /* the signer's, or NULL. It lives as long as the pool */

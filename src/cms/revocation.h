@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* revocation.h: judges one OCSP response or one CRL, without any network. The fetching of proofs (src/authorities) and
- * the checks of signatures in a helper (check.c) use the same judgement. */
+ * the checks of signatures in a helper (inspect.c) use the same judgement. */
 #ifndef SR_CMS_REVOCATION_H
 #define SR_CMS_REVOCATION_H
 

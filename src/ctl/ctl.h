@@ -2,12 +2,12 @@
 /* ctl.h: sigreqctl, the administrator's command.
  *
  * Sections: main.c (parses the command line, returns the exit code) · commands.c (the tables of commands and options)
- * · check.c (checks values of options) · config.c (finds the database) · httpd.c (asks httpd for its configuration) ·
- * documents.c (opens the documents folder) · each.c (walks over blobs and submissions) · evidence.c (compares
- * submissions with their events) · owner.c (changes the user) · new_folder.c (writes a folder that appears only when it
- * is complete) · database.c, people.c, accounts.c, requests.c, gc.c, copy.c, backup.c, doctor.c, erase.c, archive.c,
- * export.c, exported.c, seal.c, rotation.c, own.c, verify.c (the commands) · print.c (prints results as text and as
- * JSON) */
+ * · option_check.c (checks values of options) · config.c (finds the database) · httpd.c (asks httpd for its
+ * configuration) · documents.c (opens the documents folder) · each.c (walks over blobs and submissions) · evidence.c
+ * (compares submissions with their events) · owner.c (changes the user) · new_folder.c (writes a folder that appears
+ * only when it is complete) · database.c, people.c, accounts.c, requests.c, gc.c, copy.c, backup.c, doctor.c, erase.c,
+ * archive.c, export.c, exported.c, seal.c, rotation.c, own_seals.c, verify.c (the commands) · print.c (prints results
+ * as text and as JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -157,7 +157,7 @@ struct ctl_t {
     ctl_exit_t status;          /* the exit code of a command that returns no error */
 };
 
-/* ------------------------------------------------------------------------------------------------ check.c */
+/* ------------------------------------------------------------------------------------------------ option_check.c */
 const char *ctl_check_text(const char **value, apr_pool_t *pool);
 const char *ctl_check_pgsql(const char **value, apr_pool_t *pool);
 const char *ctl_check_params(const char **value, apr_pool_t *pool);
@@ -335,7 +335,7 @@ sr_error_t *ctl_seal_print(ctl_t *ctl, const char *certificate, const char *key)
 sr_error_t *ctl_signer_request(ctl_t *ctl, const char **request);
 
 /* ------------------------------- database.c people.c accounts.c requests.c gc.c copy.c erase.c export.c seal.c
- * rotation.c own.c verify.c */
+ * rotation.c own_seals.c verify.c */
 sr_error_t *ctl_config(ctl_t *ctl);
 sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);

@@ -5,7 +5,7 @@
  *                                   next.token has its URI instead of next.key
  *   import    next.crt              is complete when it appears
  *   rotate    the next pair becomes seal.crt and seal.key, and the old certificate goes to the folder former
- *   install   for own.c: instead of request and import, a pair that is there
+ *   install   for own_seals.c: instead of request and import, a pair that is there
  *
  * Two files cannot be replaced in one step. So seal.key first gets the keys of both certificates, of which httpd uses
  * the one that belongs to seal.crt; then seal.crt is replaced, and then seal.key. Whatever a crash leaves, seal.crt and

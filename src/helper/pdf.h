@@ -2,10 +2,10 @@
 /* pdf.h: the client of sigreq-pdfd, which is the only program that parses PDF bytes. What a worker wants to append to a
  * document is checked in this process (src/helper/check), which has no parser.
  *
- * Sections: pool.c (how many workers there are, and which requests they serve) · template.c (forks workers) · client.c
- * (one request to a worker) · output.c (results of many bytes) · show.c (a page as image and text) · seal.c (prepares
- * and signs a document) · archive.c (adds proofs and a document timestamp) · preview.c (a signature before it is made)
- * · compose.c (makes a new document) · mark.c (takes a signature out of a revision)
+ * Sections: pool.c (how many workers there are, and which requests they serve) · fork_server.c (forks workers) ·
+ * request.c (one request to a worker) · memory_file.c (results of many bytes) · show.c (a page as image and text) ·
+ * fill.c (prepares and signs a document) · archive.c (adds proofs and a document timestamp) · preview.c (a signature
+ * before it is made) · compose.c (makes a new document) · mark.c (takes a signature out of a revision)
  *
  * A pool belongs to one process, and any number of threads may use it. A worker is a process that reads documents. It
  * gets each document as a file descriptor over its own Unix socket, and answers one request at a time. No worker reads
@@ -29,7 +29,7 @@ typedef struct sr_pdf_options_t {
     int workers;         /* the greatest number of requests at the same time, not counting pages to be shown */
     bool keep;           /* workers are reused for later requests of their scope (sr_pdf_pool_for_request) */
     int show_workers;    /* the greatest number of pages that are made at the same time; 0: the same as `workers` */
-    int visits;          /* the greatest number of requests for pages that wait or are served (gate.c); 0: 16 */
+    int visits;          /* the greatest number of requests for pages that wait or are served (admission.c); 0: 16 */
     int visits_of_all;   /* the same for all processes that share visit_places; 0: the same as `visits` */
     void *visit_places;  /* sr_pdf_visits_size() bytes, initially zeros; NULL: nothing is shared */
     /* Processor time that one request may use, in microseconds. A request waits for a free worker for at most twice
@@ -79,7 +79,7 @@ sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int desc
 /* Asks a worker for an empty answer, for GET /health. */
 sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool);
 
-/* ---------------------------------------------------------------------------------------------- output.c */
+/* ---------------------------------------------------------------------------------------------- memory_file.c */
 /* A result of many bytes: a file in memory that is sealed, so that nobody can change it. Read it with an offset (pread,
  * mmap, sendfile), because its file position is undefined. */
 typedef struct sr_pdf_output_t {
@@ -108,7 +108,7 @@ typedef struct sr_pdf_image_t {
     bool gray;
 } sr_pdf_image_t;
 
-/* --- gate.c: call this first for each request for a page that has to be made. The request is refused at once
+/* --- admission.c: call this first for each request for a page that has to be made. The request is refused at once
  * (SR_EUNAVAILABLE) if `visits` requests are being served in this process, or `visits_of_all` in all processes. One
  * organisation may have seven eighths of these, and one submission a quarter and four more. The visit ends with the
  * pool, or by sr_pdf_visit_end. */
@@ -138,7 +138,7 @@ typedef struct sr_pdf_text_t {
 /* Makes the text of a page. */
 sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descriptor, int page, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ seal.c
+/* ------------------------------------------------------------------------------------------------ fill.c
  *
  * At upload, a document is rewritten if its probe says so, or if preparing finds more damage. Then it is prepared once
  * with the fields of all signers, and filled once for each signer. Preparing and filling append to the document and
@@ -277,7 +277,7 @@ sr_error_t *sr_pdf_archive(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, 
  * if it is none. */
 const void *sr_pdf_archived_token(apr_size_t *length, const void *update, apr_size_t size, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ seal.c */
+/* ------------------------------------------------------------------------------------------------ fill.c */
 /* Inserts the CMS (DER). Returns SR_EINTERNAL if it is too long. */
 sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool);
 

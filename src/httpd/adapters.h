@@ -3,9 +3,9 @@
  * PDF helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
  * metrics.
  *
- * Sections: database.c · unusable.c · owned.c · helper.c · forked.c · seal.c · own.c · signd.c · authorities.c ·
- * timestamps.c · proofs.c · log.c · request_id.c · thread.c · archive.c · jobs.c · mail.c · shared.c · metrics.c ·
- * status.c
+ * Sections: connections.c · unusable.c · owned.c · helper.c · forked.c · seals.c · own_seals.c · signd.c ·
+ * authorities.c · timestamps.c · proofs.c · log.c · request_id.c · thread.c · archive.c · jobs.c · mail.c · shared.c ·
+ * metrics.c · status.c
  *
  * Each comment begins with the httpd hooks that call the function. */
 #ifndef SR_HTTPD_ADAPTERS_H
@@ -24,7 +24,7 @@
 #include "authorities/proofs.h"
 #include "authorities/timestamp.h"
 
-/* ---------------------------------------------------------------------------------------------- database.c */
+/* ---------------------------------------------------------------------------------------------- connections.c */
 /* pre_config, post_config: registers and creates the mutex that lets one process at a time write to SQLite. */
 int sr_run_lock_register(apr_pool_t *pconf);
 int sr_run_lock_create(server_rec *main_server);
@@ -73,7 +73,7 @@ sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_ser
 const char *sr_run_forked(const char *(*work)(const void *baton, apr_pool_t *pool), const void *baton,
                           apr_pool_t *pool);
 
-/* -------------------------------------------------------------------------------------------------- seal.c */
+/* -------------------------------------------------------------------------------------------------- seals.c */
 /* check_config, which `httpd -t` also runs: returns HTTP_INTERNAL_SERVER_ERROR, after one message in the log per fault,
  * if a directive of a seal is missing. */
 int sr_run_seal_require(apr_pool_t *ptemp, server_rec *main_server);
@@ -93,8 +93,8 @@ bool sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_head
  * read them. */
 const apr_array_header_t *sr_run_seal_former(void);
 
-/* --------------------------------------------------------------------------------------------------- own.c
- * The own seals of organisations, for seal.c.
+/* --------------------------------------------------------------------------------------------------- own_seals.c
+ * The own seals of organisations, for seals.c.
  */
 /* check: logs the seals that cannot be used, or that the folder cannot be read. */
 void sr_run_own_check(apr_pool_t *ptemp, server_rec *main_server);

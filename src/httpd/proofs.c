@@ -58,7 +58,7 @@ static const char *load(const char **anchors, server_rec *main_server, apr_pool_
     if (error) return apr_pstrcat(pool, "SigreqSealAuthorities: ", error->message, NULL);
     if (!sr_conf_can_write(conf->proofs))
         return apr_psprintf(pool, "SigreqProofs %s: httpd's user cannot write to this folder", conf->proofs);
-    if (sr_cms_certificates_text(&pem, conf->seal_certificate, pool)) return NULL; /* seal.c reports it */
+    if (sr_cms_certificates_text(&pem, conf->seal_certificate, pool)) return NULL; /* seals.c reports it */
     const char *fault = sr_proof_chain_fault(pem, *anchors, pool);
     return fault
                ? apr_psprintf(pool, "SigreqSealCertificate: its chain does not end at SigreqSealAuthorities: %s", fault)

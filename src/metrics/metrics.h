@@ -5,7 +5,7 @@
  * shares the block may count at any time, and a process that is killed leaves no number half changed. Until
  * sr_metrics_use is called, the block belongs to this process alone.
  *
- * Sections: metrics.c · text.c · disk.c */
+ * Sections: metrics.c · exposition.c · disk.c */
 #ifndef SR_METRICS_H
 #define SR_METRICS_H
 
@@ -134,7 +134,7 @@ const char *sr_metrics_text_of(sr_label_t label, int number);
 apr_size_t sr_metrics_size(void);
 void sr_metrics_use(void *block);
 
-/* ------------------------------------------------------------------------------------------------- text.c */
+/* ------------------------------------------------------------------------------------------------- exposition.c */
 /* Returns all metrics in the Prometheus text format, version 0.0.4. */
 #define SR_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 const char *sr_metrics_text(apr_pool_t *pool);

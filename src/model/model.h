@@ -2,8 +2,8 @@
 /* model.h: the objects of the contract and their rules, as plain data. The functions do no I/O, so unit tests can
  * call them directly.
  *
- * Sections: warnings.c · pages.c (existing.h) · area.c · ink.c · remarks.c · states.c · signers.c · event.c ·
- * language.c · consent.c · signature.c · caption.c · completion.c · webhook.c · token.c. submission.h: fields.c ·
+ * Sections: warnings.c · page_report.c (existing.h) · area.c · ink.c · remarks.c · states.c · signers.c · event.c ·
+ * language.c · consent.c · signature.c · caption_text.c · completion.c · webhook.c · token.c. submission.h: fields.c ·
  * record.c · submission.c · signing.c
  *
  * Texts that a parsed object points to belong to the JSON value or to the pool that were given to the parser. */
@@ -22,7 +22,7 @@ bool sr_environment_parse(sr_environment_t *environment, const char *name);
  * environment are named by it. */
 const char *sr_owner_of(const char *organization_uuid, sr_environment_t environment, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ pages.c
+/* ------------------------------------------------------------------------------------------------ page_report.c
  * The page boxes of a PDF, as sigreq-pdfd reports them. Equal pages are run-length coded, so that the report of a
  * document with 10,000 equal pages is small. The text form is the helper's response, and the file stored beside each
  * document:
@@ -375,7 +375,7 @@ sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_
 /* Makes a signature of an image. The bytes are not copied. Errors: SR_EBADREQUEST if there are too many. */
 sr_error_t *sr_signature_uploaded(sr_signature_t *signature, const void *image, apr_size_t size, apr_pool_t *pool);
 
-/* ---------------------------------------------------------------------------------------------- caption.c
+/* ---------------------------------------------------------------------------------------------- caption_text.c
  * The caption, a small line under a signature: "Ann Lee · 22 November 2026 · 4b68a1f0".
  */
 /* Reads a list of the words "name", "date" and "id", each at most once, separated by commas. *caption gets the list

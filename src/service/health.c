@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* health.c: the health check: whether the database, the helper, the documents folder and the seal work. */
 #include "service/private.h"
-#include "service/seals/seal.h"
+#include "service/seals/seal_document.h"
 
 #include <string.h>
 

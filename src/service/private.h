@@ -5,7 +5,7 @@
 
 #include "service/setup.h"
 
-/* ------------------------------------------------------------------------------------------------- call.c */
+/* ------------------------------------------------------------------------------------------------- refusal.c */
 /* Returns the error of an outcome; NULL for SR_OK, SR_REPLAY and SR_STALE. */
 sr_error_t *sr_service_refusal(sr_outcome_t outcome, apr_pool_t *pool);
 /* A copy of the service for the documents of one submission. Its requests to helpers may use the same worker, which
@@ -75,7 +75,7 @@ json_t *sr_service_reminders(const sr_service_t *service, const sr_reminders_t *
 sr_error_t *sr_service_remind_due(const sr_service_t *service, apr_interval_time_t *again, const char *uuid,
                                   apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------- meet.c */
+/* ------------------------------------------------------------------------------------------------- reading.c */
 /* Reads a submission. If it is open after its deadline, it is expired first. */
 sr_error_t *sr_service_meet(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                             apr_pool_t *pool);
@@ -114,7 +114,7 @@ const char *sr_page_owner(const char *owner, apr_pool_t *pool);
 /* Returns the beginning of the keys of all pages of a document in the cache. */
 const char *sr_service_pages_begin(const char *sha256, const char *owner, apr_pool_t *pool);
 
-/* ----------------------------------------------------------------------------------------------- recent.c */
+/* ----------------------------------------------------------------------------------------------- bounded_cache.c */
 /* Makes a bounded cache, a table of fixed size for any number of threads. Returns NULL if there is no memory. Keys
  * are SHA-256 in hexadecimal. A value has `value_size` bytes and is copied. Entries may be dropped at any time. */
 sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool);
@@ -137,7 +137,7 @@ bool sr_access_cache_get(sr_access_cache_t *cache, sr_access_t *access, bool *cu
 void sr_access_cache_put(sr_access_cache_t *cache, const char *digest, const sr_access_t *access, apr_uint32_t count,
                          apr_time_t now);
 
-/* --------------------------------------------------------------------------------------------- standing.c */
+/* --------------------------------------------------------------------------------------------- version_cache.c */
 /* Returns true, with the current version of a document (uuid) and its owner (as above), if an entry was made in the
  * last second and no change of the document was committed on this machine since. `digest` is as above. `version` has
  * room for SR_SHA256_HEX_LENGTH characters and a NUL. `standing` may be NULL: then nothing is stored. */
@@ -158,8 +158,8 @@ const char *sr_key_cache_get(sr_key_cache_t *cache, const char *digest, apr_pool
 /* `key` may be NULL: then the entry is removed. */
 void sr_key_cache_put(sr_key_cache_t *cache, const char *digest, const char *key);
 
-/* ----------------------------------------------------------------------------------------------- folder.c */
-/* place.c: opens the storage of the documents. Errors: SR_EUNAVAILABLE. */
+/* ----------------------------------------------------------------------------------------------- ownership.c */
+/* storage.c: opens the storage of the documents. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_service_documents(sr_blobs_t **documents, const sr_service_t *service, apr_pool_t *pool);
 /* Called before something is stored. Checks that the folder belongs to this database; a folder that belongs to none
  * becomes this database's. Errors: SR_EUNAVAILABLE. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service.h: the use cases. Each has a file and owns its transaction. They do not depend on httpd.
  *
- * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c · access_cache.c ·
- * standing.c · folder.c · show.c · sign.c · preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c ·
- * tokens.c · token_use.c · webhooks.c · history.c · list.c · archive.c · health.c · sealing.c
+ * Sections: refusal.c · authenticate.c · create.c · mail_theme.c · submissions.c · verify.c · open.c · access_cache.c ·
+ * version_cache.c · ownership.c · page_image.c · sign.c · preview.c · refuse.c · cancel.c · extend.c · replace.c ·
+ * remind.c · tokens.c · token_use.c · webhooks.c · history.c · list.c · archive.c · health.c · choose.c
  *
  * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
@@ -20,7 +20,7 @@
 /* The environment of a use case (setup.h). */
 typedef struct sr_service_t sr_service_t;
 
-/* ------------------------------------------------------------------------------------------------- call.c */
+/* ------------------------------------------------------------------------------------------------- refusal.c */
 /* Notes that a request was made with this token, for `sigreqctl token list` (token_use.c). It need not be valid. */
 void sr_service_token_used(const sr_service_t *service, const char *token_hash);
 /* Sets *token_hash to the SHA-256 of a bearer token, which may be NULL. Errors: SR_EUNAUTHORIZED if the text has not
@@ -70,7 +70,7 @@ typedef struct sr_create_t {
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
                               const sr_create_t *request, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ brand.c */
+/* ------------------------------------------------------------------------------------------------ mail_theme.c */
 /* Returns the parts of the theme that mail shows: {"name"?, "logo"? (a URL), "accent"?, "onAccent"?}. The object
  * belongs to the pool. */
 json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool);
@@ -147,7 +147,7 @@ sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **
 /* Sets the sizes of all pages (`boxes`) of the documents whose reports are known. */
 sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool);
 
-/* ----------------------------------------------------------------------------------------------- folder.c */
+/* ----------------------------------------------------------------------------------------------- ownership.c */
 typedef struct sr_health_t {
     const sr_error_t *database, *helper, *documents, *seal; /* NULL if it works */
     const char *risk; /* why the database can lose committed data; NULL: it cannot, or did not answer */
@@ -155,7 +155,7 @@ typedef struct sr_health_t {
 /* For the health check: tries to write to the database and to store a document. Results are reused for five seconds. */
 void sr_service_probe(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------- show.c */
+/* ------------------------------------------------------------------------------------------------- page_image.c */
 typedef struct sr_show_t {
     const char *signer, *document; /* uuids */
     const char *version;           /* SHA-256 of the document; NULL for the current version */
@@ -343,7 +343,7 @@ sr_error_t *sr_service_archive(const sr_service_t *service, sr_archived_t *resul
 /* ----------------------------------------------------------------------------------------------- health.c */
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);
 
-/* ---------------------------------------------------------------------------------------------- sealing.c */
+/* ---------------------------------------------------------------------------------------------- choose.c */
 /* The seal of production, for people who look after the service. */
 typedef struct sr_seal_state_t {
     /* "ok"; "expiring": in less than 30 days, and nothing replaces it; "expired", "revoked" or "unusable": nothing is

@@ -10,19 +10,19 @@
 #include "authorities/proofs.h"
 #include "authorities/timestamp.h"
 
-/* A bounded cache of a process (recent.c). */
+/* A bounded cache of a process (bounded_cache.c). */
 typedef struct sr_recent_t sr_recent_t;
 
 /* The access cache of a process (access_cache.c). */
 typedef sr_recent_t sr_access_cache_t;
 
-/* The version cache of a process (standing.c). */
+/* The version cache of a process (version_cache.c). */
 typedef sr_recent_t sr_standing_t;
 
 /* The key cache of a process (key_cache.c). */
 typedef sr_recent_t sr_key_cache_t;
 
-/* The results of the checks of documents folders, in a process (folder.c). */
+/* The results of the checks of documents folders, in a process (ownership.c). */
 typedef struct sr_folders_t sr_folders_t;
 
 /* The objects that a child of httpd makes once, for all its requests. */
@@ -79,7 +79,8 @@ sr_access_cache_t *sr_access_cache_create(apr_pool_t *pool);
 sr_standing_t *sr_standing_create(apr_pool_t *pool);
 sr_key_cache_t *sr_key_cache_create(apr_pool_t *pool);
 sr_folders_t *sr_folders_create(apr_pool_t *pool);
-/* standing.c needs memory that all processes share: sr_standing_size bytes, initially 0. sr_standing_use sets it. */
+/* version_cache.c needs memory that all processes share: sr_standing_size bytes, initially 0. sr_standing_use sets it.
+ */
 apr_size_t sr_standing_size(void);
 void sr_standing_use(void *block);
 
@@ -120,8 +121,8 @@ sr_error_t *sr_service_withdraw(const sr_service_t *service, const char *submiss
 sr_error_t *sr_service_signers(const sr_service_t *service, apr_array_header_t **uuids, const char *submission,
                                const char *which, apr_pool_t *pool);
 
-/* hold.c, for sigreqctl: puts a submission under legal hold, or (`reason` is NULL) releases it. As above, this waits
- * for no lock. Errors: SR_ENOTFOUND, SR_ECONFLICT if it is held already, or not held, or deleted. */
+/* legal_hold.c, for sigreqctl: puts a submission under legal hold, or (`reason` is NULL) releases it. As above, this
+ * waits for no lock. Errors: SR_ENOTFOUND, SR_ECONFLICT if it is held already, or not held, or deleted. */
 sr_error_t *sr_service_hold(const sr_service_t *service, const char *submission, const char *reason, apr_pool_t *pool);
 
 #endif

@@ -3,7 +3,7 @@
  * the gap in the ByteRange contains hexadecimal digits and nothing else, the other bytes are hashed, and the CMS in the
  * gap signs this digest. A signature is "whole" if it covers the size of the file, so anything that is appended ends
  * that. */
-#include "verify/checked.h"
+#include "verify/judged.h"
 #include "helper/client/listing.h"
 
 #include <apr_encode.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify.h: checks the signatures of a document, whoever made them. A helper finds them, another helper judges them
- * (cms/judge.c), and httpd compares the result with the document (cms/match.c).
+/* verify.h: checks the signatures of any document. A helper finds them, another helper judges them
+ * (cms/judge.c), and httpd compares the result with the document (cms/our_seal.c).
  *
- * Sections: verify.c · result.c (the result as JSON). Private to src/verify: checked.c (the request "check")
+ * Sections: verify.c · result.c (the result as JSON). Private to src/verify: judged.c (the request "check")
  */
 #ifndef SR_VERIFY_H
 #define SR_VERIFY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* web.h: the pages for people. <location>/sign is the signing page, <location>/verify is the page on which anybody can
  * check a PDF (verify.c), and <location>/ is the front page (front.c). routes.c has the route table. link.c serves the
- * signing page, action.c reads what signers send, document.c serves downloads, pages.c serves images and text of the
+ * signing page, action.c reads what signers send, download.c serves downloads, pages.c serves images and text of the
  * document's pages, and assets.c and theme.c serve files that browsers load. The uuid in the path identifies the
  * signer, so there is no token.
  *

@@ -10,7 +10,8 @@ use Test::More;
 
 # --- the table: a line `folder  uses…` for each folder, below the heading "Layers"
 
-my ($table) = slurp('src/README.md') =~ /^## Layers\n.*?^```\n(.*?)^```/ms or die 'src/README.md has no table of layers';
+my ($table) = slurp('src/README.md') =~ /^## Layers\n.*?^```\n(.*?)^```/ms
+    or die 'src/README.md has no table of layers';
 my %allowed;
 for (split /\n/, $table =~ s/\n +/ /gr) {
     my ($folder, @uses) = split ' ';

@@ -12,7 +12,7 @@ my %other = (
     'src/httpd/metrics.c'  => [qw(apr_time_now)],                  # compared with r->request_time, which httpd sets
     'src/helper/main/process/limits.c'  => [qw(clock_gettime)],                 # processor time
     'src/helper/client/worker.c'   => [qw(clock_gettime)],                 # processor time of a worker
-    'src/base/confine.c' => [qw(clock_gettime gettimeofday)],    # names of system calls
+    'src/base/seccomp.c' => [qw(clock_gettime gettimeofday)],    # names of system calls
 );
 my $clocks = qr/apr_time_now|clock_gettime|gettimeofday|timespec_get|time(?=\(NULL\))/;
 my %found;

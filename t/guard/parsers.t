@@ -10,8 +10,8 @@ use Sigreq::Source 'slurp';
 use Test::More;
 
 my %trusted = (
-    d2i_CMS_ContentInfo => ['src/cms/check', 'src/cms/stamped'],    # the second one reads what cms.c has made
-    X509_verify_cert    => ['src/cms/chain', 'src/cms/revocation', 'src/authorities/proof_chain', 'src/authorities/rfc3161'],
+    d2i_CMS_ContentInfo => ['src/cms/inspect', 'src/cms/stamped'],    # the second one reads what cms.c has made
+    X509_verify_cert    => [qw(src/cms/chain src/cms/revocation src/authorities/proof_chain src/authorities/rfc3161)],
 );
 my $parsers = join '|',
     qw(sr_cms_check(?:_all)? sr_cms_examine sr_cms_chain_judge CMS_SignerInfo_verify d2i_TS_TST_INFO);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base_secret.c: tests of src/base/secret.c: signing links in request lines. */
+/* base_secret.c: tests of src/base/hide_links.c: signing links in request lines. */
 #include "base/base.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blobs_publish.c: tests of src/blobs/publish.c: what is linked and synced, in which order and how often. Every file
+/* blobs_publish.c: tests of src/blobs/commit.c: what is linked and synced, in which order and how often. Every file
  * and every folder in which something has a new name is synced once, and no file before all of them have their names.
  */
 #include "disk.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_caption.c: tests of src/model/caption.c and src/base/caption.c: the words that a caption may have, their
- * texts in several languages and time zones, and the height of the line. */
+/* model_caption.c: tests of src/model/caption_text.c and src/base/caption_area.c: the words that a caption may have,
+ * their texts in several languages and time zones, and the height of the line. */
 #include "model/model.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_pages.c: tests of src/model/pages.c. */
+/* model_pages.c: tests of src/model/page_report.c. */
 #include "model/model.h"
 #include "tap.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service_folder.c: tests of src/service/documents/folder.c: the health check if the documents folder does not respond.
+/* service_folder.c: tests of src/service/documents/ownership.c: the health check if the documents folder does not
+ * respond.
  */
 #include <apr_general.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service_standing.c: tests of src/service/submissions/standing.c: what stands is known for 40 ms, and not after a
+/* service_standing.c: tests of src/service/submissions/version_cache.c: what stands is known for 40 ms, and not after a
  * signature. */
 #include "service/private.h"
 #include "tap.h"

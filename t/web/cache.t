@@ -134,7 +134,7 @@ subtest 'an incomplete file' => sub {
 };
 
 subtest 'many requests at the same time' => sub {
-    my $once = $event ? 12 : 3;    # so many pages may one organisation ask for at once (src/helper/client/gate.c)
+    my $once = $event ? 12 : 3;    # so many pages may one organisation ask for at once (src/helper/client/admission.c)
     my ($many, $seen) = fresh($httpd, pages => 2);
     my @large = (version => $seen->{sha256}, width => 2000);
     my $path = page_url($seen, 0, 'png', @large);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* s3.h: calls to an S3-compatible object store.
  *
- * Sections: sigv4.c · repeat.c · options.c · objects.c · enumerate.c
+ * Sections: sigv4.c · repeat.c · settings.c · objects.c · enumerate.c
  *
  * Every call may be repeated, because the name of an object contains a digest of its content: an object is only ever
  * written with the same bytes. Nothing depends on conditional requests, on ETags or on the order of a list.
@@ -80,7 +80,7 @@ sr_error_t *sr_s3_create(sr_s3_t **s3, const sr_s3_options_t *options, apr_pool_
 /* "s3://bucket/prefix" */
 const char *sr_s3_name(const sr_s3_t *s3, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ options.c
+/* ------------------------------------------------------------------------------------------------ settings.c
  * Read options from texts. They return the fault, or NULL.
  */
 /* Returns true if a text begins with "s3://". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* appended.h: a strict parser for one incremental update, in exactly the form that src/helper/main/write/writer.c
+/* appended.h: a strict parser for one incremental update, in exactly the form that src/helper/main/write/update.c
  * writes. Private to src/helper.
  *
  * A worker has read hostile bytes, so the update that it returns is not trusted. These files parse only the appended
@@ -69,7 +69,7 @@ bool sr_pdf_take_value(sr_pdf_span_t *left, sr_pdf_span_t *value);
 /* Reads the next key of a dictionary and its value. Start with the body of the dictionary without its first "<<".
  * Returns false at the end of the dictionary. */
 bool sr_pdf_take_entry(sr_pdf_span_t *left, sr_pdf_span_t *key, sr_pdf_span_t *value);
-/* Reads an object from its number to "endobj", as src/helper/main/write/writer.c writes it. The spans of the object are
+/* Reads an object from its number to "endobj", as src/helper/main/write/update.c writes it. The spans of the object are
  * in *left. */
 bool sr_pdf_take_object(sr_pdf_object_t *object, sr_pdf_span_t *left);
 /* Finds the value of a key in the body of a dictionary. Returns false if the key is missing. */

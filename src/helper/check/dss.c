@@ -3,7 +3,7 @@
  * the others (src/helper/main/write/dss.c writes it). The new streams must have the bytes of the proofs that were
  * requested, and the store must have the references that it had, followed by those to the new streams. If the store is
  * new, the catalog is rewritten, which cannot be checked without parsing the document. Another worker then makes the
- * same update (seal.c).
+ * same update (fill.c).
  */
 #include "helper/check/appended.h"
 

@@ -157,7 +157,7 @@ const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const cha
                        pdf_string(signature->name, pool), reason, contact, "/M(", time, ")/ByteRange", NULL);
 }
 
-/* seal.c has compared the byte ranges and the digits between them. This function verifies that they belong to this
+/* fill.c has compared the byte ranges and the digits between them. This function verifies that they belong to this
  * object. */
 static bool is_signature(const sr_pdf_object_t *object, const sr_pdf_filled_t *wanted)
 {

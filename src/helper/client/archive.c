@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* archive.c: adds proofs and a document timestamp to a document (src/helper/main/fields/stamp.c). The new objects are
  * checked here: the timestamp, its field and the proofs. What of the document is rewritten must end with references to
- * them. Only the document shows that it is otherwise unchanged, so another worker makes the same update (revision.c).
+ * them. Only the document shows that it is otherwise unchanged, so another worker makes the same update (update.c).
  */
-#include "helper/client/revision.h"
+#include "helper/client/update.h"
 
 #include <string.h>
 

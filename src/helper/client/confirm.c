@@ -2,7 +2,7 @@
 /* confirm.c: checks the update that a worker wants to append. Everything that the appended bytes alone can show is
  * checked here (appended.c, prepared.c, filled.c). The rest depends on the objects that a page, the catalog or the form
  * had before. Another worker checks it: it makes the same update of the document and compares the bytes. */
-#include "helper/client/revision.h"
+#include "helper/client/update.h"
 
 #include <math.h>
 #include <string.h>

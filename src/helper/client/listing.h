@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listing.h: the response to "signatures" as a worker sent it. client.c reads it for verify.c. Private to src/helper.
+/* listing.h: the response to "signatures" as a worker sent it. request.c reads it for verify.c. Private to src/helper.
  */
 #ifndef SR_PDF_LISTING_H
 #define SR_PDF_LISTING_H
@@ -37,7 +37,7 @@ typedef struct sr_pdf_list_t {
     json_t *proofs; /* its document security store, for sr_cms_ask; or NULL. It lives as long as the pool */
 } sr_pdf_list_t;
 
-/* ------------------------------------------------------------------------------------------------ client.c */
+/* ------------------------------------------------------------------------------------------------ request.c */
 /* Asks a worker for the signatures of a document. If the document kills the worker or takes too long, the verdict is
  * SR_PDF_REFUSED. */
 sr_error_t *sr_pdf_list(sr_pdf_list_t *list, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool);

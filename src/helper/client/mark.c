@@ -69,7 +69,7 @@ static const sr_pdf_object_t *find_drawn(const mark_t *mark)
     return NULL;
 }
 
-/* Adds an object without encryption. Its length is at the end of its dictionary, as src/helper/main/write/writer.c
+/* Adds an object without encryption. Its length is at the end of its dictionary, as src/helper/main/write/update.c
  * writes it. */
 static bool put(mark_t *mark, const sr_pdf_span_t *keys, const void *data, apr_size_t length)
 {

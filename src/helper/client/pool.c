@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c: how many workers one process may have, and for which requests. A request is sent to the worker that served
- * the previous request of the same HTTP request, or else to an idle worker of the same scope (idle.c), or else to a new
- * worker. Permits are counted by class, so that pages to be shown never use the permits of documents to be created or
- * signed. The mutex is never held while a process starts or answers. */
+ * the previous request of the same HTTP request, or else to an idle worker of the same scope (reuse.c), or else to a
+ * new worker. Permits are counted by class, so that pages to be shown never use the permits of documents to be created
+ * or signed. The mutex is never held while a process starts or answers. */
 #include "metrics/metrics.h"
 #include "helper/client/worker.h"
 

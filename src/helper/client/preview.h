@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preview.h: shared by preview.c and seal.c: how a signature is put into a request. Private to src/helper. */
+/* preview.h: shared by preview.c and fill.c: how a signature is put into a request. Private to src/helper. */
 #ifndef SR_PDF_PREVIEW_H
 #define SR_PDF_PREVIEW_H
 

@@ -4,7 +4,7 @@
 #ifndef SR_PDF_WORKER_H
 #define SR_PDF_WORKER_H
 
-#include "helper/output.h"
+#include "helper/memory_file.h"
 
 #include <pthread.h>
 #include <sys/types.h>
@@ -22,7 +22,7 @@ typedef enum sr_pdf_class_t { SR_PDF_WORK, SR_PDF_SHOW, SR_PDF_PUBLIC, SR_PDF_CL
 
 #define SR_PDF_SPARES 2 /* workers that are forked ahead of time */
 
-/* The template process and its pre-forked workers. template.c */
+/* The template process and its pre-forked workers. fork_server.c */
 typedef struct sr_pdf_template_t {
     pthread_mutex_t mutex;
     sr_pdf_worker_t process;
@@ -39,7 +39,7 @@ typedef struct sr_pdf_queue_t {
 
 #define SR_PDF_MAX_SCOPE 159
 
-/* A worker that waits for the next HTTP request of its scope. idle.c */
+/* A worker that waits for the next HTTP request of its scope. reuse.c */
 typedef struct sr_pdf_idle_t {
     sr_pdf_worker_t worker;
     int64_t since;
@@ -62,7 +62,7 @@ typedef struct sr_pdf_shared_t {
     pid_t *alive; /* all workers that are busy, kept or idle; 0: a free entry */
     int alive_room;
     int64_t pinged; /* time of the last answer to a ping (sr_time_steady); 0: never */
-    /* Requests for pages of all processes that share the memory. gate.c */
+    /* Requests for pages of all processes that share the memory. admission.c */
     apr_uint64_t *visits;
     int visit_room, visit_room_of_all; /* the greatest number for this process, and for all processes */
 } sr_pdf_shared_t;
@@ -98,14 +98,14 @@ sr_pdf_death_t sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool);
 /* Returns the processor time that the worker has used so far, in microseconds. */
 int64_t sr_pdf_worker_used(const sr_pdf_worker_t *worker);
 
-/* -------------------------------------------------------------------------------------------- template.c */
+/* -------------------------------------------------------------------------------------------- fork_server.c */
 /* Takes a worker that has read no document: a pre-forked or a new one. Returns SR_EUNAVAILABLE if none is ready before
  * the deadline. */
 sr_error_t *sr_pdf_template_take(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, int64_t deadline, apr_pool_t *pool);
 /* Ends the template and its pre-forked workers. */
 void sr_pdf_template_end(sr_pdf_shared_t *shared, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ gate.c */
+/* ------------------------------------------------------------------------------------------------ admission.c */
 void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- alive.c */
@@ -129,14 +129,14 @@ void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_poo
 /* Calls the `notice` function of the pool's owner. */
 void sr_pdf_pool_notice(const sr_pdf_pool_t *workers, const char *message);
 
-/* ------------------------------------------------------------------------------------------------ idle.c */
+/* ------------------------------------------------------------------------------------------------ reuse.c */
 /* Takes an idle worker of the scope. Returns false if there is none. */
 bool sr_pdf_idle_take(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, apr_pool_t *pool);
 /* Adds a worker to the idle ones. Returns false if it must not be used again, or if there is no room. The caller then
  * ends it. */
 bool sr_pdf_idle_put(sr_pdf_pool_t *workers, const sr_pdf_worker_t *worker, apr_pool_t *pool);
 
-/* ---------------------------------------------------------------------------------------------- client.c */
+/* ---------------------------------------------------------------------------------------------- request.c */
 typedef struct sr_pdf_request_t {
     const char *op;
     sr_pdf_class_t class;

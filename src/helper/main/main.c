@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: sigreq-pdfd, which reads PDF documents for mod_sigreq. A worker receives requests on descriptor 3 until its
  * client closes the connection. It is a separate process because small files can make the libraries hang, use gigabytes
- * or crash. This may cost one request, but never httpd. src/helper/client/worker.c starts the template, and template.c
- * forks the workers. */
+ * or crash. This may cost one request, but never httpd. src/helper/client/worker.c starts the template, and
+ * fork_server.c forks the workers. */
 #include "helper/main/process/process.h"
 #include "helper/main/fields/drawing.h"
 

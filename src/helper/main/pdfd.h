@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd.h: sigreq-pdfd, the only program that parses PDF bytes. Its files share this header.
  *
- * Process (process.h): main.c · template.c · libraries.c · heap.c · end.c · limits.c · sandbox.c · landlock.c ·
+ * Process (process.h): main.c · fork_server.c · libraries.c · heap.c · end.c · limits.c · sandbox.c · landlock.c ·
  * folders.c. Reading a document: xref.c · form.c · empty.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c ·
- * covers.c · signatures.c · changes.cc (with rules.cc, defaults.cc, uses.cc and revision.cc). Showing a page (page.h):
- * render.c · look.c · png.c · jpeg.c · text.c. Writing: buffer.c · pack.c · document.c · tidy.c · archive.c · writer.c
- * · encrypt.c (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c · appearance.c ·
- * caption.c · preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c · glyphs.c ·
- * fonts.c (glyphs.h) · image.c · orient.c · paper.c. Composing: compose.c · flow.c (flow.h) · structure.c (structure.h)
- * · marks.c, drawn.c and drawnimage.c (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h) · canvas.c, paged.c,
- * embed.c and newfile.c (canvas.h) · cid.c
+ * covers.c · listing.c · changes.cc (with rules.cc, defaults.cc, uses.cc and revision.cc). Showing a page (page.h):
+ * render.c · image_kind.c · png.c · jpeg.c · page_text.c. Writing: buffer.c · pack.c · document.c · tidy.c · pdfa.c ·
+ * update.c · encrypt.c (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c ·
+ * appearance.c · caption.c · preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c ·
+ * glyphs.c · fonts.c (glyphs.h) · image.c · orient.c · paper.c. Composing: compose.c · flow.c (flow.h) · structure.c
+ * (structure.h) · decorations.c, drawn.c and drawnimage.c (decorations.h) · typeset.c (typeset.h) · fontmap.c
+ * (fontmap.h) · canvas.c, paged.c, embed.c and newfile.c (canvas.h) · cid.c
  *
  * A worker has one thread and serves one request at a time. It can only use memory, fonts, descriptor 3, which is its
  * client, and the log until it is ready. Any failure may end the process, because the client then asks another worker.
@@ -237,12 +237,12 @@ void sr_pdfd_tidy(unsigned char *data, apr_size_t size);
 /* Returns the bytes without the NUL bytes at their end. */
 sr_pdfd_bytes_t sr_pdfd_trimmed(const sr_pdfd_bytes_t *bytes);
 
-/* --------------------------------------------------------------------------------------------- archive.c */
+/* --------------------------------------------------------------------------------------------- pdfa.c */
 /* Sets *archival if the document claims to be PDF/A. Returns NULL, or the reason why nothing can be appended to the
  * document. */
 const char *sr_pdfd_archive_read(bool *archival, const sr_pdfd_document_t *document, apr_pool_t *pool);
 
-/* ---------------------------------------------------------------------------------------------- writer.c */
+/* ---------------------------------------------------------------------------------------------- update.c */
 typedef struct sr_pdfd_update_t {
     const sr_pdfd_document_t *document;
     sr_pdfd_buffer_t *out; /* the bytes to append */
@@ -433,7 +433,7 @@ bool sr_pdfd_covers_chain(sr_pdfd_chain_t *chain, const sr_pdfd_bytes_t *bytes);
 const char *sr_pdfd_covers_revision(int *later, int64_t end, const sr_pdfd_chain_t *chain,
                                     const sr_pdfd_bytes_t *bytes);
 
-/* ------------------------------------------------------------------------------------------ signatures.c */
+/* ------------------------------------------------------------------------------------------ listing.c */
 /* Returns the warnings (SR_WARNING_BIT) about a document with signatures: whether they cover what it shows. */
 unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool);
 

@@ -3,7 +3,7 @@
  * everything before it, so the signatures can be validated as long as the chain of the timestamp can, and another one
  * renews it. All documents are stamped in one round. It is a transition: if it is interrupted, nothing has changed, and
  * of two at the same time one finds that the other has done it. */
-#include "service/seals/seal.h"
+#include "service/seals/seal_document.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* renewal.c: what must be proven when a document gets another document timestamp: that the chain of the newest one was
  * not revoked. Which authority made it is read from the document, because the authorities that are asked today may be
  * others. */
-#include "service/seals/seal.h"
+#include "service/seals/seal_document.h"
 
 #include <string.h>
 

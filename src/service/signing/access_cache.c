@@ -2,7 +2,7 @@
 /* access_cache.c: the access cache of a process stores which signer may see which version of which document, so that
  * a cached page is served without a query. Every change that ends a link raises the submission's access_epoch. An
  * entry has the epoch of the time when it was made. It is current for 40 ms, unless a process of this machine
- * commits a change of the document before (standing.c counts these). After that it is valid only if the database
+ * commits a change of the document before (version_cache.c counts these). After that it is valid only if the database
  * still has this epoch. Each entry also has the owner, which is part of the names of cached pages. */
 #include "service/private.h"
 

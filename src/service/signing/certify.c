@@ -3,7 +3,7 @@
  * completed submission has one. */
 #include <string.h>
 
-#include "service/seals/seal.h"
+#include "service/seals/seal_document.h"
 
 #define SIGNER "certificate"
 

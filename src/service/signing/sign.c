@@ -4,7 +4,7 @@
  * submission. A crash before that leaves files to which no row refers. */
 #include <string.h>
 
-#include "service/seals/seal.h"
+#include "service/seals/seal_document.h"
 #include "service/submissions/transition.h"
 
 typedef struct signing_t {

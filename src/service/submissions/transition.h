@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transition.h: a transition of a submission, from reading to commit. For open.c, sign.c, refuse.c, cancel.c, extend.c,
- * expire.c, replace.c, remind.c, erase.c, hold.c and archive.c. */
+ * expire.c, replace.c, remind.c, erase.c, legal_hold.c and archive.c. */
 #ifndef SR_TRANSITION_H
 #define SR_TRANSITION_H
 

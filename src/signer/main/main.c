@@ -5,11 +5,11 @@
  *
  *    started -> reads the setup -> reads the keys -> gives up its rights -> answers the setup -> serves
  *
- * Keys in tokens (token.c) are opened after it has given up its rights, because the module of a token is code of
+ * Keys in tokens (pkcs11.c) are opened after it has given up its rights, because the module of a token is code of
  * others. For `httpd -t` the process ends after the answer. sigreqctl starts it to make a request for a certificate of
  * such a key, with the rights of the caller. */
 #include "signer/main/seals.h"
-#include "signer/main/token.h"
+#include "signer/main/pkcs11.h"
 
 #include <apr_general.h>
 #include <errno.h>

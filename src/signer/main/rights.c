@@ -2,7 +2,7 @@
 /* rights.c: what the process gives up after it has read the keys. It has no files, no network, no programs and no other
  * processes. With a key in a token it keeps files and sockets. Nobody but root can read its memory, and there is no
  * core file of it. */
-#include "base/confine.h"
+#include "base/seccomp.h"
 #include "signer/main/seals.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* seals.c: the keys, and the answers to requests. The signed attributes of a seal differ only in the digest of the
  * document. So they are made once, when the key is loaded, and the digest is inserted for each signature. */
 #include "signer/main/seals.h"
-#include "signer/main/token.h"
+#include "signer/main/pkcs11.h"
 
 #include <apr_hash.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * served by one thread at a time (EPOLLONESHOT), and a thread never waits for a client: a client that does not read its
  * responses loses its connection. */
 #include "signer/main/seals.h"
-#include "signer/main/token.h"
+#include "signer/main/pkcs11.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* changes.h: the changes between the revisions of a signed document. changes.cc is C++, and signatures.c, which uses
+/* changes.h: the changes between the revisions of a signed document. changes.cc is C++, and listing.c, which uses
  * it, is C. */
 #ifndef SR_PDFD_CHANGES_H
 #define SR_PDFD_CHANGES_H

@@ -2,7 +2,7 @@
 /* drawn.c: draws the signature of a signed document again, on a canvas or in pixels. It only reads objects in the form
  * in which this program writes them (appearance.c, ink.c, glyphs.c): a form with paths, or an image (drawnimage.c).
  * Nothing else is drawn. */
-#include "helper/main/compose/marks.h"
+#include "helper/main/compose/decorations.h"
 #include "helper/main/pdfd.h"
 
 #include <apr_encode.h>

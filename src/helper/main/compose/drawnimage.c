@@ -2,7 +2,7 @@
 /* drawnimage.c: draws the uploaded image of a signed document again. It reads the image object, followed by its mask if
  * it has one, only in the form in which image.c writes them. It uses no more pixels than the place can show. */
 #include "helper/protocol.h"
-#include "helper/main/compose/marks.h"
+#include "helper/main/compose/decorations.h"
 #include "helper/main/fields/drawing.h"
 #include "helper/main/read/scan.h"
 

@@ -3,7 +3,7 @@
 #ifndef SR_PDFD_FLOW_H
 #define SR_PDFD_FLOW_H
 
-#include "helper/main/compose/marks.h"
+#include "helper/main/compose/decorations.h"
 #include "helper/main/compose/structure.h"
 #include "helper/main/compose/typeset.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* paged.c: writes the pages of a canvas into a new document, with the fonts and images that they use. */
-#include "helper/main/compose/marks.h"
+#include "helper/main/compose/decorations.h"
 
 /* Returns the colours and the alpha values of a surface. */
 static int put_image(sr_pdfd_file_t *file, cairo_surface_t *surface)

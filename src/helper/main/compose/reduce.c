@@ -2,7 +2,7 @@
 /* reduce.c: the operation "reduce" makes a small image of a signature that takes many bytes: an uploaded image, or a
  * drawing with many points. The result is an image object and its mask, in the form in which image.c writes them. */
 #include "helper/protocol.h"
-#include "helper/main/compose/marks.h"
+#include "helper/main/compose/decorations.h"
 #include "helper/main/pdfd.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* -------------------------------------------------------------------------------------------- template.c */
+/* -------------------------------------------------------------------------------------------- fork_server.c */
 /* Returns true if this process has one thread, so that it can be forked. Call it before the sandbox is entered. */
 bool sr_pdfd_template_possible(void);
 #define SR_PDFD_MANY_ORDERS 8 /* after so many orders, more are expected */

@@ -12,7 +12,7 @@
  * folders.c. It reveals about other files only whether they exist. On a kernel without landlock open(2) is not
  * permitted. Workers then cannot show pages but can do everything else.
  */
-#include "base/confine.h"
+#include "base/seccomp.h"
 #include "helper/main/pdfd.h"
 #include "helper/main/process/process.h"
 

@@ -22,7 +22,7 @@ void sr_pdfd_page_close(sr_pdfd_page_t *page);
 /* Returns a new reference to {"refused":"<reason>"}. */
 json_t *sr_pdfd_page_refuse(const char *reason);
 
-/* ------------------------------------------------------------------------------------------------- look.c */
+/* ------------------------------------------------------------------------------------------------- image_kind.c */
 typedef struct sr_pdfd_raster_t {
     uint32_t *pixels; /* 0x??RRGGBB in the byte order of the host, row by row without gaps */
     int width, height;

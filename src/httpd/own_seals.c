@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* own_seals.c: the own seals of organisations (SigreqOrganizationSeals). The signer process reads their keys, the
+ * parent and its children have the certificates. A seal that cannot be used stops the documents of its organisation,
+ * which get 503, and nothing else: neither httpd nor other organisations, and no other seal takes its place. */
+#include <httpd.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "metrics/metrics.h"
+#include "mod_sigreq.h"
+#include "signer/protocol.h"
+#include "httpd/adapters.h"
+
+APLOG_USE_MODULE(sigreq);
+
+#define WARN_BEFORE apr_time_from_sec(30 * 24 * 3600)
+
+static apr_array_header_t *own; /* sr_cms_own_t, of the current configuration; NULL: there are none */
+static sr_signd_seal_t baton;   /* who signs with them, in the current child */
+
+static const char *folder_of(server_rec *main_server)
+{
+    return sr_conf_of_process(main_server)->organization_seals;
+}
+
+/* ------------------------------------------------------------------------------------------------ messages */
+
+static void say_fault(const sr_cms_own_t *one, server_rec *main_server)
+{
+    if (one->fault)
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, main_server,
+                     "SR0440: the own seal of organization %s cannot be used: %s. Its production documents are not "
+                     "sealed",
+                     one->organization, one->fault);
+    if (one->next_fault)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
+                     "SR0441: the next certificate of the own seal of organization %s cannot be used: %s",
+                     one->organization, one->next_fault);
+}
+
+static void say_strangers(const apr_array_header_t *strangers, server_rec *main_server)
+{
+    for (int i = 0; i < strangers->nelts; i++)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
+                     "SR0442: SigreqOrganizationSeals %s: %s is ignored: its name is not the uuid of an organization",
+                     folder_of(main_server), APR_ARRAY_IDX(strangers, i, const char *));
+}
+
+/* ----------------------------------------------------------------------------------------------- the check */
+
+/* With SigreqSealAuthorities the chain of each seal must reach one of them. Its fault is reported by proofs.c. */
+static const char *chain_fault_of(const char *pem, server_rec *main_server, apr_pool_t *pool)
+{
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const char *anchors;
+    if (!*conf->seal_authorities || sr_cms_certificates_text(&anchors, conf->seal_authorities, pool)) return NULL;
+    const char *fault = sr_proof_chain_fault(pem, anchors, pool);
+    return fault ? apr_psprintf(pool, "its chain does not end at SigreqSealAuthorities: %s", fault) : NULL;
+}
+
+static void judge_chains(sr_cms_own_t *one, server_rec *main_server, apr_pool_t *pool)
+{
+    if (one->present && !one->fault)
+        one->fault = chain_fault_of(sr_cms_identity_pem(one->present, pool), main_server, pool);
+    if (one->next && !one->next_fault)
+        one->next_fault = chain_fault_of(sr_cms_identity_pem(one->next, pool), main_server, pool);
+}
+
+typedef struct check_t {
+    server_rec *main_server;
+    const apr_array_header_t *organizations;
+} check_t;
+
+/* Returns the faults of all seals as JSON text. */
+static const char *check_keys(const void *data, apr_pool_t *pool)
+{
+    const check_t *check = data;
+    json_t *faults = sr_json_own(json_array(), pool);
+    for (int i = 0; i < check->organizations->nelts; i++) {
+        sr_cms_own_t one;
+        sr_cms_own_load(&one, folder_of(check->main_server), APR_ARRAY_IDX(check->organizations, i, const char *),
+                        pool);
+        judge_chains(&one, check->main_server, pool);
+        json_t *said = json_array();
+        json_array_append_new(said, sr_json_string_or_null(one.fault));
+        json_array_append_new(said, sr_json_string_or_null(one.next_fault));
+        json_array_append_new(faults, said);
+    }
+    return sr_json_text(faults, pool);
+}
+
+/* Loads the keys in a forked process, so that the parent never has them. */
+static void check_all(const apr_array_header_t *organizations, server_rec *main_server, apr_pool_t *pool)
+{
+    const check_t check = {main_server, organizations};
+    const char *text = sr_run_forked(check_keys, &check, pool);
+    json_t *faults = NULL;
+    if (!text || sr_json_parse(&faults, text, strlen(text), pool)) faults = NULL;
+    for (int i = 0; i < organizations->nelts; i++) {
+        const json_t *said = json_array_get(faults, (size_t)i);
+        const sr_cms_own_t one = {.organization = APR_ARRAY_IDX(organizations, i, const char *),
+                                  .fault = said ? json_string_value(json_array_get(said, 0)) : "it cannot be checked",
+                                  .next_fault = json_string_value(json_array_get(said, 1))};
+        say_fault(&one, main_server);
+    }
+}
+
+void sr_run_own_check(apr_pool_t *ptemp, server_rec *main_server)
+{
+    apr_array_header_t *organizations, *strangers;
+    if (!*folder_of(main_server)) return;
+    sr_error_t *error = sr_cms_own_list(&organizations, &strangers, folder_of(main_server), ptemp);
+    if (error) {
+        ap_log_error(APLOG_MARK, sr_conf_level(APLOG_ERR), 0, main_server,
+                     "SR0444: SigreqOrganizationSeals: %s. Nothing is sealed", error->message);
+        return;
+    }
+    if (ap_state_query(AP_SQ_RUN_MODE) != AP_SQ_RM_CONFIG_TEST) return; /* a start says it when it loads them */
+    say_strangers(strangers, main_server);
+    if (organizations->nelts) check_all(organizations, main_server, ptemp);
+}
+
+/* ----------------------------------------------------------------------------------------------- the start */
+
+static const sr_cms_identity_t *identity_of(const json_t *object, const char *member, const char **fault,
+                                            server_rec *main_server, apr_pool_t *pool)
+{
+    const sr_cms_identity_t *made = NULL;
+    const char *pem = sr_json_string(object, member);
+    if (!pem) return NULL;
+    sr_error_t *error = sr_cms_identity_without_key(&made, pem, folder_of(main_server), sr_signd_sign, &baton, pool);
+    *fault = error ? error->message : chain_fault_of(pem, main_server, pool);
+    return *fault ? NULL : made;
+}
+
+static void read_one(sr_cms_own_t *one, const json_t *said, server_rec *main_server, apr_pool_t *pconf)
+{
+    *one = (sr_cms_own_t){.organization = sr_json_string(said, "organization"),
+                          .fault = sr_json_string(said, SR_SIGND_FAULT),
+                          .next_fault = sr_json_string(said, SR_SIGND_NEXT_FAULT)};
+    one->present = identity_of(said, SR_SIGND_PEM, &one->fault, main_server, pconf);
+    one->next = identity_of(said, SR_SIGND_OWN_NEXT_PEM, &one->next_fault, main_server, pconf);
+    say_fault(one, main_server);
+}
+
+void sr_run_own_read(const json_t *answer, server_rec *main_server, apr_pool_t *pconf)
+{
+    const json_t *list = json_object_get(answer, SR_SIGND_OWN_SEALS);
+    apr_array_header_t *organizations, *strangers;
+    own = NULL;
+    if (!*folder_of(main_server)) return;
+    if (!sr_cms_own_list(&organizations, &strangers, folder_of(main_server), pconf))
+        say_strangers(strangers, main_server);
+    own = apr_array_make(pconf, (int)json_array_size(list) + 1, sizeof(sr_cms_own_t));
+    for (size_t i = 0; i < json_array_size(list); i++)
+        read_one(apr_array_push(own), json_array_get(list, i), main_server, pconf);
+    ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server, "SR0443: %d organizations have an own seal in %s", own->nelts,
+                 folder_of(main_server));
+}
+
+void sr_run_own_forget(void)
+{
+    own = NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ watching */
+
+/* Returns the certificate that an own seal has last. */
+static const sr_cms_certificate_t *own_last(const sr_cms_own_t *one, apr_time_t now)
+{
+    const sr_cms_certificate_t *present = sr_cms_identity_certificate(one->present);
+    const sr_cms_certificate_t *next = one->next ? sr_cms_identity_certificate(one->next) : NULL;
+    return sr_cms_last(present, next, 0, now);
+}
+
+void sr_run_own_warn(server_rec *main_server, apr_pool_t *pool)
+{
+    const apr_time_t now = sr_time_now();
+    for (int i = 0; own && i < own->nelts; i++) {
+        const sr_cms_own_t *one = &APR_ARRAY_IDX(own, i, sr_cms_own_t);
+        const sr_cms_certificate_t *about = one->present ? own_last(one, now) : NULL;
+        if (!about || about->until - now > WARN_BEFORE) continue;
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
+                     "SR0445: the certificate \"%s\" of the own seal of organization %s %s at %s: its production "
+                     "documents are not sealed then",
+                     about->name, one->organization, about->until < now ? "expired" : "expires",
+                     sr_time_format(about->until, pool));
+    }
+}
+
+void sr_run_own_measure(void)
+{
+    const apr_time_t now = sr_time_now();
+    apr_uint64_t unusable = 0;
+    apr_time_t first = 0;
+    for (int i = 0; own && i < own->nelts; i++) {
+        const sr_cms_own_t *one = &APR_ARRAY_IDX(own, i, sr_cms_own_t);
+        const sr_cms_certificate_t *about = one->present ? own_last(one, now) : NULL;
+        unusable += !about || about->until < now;
+        if (about && (!first || about->until < first)) first = about->until;
+    }
+    sr_metrics_set(SR_METRIC_OWN_SEALS, 0, 0, own ? (apr_uint64_t)own->nelts : 0);
+    sr_metrics_set(SR_METRIC_OWN_UNUSABLE, 0, 0, unusable);
+    sr_metrics_set(SR_METRIC_OWN_EXPIRES, 0, 0, (apr_uint64_t)first);
+}
+
+/* ------------------------------------------------------------------------------------------------ in children */
+
+/* The signer process does not have the certificate of this identity: it was started again, and has read changed files.
+ * The child uses the new one for the next signature. */
+static void change(void *unused, int number, const sr_cms_identity_t *identity)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    for (int i = 0; i < own->nelts; i++) {
+        sr_cms_own_t *one = &APR_ARRAY_IDX(own, i, sr_cms_own_t);
+        if (one->present != identity && one->next != identity) continue;
+        sr_signd_replace(&one->present, &baton, SR_SIGND_OWN, one->organization);
+        sr_signd_replace(&one->next, &baton, SR_SIGND_OWN_NEXT, one->organization);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+const apr_array_header_t *sr_run_own_child_init(sr_signd_t *signd)
+{
+    baton = (sr_signd_seal_t){signd, SR_SIGND_OWN, change, NULL};
+    return own;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounded_cache.c: a bounded cache: a table of fixed size whose keys are digests. access_cache.c and version_cache.c
+ * use it. A new entry replaces the oldest one of its set. */
+#include "service/private.h"
+
+#include <apr_thread_mutex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETS 512
+#define WAYS 4
+
+struct sr_recent_t {
+    apr_thread_mutex_t *mutex;
+    apr_size_t value_size, entry_size;
+    char *entries; /* SETS * WAYS entries, each a digest and a value; the newest of a set is first */
+};
+
+sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool)
+{
+    sr_recent_t *recent = apr_pcalloc(pool, sizeof *recent);
+    recent->value_size = value_size;
+    recent->entry_size = SR_SHA256_HEX_LENGTH + value_size;
+    recent->entries = apr_pcalloc(pool, (apr_size_t)SETS * WAYS * recent->entry_size);
+    return apr_thread_mutex_create(&recent->mutex, APR_THREAD_MUTEX_DEFAULT, pool) ? NULL : recent;
+}
+
+static char *set_of(const sr_recent_t *recent, const char *digest)
+{
+    const long number = strtol((char[]){digest[0], digest[1], digest[2], '\0'}, NULL, 16);
+    return recent->entries + number % SETS * WAYS * recent->entry_size;
+}
+
+static char *find(const sr_recent_t *recent, const char *digest)
+{
+    char *entry = set_of(recent, digest);
+    for (int i = 0; i < WAYS; i++, entry += recent->entry_size)
+        if (!memcmp(entry, digest, SR_SHA256_HEX_LENGTH)) return entry;
+    return NULL;
+}
+
+bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value)
+{
+    if (!recent) return false;
+    apr_thread_mutex_lock(recent->mutex);
+    const char *entry = find(recent, digest);
+    if (entry) memcpy(value, entry + SR_SHA256_HEX_LENGTH, recent->value_size);
+    apr_thread_mutex_unlock(recent->mutex);
+    return entry;
+}
+
+void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value)
+{
+    if (!recent) return;
+    apr_thread_mutex_lock(recent->mutex);
+    char *entry = find(recent, digest);
+    if (!entry) {
+        entry = set_of(recent, digest);
+        memmove(entry + recent->entry_size, entry, recent->entry_size * (WAYS - 1));
+        memcpy(entry, digest, SR_SHA256_HEX_LENGTH);
+    }
+    memcpy(entry + SR_SHA256_HEX_LENGTH, value, recent->value_size);
+    apr_thread_mutex_unlock(recent->mutex);
+}
