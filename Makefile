@@ -67,7 +67,7 @@ TOOL_SRC := $(filter-out $(TOOL_MODULE),$(wildcard t/tool/*.c))
 # one line per file; `make V=1` shows the commands
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $@;)
 
-objects = $(filter %.o %.a,$^)
+objects = $(filter %.o,$^) $(filter %.a,$^)
 obj = $(patsubst %.cc,$(O)/obj/%.o,$(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%,%,$(1))))
 SPEED_BIN := $(patsubst t/speed/%.c,$(O)/speed/%,$(SPEED_SRC))
 UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
@@ -176,7 +176,7 @@ include t/fuzz/fuzz.mk
 
 $(O)/t/pdfd_cid: $(call obj,src/helper/main/write/buffer.c src/base/text.c)
 $(O)/t/pdfd_sandbox: $(call obj,src/helper/main/process/landlock.c)
-$(O)/t/pdfd_template: $(call obj,src/base/seccomp.c src/helper/main/process/landlock.c src/helper/main/process/sandbox.c src/helper/main/process/limits.c)
+$(O)/t/pdfd_fork_server: $(call obj,src/base/seccomp.c src/helper/main/process/landlock.c src/helper/main/process/sandbox.c src/helper/main/process/limits.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/helper/main/show/png.c src/helper/main/show/image_kind.c): private ALL_CFLAGS += -O3
 

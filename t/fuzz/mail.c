@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CURL *easy = sr_mail_begin(call, &mail, body_of(parts, pool), &fault, pool);
         fuzz_must(!easy == (fault != NULL));
         if (easy) check(call);
-        sr_mail_release(call);
+        sr_call_drop_mail(call);
     }
     apr_pool_destroy(pool);
     free(text);

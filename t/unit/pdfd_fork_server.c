@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdfd_template.c: the process that workers are forked from: what its sandbox lets it do, and that it forks a worker
+/* pdfd_fork_server.c: the process that workers are forked from: what its sandbox lets it do, and that it forks a worker
  * for each message, which is a child of its parent. */
 #include "helper/main/pdfd.h"
 #include "helper/main/process/process.h"
