@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* front.c: <location>/, the front page. It says what this service is and where its API is described. It shows nothing
- * of any organisation. mod_sigreq.c calls it only if httpd has nothing else at this path. */
+ * of any organisation. location/hooks.c calls it only if httpd has nothing else at this path. */
 #include <string.h>
 
 #include "web/web.h"
