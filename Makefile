@@ -26,7 +26,7 @@ RECEIVER ?= 8081
 PREFIX ?= /usr
 # if sigreqctl can read this file, it asks httpd for the configuration
 DEFAULT_CONFIG ?= $(HTTPD_SYSCONFDIR)/mods-enabled/sigreq.conf
-# where packages of the npm registry go; another folder that has them already will do
+# where packages of the npm registry for tests and lint go; another folder that has them already will do
 NPM    ?= $(O)/npm
 
 CFLAGS   ?= -O2 -g
@@ -76,7 +76,7 @@ TOOL_BIN := $(patsubst t/tool/%,$(O)/t/tool/%,$(basename $(TOOL_SRC) $(TOOL_CXX)
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreq-signd $(O)/sigreqctl
 MANUALS  := $(O)/manual/sigreqctl.8 $(O)/manual/mod_sigreq.8 $(O)/manual/sigreqctl
 
-.PHONY: all units help deps run demo-receiver pictures check test test-more test-cluster test-firewall torture coverage \
+.PHONY: all units help languages deps run demo-receiver pictures check test test-more test-cluster test-firewall torture coverage \
         bench corpus corpus-sign install uninstall dist deb test-package test-debian13 clean format lint rpm image test-clients
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -218,11 +218,10 @@ $(O)/embed/%.h: $(O)/mail/%
 $(call obj,src/jobs/letter.c): $(patsubst %,$(O)/embed/%.h,$(MAIL_TEMPLATES))
 
 EMBEDDED := $(addprefix $(O)/embed/,$(addsuffix .h,openapi.json $(MAIL_TEMPLATES) api_page page_assets page_html \
-            page_texts plurals dates operations))
+            page_texts operations))
 # the signing page: esbuild bundles what browsers load; that, the pieces of HTML and the texts are embedded
 $(NPM)/%/installed: tools/npm
-	$(call say,NPM)tools/npm $(if $(filter page,$*),src/web,t/$*) $(@D) && touch $@
-$(NPM)/page/installed: src/web/package.json src/web/package-lock.json
+	$(call say,NPM)tools/npm t/$* $(@D) && touch $@
 $(NPM)/browser/installed: t/browser/package.json t/browser/package-lock.json
 $(NPM)/lint/installed: t/lint/package.json t/lint/package-lock.json
 $(NPM)/clients/installed: t/clients/package.json t/clients/package-lock.json
@@ -232,9 +231,9 @@ $(O)/page/bundled: dist/page/bundled
 	@mkdir -p $(@D)
 	$(call say,COPY)cp -R dist/page/. $(@D)/ && touch $@
 else
-$(O)/page/bundled: tools/bundle.mjs tools/api_page.mjs tools/api_examples.mjs $(NPM)/page/installed src/api/openapi.json \
+$(O)/page/bundled: tools/bundle.mjs tools/api_page.mjs tools/api_examples.mjs src/api/openapi.json \
                    $(wildcard $(PAGE)/js/*.js $(PAGE)/css/*.css)
-	$(call say,BUNDLE)tools/bundle.mjs $(NPM)/page $(@D)/assets && touch $@
+	$(call say,BUNDLE)tools/bundle.mjs $(@D)/assets && touch $@
 endif
 $(O)/embed/page_assets.h: $(O)/page/bundled
 	@mkdir -p $(@D)
@@ -244,19 +243,16 @@ $(O)/embed/api_page.h: $(O)/page/bundled
 	$(call say,EMBED)tools/embed --files embedded_api $(O)/page/api >$@
 $(O)/embed/page_html.h: $(wildcard $(PAGE)/html/*.html)
 $(O)/embed/page_texts.h: $(wildcard $(PAGE)/texts/*.json)
-$(O)/embed/plurals.h: tools/plurals.mjs src/model/languages.def
-	@mkdir -p $(@D)
-	$(call say,EMBED)tools/plurals.mjs src/model/languages.def >$@
-$(O)/embed/dates.h: tools/dates.mjs src/model/languages.def
-	@mkdir -p $(@D)
-	$(call say,EMBED)tools/dates.mjs src/model/languages.def >$@
 $(O)/embed/page_%.h: tools/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed --files embedded_$* $(PAGE)/$* >$@
 $(call obj,src/api/page.c): $(O)/embed/api_page.h
 $(call obj,src/web/files.c): $(O)/embed/page_assets.h $(O)/embed/page_html.h
-$(call obj,src/model/language.c): $(O)/embed/page_texts.h $(O)/embed/plurals.h
-$(call obj,src/model/caption_text.c): $(O)/embed/dates.h
+$(call obj,src/model/language.c): $(O)/embed/page_texts.h
+#: make languages                      generate dates and plurals from the CLDR of Node.js, for a new row in languages.def
+languages:
+	tools/cldr.mjs dates >src/model/dates.def
+	tools/cldr.mjs plurals >src/model/plurals.def
 
 $(call obj,$(MOD_SRC)): private OWN_CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
@@ -315,10 +311,10 @@ uninstall:
 	    $(DOC_FOLDERS:%=$(DOC)/%) $(DOC); do \
 	    [ ! -d $(DESTDIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; done
 
-# The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no npm.
+# The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no Node.js.
 VERSION = $(shell sed -n 's/^\#define MOD_SIGREQ_VERSION "\(.*\)"/\1/p' include/mod_sigreq.h)
 DIST = mod_sigreq-$(VERSION)
-#: make dist                           build/mod_sigreq-VERSION.tar.gz, which builds without npm and network
+#: make dist                           build/mod_sigreq-VERSION.tar.gz, which builds without Node.js and network
 dist: $(O)/page/bundled
 	git archive --prefix='$(DIST)/' -o '$(O)/$(DIST).tar' HEAD
 	tar -rf '$(O)/$(DIST).tar' --owner=root --group=root --transform='s|^|$(DIST)/dist/|' -C '$(O)' page

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* caption_text.c: the caption, a small line under a signature: the words that it can consist of, and their text for a
- * signer. The date has the form of CLDR for the signer's language (tools/dates.mjs). */
+ * signer. The date has the form of CLDR for the signer's language (dates.def). */
 #include "model/model.h"
 
 #include <string.h>
 #include <time.h>
-
-#include "embed/dates.h"
 
 #define NAME_MAX_CHARACTERS 100 /* the helper draws at most 200 characters in all */
 #define ID_LENGTH 8
@@ -70,10 +68,20 @@ static const char *id_text(const sr_captions_t *captions, apr_pool_t *pool)
     return apr_pstrmemdup(pool, sr_signer_alias(captions->signer, pool), ID_LENGTH);
 }
 
+typedef struct dates_t {
+    const char *tag;
+    bool rtl;
+    const char *months[12];
+} dates_t;
+static const dates_t all_dates[] = {
+#include "model/dates.def"
+};
+
+/* languages.def and dates.def have the same languages (t/guard/texts.t). */
 static const dates_t *dates_in(const sr_language_t *language)
 {
-    const dates_t *row = embedded_dates;
-    while (row->tag && strcmp(row->tag, language->tag) != 0) row++;
+    const dates_t *row = all_dates;
+    while (strcmp(row->tag, language->tag) != 0) row++;
     return row;
 }
 
@@ -83,14 +91,6 @@ static const sr_language_t *language_of(const sr_captions_t *captions)
     const char *locale = captions->signer->locale;
     const sr_language_t *language = locale ? sr_language_of(locale) : NULL;
     return language ? language : captions->language;
-}
-
-static const char *number_text(const dates_t *dates, int number, apr_pool_t *pool)
-{
-    const char *text = "";
-    for (const char *digit = apr_itoa(pool, number); *digit; digit++)
-        text = apr_pstrcat(pool, text, dates->digits[*digit - '0'], NULL);
-    return text;
 }
 
 const char *sr_date_text(const sr_language_t *language, apr_time_t when, int offset, apr_pool_t *pool)
@@ -103,8 +103,7 @@ const char *sr_date_text(const sr_language_t *language, apr_time_t when, int off
     for (const char *at = dates->months[local.tm_mon]; *at; at++) {
         const bool day = !strncmp(at, "{d}", 3), year = !strncmp(at, "{y}", 3);
         const int number = day ? local.tm_mday : local.tm_year + 1900;
-        text = day || year ? apr_pstrcat(pool, text, number_text(dates, number, pool), NULL)
-                           : apr_psprintf(pool, "%s%c", text, *at);
+        text = day || year ? apr_psprintf(pool, "%s%d", text, number) : apr_psprintf(pool, "%s%c", text, *at);
         if (day || year) at += 2;
     }
     return text;

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "embed/page_texts.h"
-#include "embed/plurals.h"
 
 static const sr_language_t rows[] = {
 #define SR_LANGUAGE(code, tag, name) {code, tag, name},
@@ -147,9 +146,15 @@ sr_error_t *sr_language_texts(json_t **texts, const sr_language_t *language, apr
     return sr_error(pool, SR_EINTERNAL, "There are no texts of language %s", language->code);
 }
 
+static const struct {
+    const char *tag, *categories;
+} plurals[] = {
+#include "model/plurals.def"
+};
+
 const char *sr_language_plurals(const sr_language_t *language)
 {
-    for (const plurals_t *row = embedded_plurals; row->tag; row++)
-        if (!strcmp(row->tag, language->tag)) return row->categories;
+    for (size_t i = 0; i < sizeof plurals / sizeof *plurals; i++)
+        if (!strcmp(plurals[i].tag, language->tag)) return plurals[i].categories;
     return NULL;
 }

@@ -85,7 +85,7 @@ for (const [name, [generator, path, words]] of Object.entries(generators)) {
         await program('typescript/bin/tsc', '-p', config)
         const bundle = join(folder, `${name}.cjs`)
         const flow = join(folder, `flows/${name}.ts`)
-        execFileSync(join(suite.source, 'build/npm/page/node_modules/.bin/esbuild'),
+        execFileSync('esbuild',
             [flow, '--bundle', '--platform=node', '--log-level=error', `--outfile=${bundle}`], { cwd: folder })
         const environment = {
             ...process.env, BASE_URL: `http://127.0.0.1:${suite.port}`, TOKEN: token,

@@ -28,7 +28,7 @@ $(O)/fuzz/obj/%.o: %.c $(O)/flags
 $(O)/fuzz/obj/%.o: %.cc $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CLANG)$(CLANG)++ -std=gnu++17 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(OWN_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
-$(call fuzz_obj,src/model/language.c): $(O)/embed/page_texts.h $(O)/embed/plurals.h
+$(call fuzz_obj,src/model/language.c): $(O)/embed/page_texts.h
 $(call fuzz_obj,src/jobs/letter.c): $(O)/embed/invitation.txt.h $(O)/embed/invitation.html.h
 $(O)/fuzz/libfuzzed.a: $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD))
 	$(call say,AR)rm -f $@; $(AR) rcs $@ $^

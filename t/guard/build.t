@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A clean build of a release archive of `make dist`, outside of its tree, without npm, with warnings as errors and the
-# caller's flags, and what is built again when flags change. If clang is installed, it builds the archive without
+# A clean build of a release archive of `make dist`, outside of its tree, without Node.js, with warnings as errors and
+# the caller's flags, and what is built again when flags change. If clang is installed, it builds the archive without
 # optimisation, which its warnings do not need. .ci/run builds the tree with gcc, with optimisation and WERROR=1.
 use strict;
 use warnings;
@@ -10,8 +10,6 @@ use lib 't/lib';
 use Sigreq::Make qw(make make_ok files_below write_file);
 use Test::More;
 
-# The packages of the npm registry are there. What is looked at is a clean build of ours.
-my $npm    = abs_path('build/npm');
 my $dir    = tempdir(CLEANUP => 1);
 my $source = unpacked_release();
 my $out    = "$dir/out";
@@ -23,11 +21,13 @@ my @release = ($source, "O=$out", @compilers, 'WERROR=1', 'CFLAGS=-O0 -Wdate-tim
 
 {
     mkdir "$dir/bin" or die "$dir/bin: $!\n";
-    write_file("$dir/bin/npm", "#!/bin/sh\necho npm was called\nexit 1\n");
-    chmod 0755, "$dir/bin/npm";
+    for my $program (map {"$dir/bin/$_"} qw(esbuild node npm)) {
+        write_file($program, "#!/bin/sh\necho $program was called\nexit 1\n");
+        chmod 0755, $program;
+    }
     local $ENV{PATH} = "$dir/bin:$ENV{PATH}";
     my $before = files_below($source);
-    my $said   = make_ok('a release is built without npm and without a warning, with flags of the caller',
+    my $said   = make_ok('a release is built without Node.js and without a warning, with flags of the caller',
         @release, '-j2', 'V=1', 'all', "$out/t/base_id");
     is(files_below($source), $before, 'O=FOLDER: nothing is written into the tree');
     my @compiled = compilations($said);
@@ -76,7 +76,7 @@ sub unpacked_release {
     my $commit = 'git init -q && echo /build >>"$GIT_DIR/info/exclude" && git -c core.compression=0 add -A'
         . ' && git -c user.name=t -c user.email=t@example.org commit -q -m t';
     system('sh', '-c', $commit) == 0 or die "no commit\n";
-    make_ok('make dist', '.', "O=$dir/release", "NPM=$npm", 'dist');
+    make_ok('make dist', '.', "O=$dir/release", 'dist');
     my ($archive) = glob "$dir/release/mod_sigreq-*.tar.gz" or BAIL_OUT('no archive');
     system('tar', '-C', $dir, '-xf', $archive) == 0 or die "tar failed\n";
     my ($unpacked) = glob "$dir/mod_sigreq-*";

@@ -15,8 +15,8 @@ is($newest, $version, '… and so does CHANGES');
 my ($build) = slurp('tools/deps') =~ /^build='(.*?)'/ms;
 my ($needed) = slurp('debian/control') =~ /^Build-Depends:\n(.*?)^\S/ms;
 my %needed = map { $_ => 1 } $needed =~ /^ ([\w.+-]+)/mg;
-# what every Debian that builds packages has, and what apache2-dev brings; npm: the tarball has the bundled assets
-my %beside = map { $_ => 1 } qw(gcc g++ libc6-dev make apache2-bin npm);
+# what every Debian that builds packages has, and what apache2-dev brings
+my %beside = map { $_ => 1 } qw(gcc g++ libc6-dev make apache2-bin);
 my %other = ('libjpeg62-turbo-dev' => 'libjpeg-dev');
 my @wanted = grep { !$beside{$_} } split ' ', $build;
 cmp_ok(scalar @wanted, '>', 20, 'tools/deps names packages');

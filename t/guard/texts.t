@@ -19,6 +19,10 @@ my @consents = slurp('src/model/consent.c') =~ /^ {4}\{"([\w-]+)", "\d+-\1",$/mg
 my %consents = map { $_ => 1 } @consents;
 is_deeply([sort keys %consents], [sort keys %tag], '… and a text of consent');
 
+for my $what (qw(dates plurals)) {
+    my $generated = `node tools/cldr.mjs $what`;
+    is($generated, slurp("src/model/$what.def"), "src/model/$what.def is what `make languages` generates");
+}
 my $node = 'for (const tag of process.argv.slice(1)) console.log(tag, ...new Intl.PluralRules(tag).resolvedOptions()'
     . '.pluralCategories.sort())';
 open my $out, '-|', 'node', '-e', $node, sort values %tag or die "node: $!\n";

@@ -10,7 +10,8 @@ my %instead = (
     he => 'they', his => 'their', him => 'them', himself => 'themselves', anew => 'again', whoever => 'a caller who',
     vouch => 'verify', vouches => 'verifies');
 my $words = join '|', sort keys %instead;
-my %other = map { ("src/model/$_" => 'he') } qw(languages.def language.c consent.c);    # Hebrew, Spanish
+# Hebrew, Spanish
+my %other = map { ("src/model/$_" => 'he') } qw(languages.def dates.def plurals.def language.c consent.c);
 my @files = (qw(README CHANGES src/README.md mod_sigreq.c conf/sigreq.conf), files('*.md', 'docs/*.md', 'docs/*/*.md'),
     (map { files("src/**/*.$_") } qw(c cc h def)),
     files('src/store/*/*.sql', 'src/web/assets/js/*.js', 'src/web/assets/css/*.css'));

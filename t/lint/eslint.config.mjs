@@ -18,5 +18,4 @@ export default [
     { files: ['src/web/assets/**/*.js'], languageOptions: { globals: globals.browser } },
     // functions that playwright runs in the page stand in files of Node.js
     { files: ['**/*.mjs'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
-    { files: ['tools/dates.mjs', 'tools/plurals.mjs'], languageOptions: { globals: globals.node } },
 ]
