@@ -38,6 +38,9 @@ for my $file (@documents) {
     is("@broken", '', "$file: links");
 }
 cmp_ok($links, '>', 40, 'links were found');
+my %indexed = map { $_ => 1 } slurp('docs/README.md') =~ /\]\(([^)]+)\)/g;
+my @pages = grep { $_ ne 'README.md' } map { basename($_) } files('docs/*.md');
+is_deeply([grep { !$indexed{$_} } @pages, 'decisions/README.md'], [], 'docs/README.md links all documents');
 
 my $cited = 0;
 my @sources = (sources(), files('src/**/*.def', 'src/**/*.cc', 'src/store/*/*.sql', 'conf/sigreq.conf'),
