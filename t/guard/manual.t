@@ -34,6 +34,8 @@ like(manual('mod_sigreq'), qr{^Default: \\fB\Q/usr/lib/sigreq/sigreq\E\\-pdfd\\f
 is(slurp('docs/directives.md'), `PREFIX=/usr tools/manual directives`,
     'docs/directives.md is up to date (tools/manual directives >docs/directives.md)');
 
+is(slurp('README.md'), `tools/manual readme`, 'README.md is README (tools/manual readme >README.md)');
+
 SKIP: {
     skip 'mandoc is not installed', 2 if system('command -v mandoc >/dev/null') != 0;
     for my $page (qw(sigreqctl mod_sigreq)) {
