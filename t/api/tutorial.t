@@ -60,6 +60,8 @@ my $signed = qr/^completed\n.*signed\.pdf: signed: /m;
 like(pasted($folder, join '', grep { !/make run$/ } $try =~ /^    (.*\n)/mg), $signed, 'the commands of README sign');
 my ($told) = path($server->{state}, 'said')->slurp =~ /^Try it[^\n]*\n(.*?)^Figures/ms;
 like(pasted('/', $told), $signed, 'so do those that `make run` prints');
+my $front = qx(curl -sS $server->{BASE_URL}/);
+like($front, qr/<a href="\Q$server->{DEMO_LINK}\E">/, 'the page at / of `make run` has the link of the demo');
 unlike($server->log, qr/AH10159/, 'httpd has threads enough');
 my $env = "$server->{state}/env";
 $ENV{SIGREQ_KEEP} = 1;
