@@ -314,10 +314,12 @@ uninstall:
 # The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no Node.js.
 VERSION = $(shell sed -n 's/^\#define MOD_SIGREQ_VERSION "\(.*\)"/\1/p' include/mod_sigreq.h)
 DIST = mod_sigreq-$(VERSION)
-#: make dist                           build/mod_sigreq-VERSION.tar.gz, which builds without Node.js and network
+#: make dist                           build/mod_sigreq-VERSION.tar.gz, which builds without Node.js and network; a commit
+#:                                     gives the same bytes each time
 dist: $(O)/page/bundled
 	git archive --prefix='$(DIST)/' -o '$(O)/$(DIST).tar' HEAD
-	tar -rf '$(O)/$(DIST).tar' --owner=root --group=root --transform='s|^|$(DIST)/dist/|' -C '$(O)' page
+	tar -rf '$(O)/$(DIST).tar' --sort=name --mtime="@$$(git log -1 --format=%ct)" --mode=u=rwX,go=rX \
+	    --owner=root:0 --group=root:0 --transform='s|^|$(DIST)/dist/|' -C '$(O)' page
 	gzip -9nf '$(O)/$(DIST).tar'
 
 # The packages are built from the tarball alone, in a folder of their own.

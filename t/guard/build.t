@@ -78,6 +78,9 @@ sub unpacked_release {
     system('sh', '-c', $commit) == 0 or die "no commit\n";
     make_ok('make dist', '.', "O=$dir/release", 'dist');
     my ($archive) = glob "$dir/release/mod_sigreq-*.tar.gz" or BAIL_OUT('no archive');
+    make_ok('make dist again', '.', "O=$dir/again", 'dist');
+    my @digests = map {`sha256sum <'$_'`} $archive, glob "$dir/again/mod_sigreq-*.tar.gz";
+    is($digests[1], $digests[0], '… makes the same bytes');
     system('tar', '-C', $dir, '-xf', $archive) == 0 or die "tar failed\n";
     my ($unpacked) = glob "$dir/mod_sigreq-*";
     return $unpacked;
