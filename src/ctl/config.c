@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config.c: finds the database and the documents, first in options, then in the configuration that httpd prints
- * (httpd.c), or in a file. Only a few directives are read. The file may be a part of httpd's configuration. All of its
- * sections are read then, but no file that it includes. */
+ * (httpd.c), or in a file of the same form: a directive in each line. Only a few directives are read. */
 #include "ctl/ctl.h"
 
 #include <apr_file_io.h>
@@ -13,41 +12,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES 8192
 #define CONFIG_MOST ((apr_size_t)16 << 20)
 
-static const struct {
-    const char *directive;
-    ctl_option_id_t option;
-} directives[] = {
-    {"DBDriver", OPTION_DRIVER},
-    {"DBDParams", OPTION_PARAMS},
-    {"SigreqDocuments", OPTION_DOCUMENTS},
-    {"SigreqSealCertificate", OPTION_CERTIFICATE},
-    {"SigreqSealKey", OPTION_KEY},
-    {"SigreqPKCS11Module", OPTION_MODULE},
-    {"SigreqSealPIN", OPTION_PIN},
-    {"SigreqSealProgram", OPTION_SIGNER},
-    {"SigreqTestSealCertificate", OPTION_TEST_CERTIFICATE},
-    {"SigreqOrganizationSeals", OPTION_SEALS},
-    {"SigreqTrust", OPTION_TRUST},
-    {"SigreqHelper", OPTION_HELPER},
-    {"SigreqCache", OPTION_CACHE},
-    {"SigreqTheme", OPTION_THEME},
-    {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
-    {"SigreqTimestamp", OPTION_TIMESTAMP},
-    {"SigreqTimestampAuthorities", OPTION_AUTHORITIES},
-    {"SigreqProxy", OPTION_PROXY},
-    {"SigreqProofs", OPTION_PROOFS},
-    {"SigreqSealNextKey", OPTION_NEXT_KEY},
-    {"SigreqSealNextCertificate", OPTION_NEXT_CERTIFICATE},
-    {"SigreqRenew", OPTION_RENEW},
-    {"SigreqConnections", OPTION_CONNECTIONS}, /* of httpd's print (conf/dump.c) */
-    {"SigreqS3Endpoint", OPTION_S3_ENDPOINT},
-    {"SigreqS3Region", OPTION_S3_REGION},
-    {"SigreqS3Credentials", OPTION_S3_CREDENTIALS},
-    {"SigreqDocumentsCache", OPTION_DOCUMENTS_CACHE},
-    {"SigreqDocumentsAlso", OPTION_DOCUMENTS_ALSO},
+/* The directives that set options. */
+static const char *const directives[OPTION_COUNT] = {
+    [OPTION_DRIVER] = "DBDriver",
+    [OPTION_PARAMS] = "DBDParams",
+    [OPTION_DOCUMENTS] = "SigreqDocuments",
+    [OPTION_CERTIFICATE] = "SigreqSealCertificate",
+    [OPTION_KEY] = "SigreqSealKey",
+    [OPTION_MODULE] = "SigreqPKCS11Module",
+    [OPTION_PIN] = "SigreqSealPIN",
+    [OPTION_SIGNER] = "SigreqSealProgram",
+    [OPTION_TEST_CERTIFICATE] = "SigreqTestSealCertificate",
+    [OPTION_SEALS] = "SigreqOrganizationSeals",
+    [OPTION_TRUST] = "SigreqTrust",
+    [OPTION_HELPER] = "SigreqHelper",
+    [OPTION_CACHE] = "SigreqCache",
+    [OPTION_THEME] = "SigreqTheme",
+    [OPTION_QUARANTINE_DAYS] = "SigreqQuarantineDays",
+    [OPTION_TIMESTAMP] = "SigreqTimestamp",
+    [OPTION_AUTHORITIES] = "SigreqTimestampAuthorities",
+    [OPTION_PROXY] = "SigreqProxy",
+    [OPTION_PROOFS] = "SigreqProofs",
+    [OPTION_NEXT_KEY] = "SigreqSealNextKey",
+    [OPTION_NEXT_CERTIFICATE] = "SigreqSealNextCertificate",
+    [OPTION_RENEW] = "SigreqRenew",
+    [OPTION_CONNECTIONS] = "SigreqConnections", /* of httpd's print (conf/dump.c) */
+    [OPTION_S3_ENDPOINT] = "SigreqS3Endpoint",
+    [OPTION_S3_REGION] = "SigreqS3Region",
+    [OPTION_S3_CREDENTIALS] = "SigreqS3Credentials",
+    [OPTION_DOCUMENTS_CACHE] = "SigreqDocumentsCache",
+    [OPTION_DOCUMENTS_ALSO] = "SigreqDocumentsAlso",
 };
 
 /* Returns the next word of a line by httpd's rules: bare, or in quotes with backslashes. NULL at the end. */
@@ -75,48 +71,17 @@ static const char *all_words(const char *words, char **line, apr_pool_t *pool)
     return words;
 }
 
-/* The options to look for in the file, and the options that were found. */
-typedef struct taking_t {
-    bool wanted[OPTION_COUNT], taken[OPTION_COUNT];
-} taking_t;
-
-static sr_error_t *take_line(ctl_t *ctl, taking_t *taking, char *line, const char *path, int number)
+/* Returns the rest of each line (char *) of a directive, in the order of the configuration. */
+static apr_array_header_t *lines_of(const char *text, const char *directive, apr_pool_t *pool)
 {
-    const char *word = next_word(&line, ctl->pool);
-    const char *value;
+    apr_array_header_t *found = apr_array_make(pool, 2, sizeof(char *));
+    char *last, *lines = apr_pstrdup(pool, text);
 
-    for (size_t i = 0; word && i < sizeof directives / sizeof *directives; i++) {
-        const ctl_option_id_t option = directives[i].option;
-        if (strcasecmp(word, directives[i].directive) != 0 || !taking->wanted[option]) continue;
-        value = next_word(&line, ctl->pool);
-        if (!value || strstr(value, "${")) {
-            return sr_error(ctl->pool, SR_EBADREQUEST, "%s line %d: %s %s: use --%s", path, number, word,
-                            value ? "with a variable cannot be read here" : "has no value", ctl_options[option].name);
-        }
-        if (option == OPTION_TIMESTAMP || option == OPTION_S3_ENDPOINT) value = all_words(value, &line, ctl->pool);
-        ctl->values[option] = value;
-        taking->taken[option] = true;
+    for (char *line = apr_strtok(lines, "\n", &last); line; line = apr_strtok(NULL, "\n", &last)) {
+        const char *word = next_word(&line, pool);
+        if (word && strcasecmp(word, directive) == 0) APR_ARRAY_PUSH(found, char *) = line;
     }
-    return NULL;
-}
-
-static sr_error_t *read_file(ctl_t *ctl, taking_t *taking, FILE *file, const char *path)
-{
-    char line[LINE_MAX_BYTES];
-    apr_size_t used = 0;
-
-    for (int number = 1; fgets(line + used, (int)(sizeof line - used), file); number++) {
-        used = strlen(line);
-        if (used == sizeof line - 1) return sr_error(ctl->pool, SR_EBADREQUEST, "%s line %d: too long", path, number);
-        if (used > 1 && line[used - 1] == '\n' && line[used - 2] == '\\') { /* the line continues in the next one */
-            used -= 2;
-            continue;
-        }
-        used = 0;
-        SR_TRY(take_line(ctl, taking, line, path, number));
-    }
-    for (int i = 0; i < OPTION_COUNT; i++) ctl->given[i] = ctl->given[i] || taking->taken[i];
-    return NULL;
+    return found;
 }
 
 /* Reads a whole file. */
@@ -140,15 +105,10 @@ static sr_error_t *find_config(ctl_t *ctl, bool spare)
     if (ctl->config_text) return NULL;
     ctl->config = path;
     if (path) return read_text(ctl, &ctl->config_text, path);
-    if (getenv("SIGREQ_HTTPD") || access(SR_DEFAULT_CONFIG, R_OK) == 0) {
-        ctl->config = "httpd's configuration";
-        sr_error_t *error = ctl_ask_httpd(ctl, &ctl->config_text);
-        if (error || ctl->config_text) return spare ? NULL : error;
-    }
-    ctl->config = NULL;
-    if (access(SR_DEFAULT_CONFIG, spare ? R_OK : F_OK) != 0) return NULL;
-    ctl->config = SR_DEFAULT_CONFIG;
-    return read_text(ctl, &ctl->config_text, SR_DEFAULT_CONFIG);
+    if (!getenv("SIGREQ_HTTPD") && access(SR_DEFAULT_CONFIG, R_OK) != 0) return NULL;
+    sr_error_t *error = ctl_ask_httpd(ctl, &ctl->config_text);
+    if (ctl->config_text) ctl->config = "httpd's configuration";
+    return spare ? NULL : error;
 }
 
 sr_error_t *ctl_config_text(ctl_t *ctl, const char **text)
@@ -160,34 +120,37 @@ sr_error_t *ctl_config_text(ctl_t *ctl, const char **text)
 
 sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enough, bool spare)
 {
-    taking_t taking = {{false}, {false}};
     int given = 0;
 
     while (given < enough && ctl->given[wanted[given]]) given++;
     if (given == enough && !ctl->given[OPTION_CONFIG]) return NULL;
     SR_TRY(find_config(ctl, spare));
     const char *text = ctl->config_text;
-    if (text && ctl_httpd_printed(text)) SR_TRY(ctl_httpd_block(ctl, &text, text));
-    if (!text || !*text) return NULL;
-    for (int i = 0; wanted[i] != OPTION_COUNT; i++) taking.wanted[wanted[i]] = !ctl->given[wanted[i]];
-    FILE *file = fmemopen((char *)text, strlen(text), "r");
-    if (!file) return sr_error(ctl->pool, SR_EINTERNAL, "fmemopen: %s", strerror(errno));
-    sr_error_t *error = read_file(ctl, &taking, file, ctl->config);
-    (void)fclose(file);
-    return error;
+    if (!text) return NULL;
+    SR_TRY(ctl_httpd_block(ctl, &text, text));
+    for (int i = 0; wanted[i] != OPTION_COUNT; i++) {
+        const ctl_option_id_t option = wanted[i];
+        if (ctl->given[option]) continue;
+        char **line = apr_array_pop(lines_of(text, directives[option], ctl->pool));
+        const char *value = line ? next_word(line, ctl->pool) : NULL;
+        if (!value) continue;
+        if (option == OPTION_TIMESTAMP || option == OPTION_S3_ENDPOINT) value = all_words(value, line, ctl->pool);
+        ctl->values[option] = value;
+        ctl->given[option] = true;
+    }
+    return NULL;
 }
 
 const char *ctl_directive(ctl_t *ctl, const char *name)
 {
-    const char *text = NULL, *words = NULL, *word;
+    const char *text = NULL, *words = NULL;
 
-    if (ctl_config_text(ctl, &text) || !text) return NULL;
-    if (ctl_httpd_printed(text) && ctl_httpd_block(ctl, &text, text)) return NULL;
-    char *last, *lines = apr_pstrdup(ctl->pool, text);
-    for (char *line = apr_strtok(lines, "\n", &last); line; line = apr_strtok(NULL, "\n", &last)) {
-        word = next_word(&line, ctl->pool);
-        if (!word || strcasecmp(word, name) != 0 || !(word = next_word(&line, ctl->pool))) continue;
-        words = all_words(words ? apr_pstrcat(ctl->pool, words, " ", word, NULL) : word, &line, ctl->pool);
+    if (ctl_config_text(ctl, &text) || !text || ctl_httpd_block(ctl, &text, text)) return NULL;
+    apr_array_header_t *lines = lines_of(text, name, ctl->pool);
+    for (int i = 0; i < lines->nelts; i++) {
+        char **line = &APR_ARRAY_IDX(lines, i, char *);
+        const char *word = next_word(line, ctl->pool);
+        if (word) words = all_words(words ? apr_pstrcat(ctl->pool, words, " ", word, NULL) : word, line, ctl->pool);
     }
     return words;
 }
@@ -258,7 +221,7 @@ sr_error_t *ctl_connect(ctl_t *ctl, bool create)
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));
     if (!ctl->given[OPTION_DRIVER] || !ctl->given[OPTION_PARAMS]) {
         const char *lacks = ctl->config ? apr_psprintf(ctl->pool, "%s has no DBDriver and DBDParams", ctl->config)
-                                        : "no database is named";
+                                        : "no database is named, and httpd's configuration cannot be read";
         return sr_error(ctl->pool, SR_EBADREQUEST, "%s: give --config FILE, or --driver and --params", lacks);
     }
     driver = ctl->values[OPTION_DRIVER];

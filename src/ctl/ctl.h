@@ -149,7 +149,7 @@ struct ctl_t {
     const apr_dbd_driver_t *driver;
     apr_dbd_t *handle;
     sr_store_source_t *database;
-    const char *config;         /* the configuration file that was read, or another name of its text, or NULL */
+    const char *config;         /* the configuration file, or another name of its text, or NULL */
     const char *config_text;    /* what it says, or NULL */
     const char *documents_root; /* the local folder of the documents, after ctl_open_documents */
     sr_bucket_t *bucket;        /* their bucket, or NULL */
@@ -178,9 +178,9 @@ const char *ctl_check_unused(const char **value, apr_pool_t *pool);
 const char *ctl_check_url(const char **value, apr_pool_t *pool); /* "none" becomes NULL */
 
 /* ----------------------------------------------------------------------------------------------- config.c */
-/* Sets those options of `wanted` (ended by OPTION_COUNT) that were not given, from the configuration file. If the
- * first `enough` of them were given, the file is read only if --config names it. `spare`: it is no error if the
- * default file cannot be read. */
+/* Sets those options of `wanted` (ended by OPTION_COUNT) that were not given, from the configuration. If the first
+ * `enough` of them were given, only the file of --config is read. `spare`: it is no error if httpd cannot read its
+ * configuration. */
 sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enough, bool spare);
 /* Returns the words of all lines of a directive, or NULL if the configuration does not have it. */
 const char *ctl_directive(ctl_t *ctl, const char *name);
@@ -209,7 +209,8 @@ bool ctl_httpd_printed(const char *text);
 const char *ctl_httpd_version(const char *text, apr_pool_t *pool);
 /* Returns a name (const char *) of a server for each database of such a text. */
 const apr_array_header_t *ctl_httpd_servers(const char *text, apr_pool_t *pool);
-/* Sets *chosen to the directives of the server that --server names. It is not needed if there is one database. */
+/* Sets *chosen to the directives of the server that --server names. It is not needed if there is one database. A text
+ * that httpd has not printed is chosen as it is. */
 sr_error_t *ctl_httpd_block(ctl_t *ctl, const char **chosen, const char *text);
 
 /* -------------------------------------------------------------------------------------------- documents.c */

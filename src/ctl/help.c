@@ -38,7 +38,7 @@ static void print_command(FILE *out, const ctl_command_t *command)
 
 static const char tail[] =
     "\nThe database is that of --driver and --params, or of the file of --config or SIGREQ_CONFIG: the output of "
-    "'sigreqctl config', or a configuration of httpd, of which all sections but no included files are read. Otherwise, "
+    "'sigreqctl config', or directives in the same form, one in each line, without variables. Otherwise, "
     "if " SR_DEFAULT_CONFIG " can be read, httpd prints its configuration (apache2ctl -t -D DUMP_SIGREQ, or the "
     "command in SIGREQ_HTTPD instead of apache2ctl). If httpd rejects its configuration, the command fails. If several "
     "virtual hosts have databases of their own, --server names one of these hosts. A connection that takes longer than "

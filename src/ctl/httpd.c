@@ -126,6 +126,8 @@ sr_error_t *ctl_httpd_block(ctl_t *ctl, const char **chosen, const char *text)
     const char *all = "";
     int found = 0;
 
+    *chosen = text;
+    if (!ctl_httpd_printed(text)) return NULL;
     for (const char *block, *names; next_block(&block, &names, &text, ctl->pool);) {
         all = apr_pstrcat(ctl->pool, all, names, NULL);
         if (wanted && !has_name(names, wanted, ctl->pool)) continue;

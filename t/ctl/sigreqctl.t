@@ -228,12 +228,8 @@ exits(2, 'a missing configuration is an error', '--config', "$folder/no.conf", '
 mkdir "$folder/documents";
 my $config = spit("$folder/sigreq.conf", <<"CONF");
 # DBDriver pgsql
-SigreqHelper \${WHERE}/sigreq-pdfd
-<IfModule mod_dbd.c>
     dbdriver   sqlite3
-    DBDParams  \\
-       "$folder/b b.db"
-</IfModule>
+DBDParams  "$folder/b b.db"
 SigreqDocuments '$folder/documents'
 CONF
 is(json('db init reads --config', '--config', $config, 'db', 'init')->{current}, JSON::PP::true, 'the tables exist');
@@ -243,9 +239,6 @@ ok(-e "$folder/b b.db", 'the name of a database may contain a space');
     is(json('gc reads SIGREQ_CONFIG', 'gc')->{kept}, 0, 'gc finds the documents folder');
     exits(5, 'options have precedence over SIGREQ_CONFIG', '--params', "$folder/no.db", 'org', 'list');
 }
-my $variable = spit("$folder/v.conf", "DBDriver sqlite3\nDBDParams \${X}/b.db\n");
-(undef, $error) = exits(2, 'a variable in a configuration is rejected', '--config', $variable, 'org', 'list');
-like($error, qr/v\.conf line 2: DBDParams/, 'the message names the line');
 exits(2, 'a database is needed', '--config', spit("$folder/e.conf", "DBDriver sqlite3\n"), 'org', 'list');
 
 # --- documents that the database does not know
