@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c: the metrics, in memory that all children share, and the handler of `SetHandler sigreq-metrics` for
- * Prometheus. The handler does not query the database, and waits a second at most for the file systems of the folders,
- * so it responds even if one of them hangs. */
+ * Prometheus. The handler queries neither the database nor a file system. */
 #include <httpd.h>
 #include <http_protocol.h>
 #include <http_request.h>
@@ -12,8 +11,7 @@
 #include "httpd/adapters.h"
 
 #define HANDLER "sigreq-metrics"
-#define PATIENCE apr_time_from_sec(1) /* with the file systems */
-#define ANSWER "sigreq-answer"        /* the key of answer_t in the pool of the request */
+#define ANSWER "sigreq-answer" /* the key of answer_t in the pool of the request */
 
 /* Data that a handler stores for log_transaction. */
 typedef struct answer_t {
@@ -32,43 +30,12 @@ static void name_servers(apr_pool_t *pconf, server_rec *main_server)
     }
 }
 
-/* --- folders */
-
-static sr_disks_t *disks;
-
-static void name_folder(apr_array_header_t *folders, const char *use, const char *path, apr_pool_t *pconf)
-{
-    if (!*path || !strncmp(path, "s3:", 3)) return;
-    for (int i = 0; i < folders->nelts; i++)
-        if (!strcmp(APR_ARRAY_IDX(folders, i, const char *), path)) return;
-    if (folders->nelts == sr_metrics_room(SR_LABEL_FOLDER)) return;
-    sr_metrics_name(SR_LABEL_FOLDER, folders->nelts, apr_pstrcat(pconf, use, " ", path, NULL));
-    APR_ARRAY_PUSH(folders, const char *) = apr_pstrdup(pconf, path);
-}
-
-/* A cache in the folder of the documents has the same file system. */
-static void name_folders(apr_pool_t *pconf, server_rec *main_server)
-{
-    apr_array_header_t *folders = apr_array_make(pconf, 4, sizeof(const char *));
-    for (server_rec *server = main_server; server; server = server->next)
-        for (int i = 0; i < sr_conf_sections(); i++) {
-            const sr_conf_t *conf = sr_conf_section(pconf, i, server, main_server);
-            if (!conf) continue;
-            name_folder(folders, "documents", conf->documents, pconf);
-            name_folder(folders, "documents-also", conf->documents_also, pconf);
-            name_folder(folders, "cache", conf->cache, pconf);
-        }
-    name_folder(folders, "documents-cache", sr_conf_of_process(main_server)->documents_cache, pconf);
-    disks = sr_disks_create(folders, statvfs, pconf);
-}
-
 int sr_run_metrics_create(apr_pool_t *pconf, server_rec *main_server)
 {
     void *block = sr_run_shared(main_server, HANDLER, sr_metrics_size());
     if (!block) return HTTP_INTERNAL_SERVER_ERROR;
     sr_metrics_use(block);
     name_servers(pconf, main_server);
-    name_folders(pconf, main_server);
     const apr_uint64_t started = sr_metrics_value(SR_METRIC_STARTED, 0, 0);
     sr_metrics_forget(); /* the gauges may be wrong for the new configuration */
     sr_metrics_set(SR_METRIC_STARTED, 0, 0, started ? started : (apr_uint64_t)sr_time_now());
@@ -100,7 +67,6 @@ int sr_run_metrics_show(request_rec *r)
     if (!r->handler || strcmp(r->handler, HANDLER) != 0) return DECLINED;
     ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, -1);
     if (r->method_number != M_GET) return HTTP_METHOD_NOT_ALLOWED;
-    if (disks) sr_disks_measure(disks, PATIENCE);
     const char *text = sr_metrics_text(r->pool);
     ap_set_content_type(r, SR_METRICS_TYPE);
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");

@@ -34,20 +34,14 @@ static const char *pair(const char *name, const char *value, apr_pool_t *pool)
     return apr_pstrcat(pool, name, "=\"", quoted(value, pool), "\"", NULL);
 }
 
-/* A label whose values have two parts, separated by a space, is shown as two labels. */
-static const struct {
-    const char *first, *second;
-} halves[SR_LABEL_COUNT] = {[SR_LABEL_ROUTE] = {"method", "route"}, [SR_LABEL_FOLDER] = {"use", "folder"}};
-
-/* Returns `name="value"`, or "" if there is no label. */
+/* Returns `name="value"`, or "" if there is no label. A route is shown as two labels. */
 static const char *label_text(sr_label_t label, int number, apr_pool_t *pool)
 {
     const char *value = sr_metrics_text_of(label, number), *space = strchr(value, ' ');
     if (label == SR_LABEL_NONE) return "";
-    if (!halves[label].first) return pair(sr_metrics_label_names[label], value, pool);
+    if (label != SR_LABEL_ROUTE) return pair(sr_metrics_label_names[label], value, pool);
     const char *first = space ? apr_pstrmemdup(pool, value, (apr_size_t)(space - value)) : value;
-    return apr_pstrcat(pool, pair(halves[label].first, first, pool), ",",
-                       pair(halves[label].second, space ? space + 1 : value, pool), NULL);
+    return apr_pstrcat(pool, pair("method", first, pool), ",", pair("route", space ? space + 1 : value, pool), NULL);
 }
 
 /* Returns the labels of a series: "{…}", or "". */

@@ -143,7 +143,6 @@ enum {
     ROOM_EVENT = sizeof events / sizeof *events - 1,
     ROOM_REFUSAL = sizeof refusals / sizeof *refusals - 1,
     ROOM_CACHED = sizeof cached_results / sizeof *cached_results - 1,
-    ROOM_FOLDER = 32,
     ROOM_QUOTA = sizeof quotas / sizeof *quotas - 1,
     ROOM_CLASS = sizeof classes / sizeof *classes - 1,
 };
@@ -307,7 +306,8 @@ int sr_metrics_number_of_status(int status)
     return sr_metrics_number(SR_LABEL_CODE, text);
 }
 
-int sr_metrics_room(sr_label_t label)
+/* Returns how many values of a named label there is room for. */
+static int room_of(sr_label_t label)
 {
     for (int i = 0; i < SR_METRIC_COUNT; i++) {
         if (sr_metrics_rows[i].labels[0] == label) return sr_metrics_rows[i].rooms[0];
@@ -317,7 +317,7 @@ int sr_metrics_room(sr_label_t label)
 
 void sr_metrics_name(sr_label_t label, int number, const char *text)
 {
-    named[label][within(number, sr_metrics_room(label))] = text;
+    named[label][within(number, room_of(label))] = text;
 }
 
 const char *sr_metrics_text_of(sr_label_t label, int number)
@@ -334,7 +334,7 @@ int sr_metrics_values(sr_label_t label)
         while (fixed[label][count]) count++;
         return count;
     }
-    for (int room = sr_metrics_room(label); count < room && named[label][count];) count++;
+    for (int room = room_of(label); count < room && named[label][count];) count++;
     return count;
 }
 

@@ -5,11 +5,9 @@
  * shares the block may count at any time, and a process that is killed leaves no number half changed. Until
  * sr_metrics_use is called, the block belongs to this process alone.
  *
- * Sections: metrics.c · exposition.c · disk.c */
+ * Sections: metrics.c · exposition.c */
 #ifndef SR_METRICS_H
 #define SR_METRICS_H
-
-#include <sys/statvfs.h>
 
 #include "base/base.h"
 
@@ -43,7 +41,6 @@ typedef enum sr_label_t {
     SR_LABEL_EVENT,        /* the kind of an event of a submission */
     SR_LABEL_REFUSAL,      /* why a document was refused */
     SR_LABEL_CACHED,       /* sr_cached_result_t */
-    SR_LABEL_FOLDER,       /* named: "use /path"; shown as two labels, use and folder */
     SR_LABEL_QUOTA,        /* sr_quota_use_t */
     SR_LABEL_CLASS,        /* sr_pdf_class_t: whose requests to PDF helpers */
     SR_LABEL_STORE_METHOD, /* the method of a request to the object store */
@@ -126,8 +123,6 @@ void sr_metrics_labels(sr_metric_t metric, sr_label_t labels[2]);
 /* Returns the number of values of a label (of a named label, those that have a name), and the text of one of them;
  * NULL if it has no name. */
 int sr_metrics_values(sr_label_t label);
-/* Returns how many values of a named label there is room for. */
-int sr_metrics_room(sr_label_t label);
 const char *sr_metrics_text_of(sr_label_t label, int number);
 
 /* Makes a block of sr_metrics_size() bytes, filled with zeros at first, the place of all numbers from now on. */
@@ -138,18 +133,5 @@ void sr_metrics_use(void *block);
 /* Returns all metrics in the Prometheus text format, version 0.0.4. */
 #define SR_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 const char *sr_metrics_text(apr_pool_t *pool);
-
-/* ------------------------------------------------------------------------------------------------- disk.c
- * The metrics of folders. They are read from file systems, of which one may not respond. */
-typedef struct sr_disks_t sr_disks_t;
-/* As statvfs. A test has another one. */
-typedef int sr_disk_ask_t(const char *path, struct statvfs *room);
-/* `paths` (const char *) are those of the folders, by their numbers in SR_LABEL_FOLDER. The pool must live as long as
- * the process. */
-sr_disks_t *sr_disks_create(const apr_array_header_t *paths, sr_disk_ask_t *ask, apr_pool_t *pool);
-/* Reads the metrics of all folders, and returns when all file systems have responded, or `patience` after the last one
- * was asked. One that has not responded is not asked again until it has, and nobody waits for it again. Its metrics
- * keep their values. */
-void sr_disks_measure(sr_disks_t *disks, apr_interval_time_t patience);
 
 #endif

@@ -15,7 +15,6 @@ my $day  = 86400;
 my $here = 'job="sigreq",instance="a:443"';
 my $health = 'route="/api/v3/health",method="GET"';
 my $create = 'route="/api/v3/signatures",method="POST"';
-my $disk   = 'use="documents",folder="/d"';
 my $failed = 'sigreq_authentication_failures_total';
 
 # Series of one minute each, in promtool's notation: 0+6x60 grows by 6 in each minute. Times begin at 1970.
@@ -97,13 +96,6 @@ my %alarms = (
             qq(${used}waiting{server="main"}) => '0x180']],
     SigreqStoreAway => [[sigreq_store_stopped => '1x180'],
         [sigreq_store_stopped => '0x180', sigreq_store_failures_total => '0x90 1x90']],
-    SigreqDiskFull => [["sigreq_folder_free_bytes{$disk}" => '4x180', "sigreq_folder_size_bytes{$disk}" => '100x180'],
-        ["sigreq_folder_free_bytes{$disk}" => '40x180', "sigreq_folder_size_bytes{$disk}" => '100x180']],
-    SigreqDiskSilent => [["sigreq_folder_read_timestamp_seconds{$disk}" => '0x180'],
-        ["sigreq_folder_read_timestamp_seconds{$disk}" => '0+60x180']],
-    SigreqDiskFills => [["sigreq_folder_free_bytes{$disk}" => '2000-2x480',
-        "sigreq_folder_size_bytes{$disk}" => '10000x480'],
-        ["sigreq_folder_free_bytes{$disk}" => '2000x480', "sigreq_folder_size_bytes{$disk}" => '10000x480']],
     SigreqHelpersBusy => [[waits('long')], [waits('short')]],
     SigreqHelpersDie => [['sigreq_helper_restarts_total{reason="died"}' => '0+1x180', $helped => '0+9x180'],
         ['sigreq_helper_restarts_total{reason="died"}' => '0x90 1x90', $helped => '0+9x180']],
