@@ -146,7 +146,7 @@ const imageOf = async (page, width, height, noisy) => Buffer.from(await page.eva
 
 const choose = (page, buffer) => page.locator('#upload').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer })
 
-test('an image is sent as it is; what a canvas must make is not used if the canvas gives noise', async () => {
+test('an image is made smaller, or sent as it is if the canvas gives noise', async () => {
     const made = await create()
     await visit(made.links[0], {}, async page => {
         await ready(page)

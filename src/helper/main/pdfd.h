@@ -7,7 +7,7 @@
  * render.c · image_kind.c · png.c · jpeg.c · page_text.c. Writing: buffer.c · pack.c · document.c · tidy.c · pdfa.c ·
  * update.c · encrypt.c (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c ·
  * appearance.c · caption.c · preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c ·
- * glyphs.c · fonts.c (glyphs.h) · image.c · orient.c · paper.c. Composing: compose.c · flow.c (flow.h) · structure.c
+ * glyphs.c · fonts.c (glyphs.h) · image.c. Composing: compose.c · flow.c (flow.h) · structure.c
  * (structure.h) · decorations.c, drawn.c and drawnimage.c (decorations.h) · typeset.c (typeset.h) · fontmap.c
  * (fontmap.h) · canvas.c, paged.c, embed.c and newfile.c (canvas.h) · cid.c
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drawing.h: the drawing of a signature, and the pixels of an image: drawing.c, ink.c, glyphs.c, fonts.c, image.c,
- * paper.c and orient.c. */
+/* drawing.h: the drawing of a signature, and the pixels of an image: drawing.c, ink.c, glyphs.c, fonts.c and
+ * image.c. */
 #ifndef SR_PDFD_DRAWING_H
 #define SR_PDFD_DRAWING_H
 
@@ -62,17 +62,5 @@ typedef struct sr_pdfd_pixels_t {
 bool sr_pdfd_image_jpeg(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
 /* Decodes a PNG file. Returns false if it is damaged or has too many pixels. */
 bool sr_pdfd_image_png_read(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
-
-/* ----------------------------------------------------------------------------------------------- paper.c */
-/* Makes the paper transparent if the image shows ink on light paper. Otherwise returns false and changes nothing. */
-bool sr_pdfd_paper_remove(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
-/* Crops invisible borders and leaves a margin. Returns false if nothing is visible. */
-bool sr_pdfd_paper_trim(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
-
-/* ---------------------------------------------------------------------------------------------- orient.c */
-/* Returns the Exif orientation (1 to 8) from an APP1 segment of a JPEG file. 1 is upright or unknown. */
-int sr_pdfd_orientation(const unsigned char *segment, apr_size_t size);
-/* Mirrors and turns the pixels so that they are upright. */
-void sr_pdfd_orient(sr_pdfd_pixels_t *pixels, int orientation, apr_pool_t *pool);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* image.c: an uploaded signature as PNG, JPEG or WebP. It is decoded, and paper is made transparent (paper.c). The
- * result is written as an image of its colours with a mask of its alpha values. PDF/A permits no transparency, so there
- * the colours are blended with white, and only fully transparent pixels are left out by a stencil mask. A JPEG that
- * does not show ink on paper is kept without decoding, because PDF readers can decode it. Its metadata is removed,
- * because it may contain the place and the camera of a photograph. A JPEG that must be turned (orient.c) is encoded
- * again. (ISO 32000-2, 7.4.8 and 8.9.5) */
+/* image.c: an uploaded signature as PNG, JPEG or WebP. It is decoded, and a transparent image is cropped to what is
+ * visible. The result is written as an image of its colours with a mask of its alpha values. PDF/A permits no
+ * transparency, so there the colours are blended with white, and only fully transparent pixels are left out by a
+ * stencil mask. A JPEG is kept without decoding, because PDF readers can decode it. Its metadata is removed, because it
+ * may contain the place and the camera of a photograph. The signing page turns photographs and removes paper before it
+ * sends them (src/web/assets/js/upload.js). (ISO 32000-2, 7.4.8 and 8.9.5) */
 #include "helper/main/read/page.h"
 #include "helper/main/fields/drawing.h"
 
+#include <math.h>
 #include <openssl/evp.h>
 #include <png.h>
 #include <setjmp.h>
@@ -25,18 +26,18 @@ static const char TOO_LARGE[] = "The image is larger than 1 MiB";
 static const char TOO_MANY_PIXELS[] = "The image has more than 4 million pixels";
 static const char NO_CMYK[] = "The JPEG image is in printing colours (CMYK); RGB and gray can be used";
 static const char BLANK[] = "The image is fully transparent";
-static const char NO_INK[] = "The image shows nothing but paper";
 
-#define HEADERS_ROOM 4096 /* more than the headers of a JPEG need */
-#define MAX_SCANS 100     /* of a progressive JPEG; decoding one scan costs as much as decoding the whole image */
-#define MARK_SCANS 20     /* of a JPEG that is drawn again in a composed document; encoders make ten */
+#define MAX_SCANS 100 /* of a progressive JPEG; decoding one scan costs as much as decoding the whole image */
+#define MARK_SCANS 20 /* of a JPEG that is drawn again in a composed document; encoders make ten */
+#define TRIMMED 16    /* of 255; pixels with a smaller alpha are not part of the image */
+/* Margin on each side, as a part of the shorter side including the margin. model/ink.c uses the same for strokes. */
+#define PADDING 0.09
 
 typedef struct image_t {
     const unsigned char *data;
     apr_size_t size;
     sr_pdfd_pixels_t pixels; /* after it was decoded */
     int components;          /* of a JPEG: channels per pixel */
-    int orientation;         /* of a JPEG: 1 to 8, where 1 is upright */
     int scans;               /* of a JPEG: the greatest number that is permitted */
     apr_pool_t *pool;
 } image_t;
@@ -134,13 +135,6 @@ static void decode_rows(jpeg_t *jpeg, image_t *image)
     jpeg_finish_decompress(&jpeg->decoder);
 }
 
-/* Returns the orientation that the first APP1 segment contains. */
-static int orientation_of(const jpeg_t *jpeg)
-{
-    const struct jpeg_marker_struct *segment = jpeg->decoder.marker_list;
-    return segment ? sr_pdfd_orientation(segment->data, segment->data_length) : 1;
-}
-
 static const char *decode_jpeg(image_t *image)
 {
     jpeg_t jpeg = {.decoder = {.client_data = &jpeg}, .scans = image->scans};
@@ -154,9 +148,7 @@ static const char *decode_jpeg(image_t *image)
         jpeg.decoder.progress = &jpeg.progress;
         jpeg.progress.progress_monitor = count_scans;
         jpeg_mem_src(&jpeg.decoder, image->data, image->size);
-        jpeg_save_markers(&jpeg.decoder, JPEG_APP0 + 1, 0xffff);
         jpeg_read_header(&jpeg.decoder, TRUE);
-        image->orientation = orientation_of(&jpeg);
         image->components = jpeg.decoder.num_components;
         wrong = begin_pixels(image, jpeg.decoder.image_width, jpeg.decoder.image_height);
         if (!wrong && image->components != 1 && image->components != 3) wrong = NO_CMYK;
@@ -217,24 +209,42 @@ bool sr_pdfd_image_png_read(sr_pdfd_pixels_t *pixels, const void *data, apr_size
     return !wrong;
 }
 
-static uint32_t pixel(const unsigned char *rgba)
+/* -------------------------------------------------------------------------------------------------- all of them */
+
+static bool is_opaque(const sr_pdfd_pixels_t *pixels)
 {
-    return (uint32_t)rgba[0] << 16 | (uint32_t)rgba[1] << 8 | rgba[2];
+    for (apr_size_t i = 3; i < pixels->rgba->size; i += 4)
+        if (pixels->rgba->data[i] != 255) return false;
+    return true;
 }
 
-/* Encodes the pixels as JPEG, which overwrites them. */
-static const char *encode_again(sr_pdfd_buffer_t *out, const image_t *image)
+/* Crops invisible borders and leaves a margin. Returns false if nothing is visible. */
+static bool trim_image(sr_pdfd_pixels_t *pixels, apr_pool_t *pool)
 {
-    sr_pdfd_raster_t raster = {.width = image->pixels.width, .height = image->pixels.height};
-    unsigned char *bytes = image->pixels.rgba->data;
-    const apr_size_t size = image->pixels.rgba->size, room = size + HEADERS_ROOM;
-    raster.pixels = (uint32_t *)(void *)bytes;
-    for (apr_size_t i = 0; i < size; i += 4) raster.pixels[i / 4] = pixel(bytes + i);
-    out->size = sr_pdfd_jpeg_encode(sr_pdfd_grow(out, room), room, &raster, image->components == 1);
-    return out->size ? NULL : BROKEN;
+    int left = pixels->width, right = 0, top = pixels->height, bottom = 0;
+    const unsigned char *pixel = pixels->rgba->data;
+    for (int y = 0; y < pixels->height; y++)
+        for (int x = 0; x < pixels->width; x++, pixel += 4) {
+            if (pixel[3] < TRIMMED) continue;
+            if (x < left) left = x;
+            if (x >= right) right = x + 1;
+            if (y < top) top = y;
+            bottom = y + 1;
+        }
+    const int width = right - left, height = bottom - top;
+    if (width <= 0) return false;
+    /* With the longer side, the margin of a narrow image would be many times its width. */
+    const int padding = (int)ceil((width < height ? width : height) * PADDING / (1 - 2 * PADDING));
+    sr_pdfd_pixels_t trimmed = {sr_pdfd_buffer(pool), width + 2 * padding, height + 2 * padding};
+    const size_t row = 4 * (size_t)trimmed.width, from_row = 4 * (size_t)pixels->width;
+    unsigned char *to = sr_pdfd_grow(trimmed.rgba, row * (size_t)trimmed.height);
+    memset(to, 0, row * (size_t)trimmed.height);
+    to += row * (size_t)padding + 4 * (size_t)padding;
+    const unsigned char *from = pixels->rgba->data + from_row * (size_t)top + 4 * (size_t)left;
+    for (int y = 0; y < height; y++, to += row, from += from_row) memcpy(to, from, 4 * (size_t)width);
+    *pixels = trimmed;
+    return true;
 }
-
-/* ------------------------------------------------------------------------------------------------- all of them */
 
 static const struct {
     const char *magic;
@@ -246,30 +256,20 @@ static const struct {
     {"WEBP", 8, 4, decode_webp},
 };
 
-static bool is_opaque(const sr_pdfd_pixels_t *pixels)
-{
-    for (apr_size_t i = 3; i < pixels->rgba->size; i += 4)
-        if (pixels->rgba->data[i] != 255) return false;
-    return true;
-}
-
 /* Prepares a decoded image for drawing. Returns NULL, or what is wrong with it. */
 static const char *use(sr_pdfd_drawing_t *drawing, image_t *image)
 {
     sr_pdfd_pixels_t *pixels = &image->pixels;
-    const bool turned = image->orientation > 1;
-    if (turned) sr_pdfd_orient(pixels, image->orientation, image->pool);
-    const bool opaque = is_opaque(pixels), is_paper = opaque && sr_pdfd_paper_remove(pixels, image->pool);
-    if ((is_paper || !opaque) && !sr_pdfd_paper_trim(pixels, image->pool)) return is_paper ? NO_INK : BLANK;
+    if (!is_opaque(pixels) && !trim_image(pixels, image->pool)) return BLANK;
     drawing->width = pixels->width;
     drawing->height = pixels->height;
-    if (is_paper || !image->components) {
+    if (!image->components) {
         drawing->rgba = pixels->rgba;
         return NULL;
     }
     drawing->jpeg = sr_pdfd_buffer(image->pool);
     drawing->is_gray = image->components == 1;
-    return turned ? encode_again(drawing->jpeg, image) : copy_without_notes(drawing->jpeg, image);
+    return copy_without_notes(drawing->jpeg, image);
 }
 
 const char *sr_pdfd_draw_image(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// upload.js: an image of a signature. It is sent as the file that it is; where it is turned, or too large, or of a kind
-// that the service does not know, a canvas makes another image of it. The service takes the paper away, and shows what
-// is left.
+// upload.js: an image of a signature. A canvas turns it upright, removes the paper (paper.js) and limits its size. If
+// the browser hides what a canvas contains, the file is sent as it is. The service shows what it makes of the image.
 import { paint } from './mark.js'
+import { removePaper } from './paper.js'
 import { preview } from './preview.js'
 import { text } from './texts.js'
 
-const SIDE_MAX = 1200
+const SIDES_MAX = [2000, 1200] // the smaller one if a PNG of the larger one is too large
 const BYTES_MAX = 900_000
 const PIXELS_MAX = 4_000_000
 const TYPES = ['image/png', 'image/jpeg', 'image/webp']
@@ -33,24 +33,33 @@ function isCanvasTrue() {
         .every(Boolean)
 }
 
-/** The image, turned, as a PNG, which keeps what is transparent; where that is too large, as a JPEG on white. */
-async function shrink(image, turns) {
-    const scale = Math.min(1, SIDE_MAX / Math.max(image.width, image.height))
+function draw(image, turns, most) {
+    const scale = Math.min(1, most / Math.max(image.width, image.height))
     const size = [image.width, image.height].map(side => Math.max(1, Math.round(side * scale)))
-    const canvas = document.createElement('canvas'), context = canvas.getContext('2d')
+    const canvas = document.createElement('canvas'), context = canvas.getContext('2d', { willReadFrequently: true })
     ;[canvas.width, canvas.height] = turns % 2 ? [size[1], size[0]] : size
     context.translate(canvas.width / 2, canvas.height / 2)
     context.rotate(turns * Math.PI / 2)
     context.drawImage(image, -size[0] / 2, -size[1] / 2, size[0], size[1])
-    const blobOf = (type, quality) => new Promise(resolve => canvas.toBlob(resolve, type, quality))
-    let blob = await blobOf('image/png')
-    if (blob && blob.size > BYTES_MAX) {
-        context.resetTransform()
-        context.globalCompositeOperation = 'destination-over'
-        context.fillStyle = '#fff'
-        context.fillRect(0, 0, canvas.width, canvas.height)
-        blob = await blobOf('image/jpeg', 0.85)
+    return canvas
+}
+
+const blobOf = (canvas, ...kind) => new Promise(resolve => canvas.toBlob(resolve, ...kind))
+
+/** The image, turned and without paper, as a PNG, which keeps what is transparent; or as a JPEG on white. */
+async function convert(image, turns) {
+    let canvas, blob
+    for (const most of SIDES_MAX) {
+        canvas = draw(image, turns, most)
+        removePaper(canvas)
+        blob = await blobOf(canvas, 'image/png')
+        if (blob?.size <= BYTES_MAX) return asUrl(blob)
     }
+    const context = canvas.getContext('2d')
+    context.globalCompositeOperation = 'destination-over'
+    context.fillStyle = '#fff'
+    context.fillRect(0, 0, canvas.width, canvas.height)
+    blob = await blobOf(canvas, 'image/jpeg', 0.85)
     if (!blob || blob.size > BYTES_MAX) throw new Error('too large')
     return asUrl(blob)
 }
@@ -69,13 +78,12 @@ export function prepareUpload(panel, { say, announce }) {
 
     const send = url => (url ? preview({ type: 'uploaded', image: url }) : { fault: text('upload.bad') })
 
-    /** A file that the service rejects, as one in colours for printing, may be readable for the browser. */
     async function make() {
-        if (!image) return send(null)
-        const answer = !turns && isSmall() ? await send(await asUrl(file).catch(() => null)) : null
-        if (answer && !answer.rejected) return answer
-        if (!isCanvasTrue()) return answer ?? { fault: text('upload.blocked') }
-        return send(await shrink(image, turns).catch(() => null))
+        if (image && !isCanvasTrue()) {
+            if (turns || !isSmall()) return { fault: text('upload.blocked') }
+            return send(await asUrl(file).catch(() => null))
+        }
+        return send(image && await convert(image, turns).catch(() => null))
     }
 
     async function update() {
@@ -97,7 +105,7 @@ export function prepareUpload(panel, { say, announce }) {
     async function read(chosen) {
         if (!chosen) return
         file = chosen
-        image = await createImageBitmap(file).catch(() => null)
+        image = await createImageBitmap(file, { imageOrientation: 'from-image' }).catch(() => null)
         turns = 0
         await update()
     }
