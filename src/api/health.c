@@ -40,13 +40,6 @@ static json_t *seal_json(sr_http_t *http)
     json_t *answer = json_object();
     json_object_set_new(answer, "status", json_string(seal.state));
     json_object_set_new(answer, "certificateExpires", sr_time_json(seal.expires));
-    if (seal.next) {
-        json_t *next = json_object();
-        json_object_set_new(next, "status", json_string(seal.next));
-        json_object_set_new(next, "sealsFrom", sr_time_json(seal.next_from));
-        json_object_set_new(next, "certificateExpires", sr_time_json(seal.next_expires));
-        json_object_set_new(answer, "next", next);
-    }
     if (seal.watched) json_object_set_new(answer, "provenUntil", sr_time_json(seal.proven_until));
     return answer;
 }
@@ -65,8 +58,8 @@ static void add_own_seals(sr_http_t *http, json_t *answer)
     sr_service_own_seals(sr_api_of(http)->service, &seals, http->pool);
     if (!seals.configured) return;
     json_object_set_new(answer, "organizationSeals",
-                        json_pack("{s:i,s:i,s:i,s:i,s:i}", "ok", seals.ok, "expiring", seals.expiring, "revoked",
-                                  seals.revoked, "unusable", seals.unusable, "nextUnusable", seals.next_unusable));
+                        json_pack("{s:i,s:i,s:i,s:i}", "ok", seals.ok, "expiring", seals.expiring, "revoked",
+                                  seals.revoked, "unusable", seals.unusable));
 }
 
 sr_error_t *sr_api_health(sr_http_t *http)

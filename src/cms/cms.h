@@ -62,16 +62,6 @@ sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char 
 typedef enum sr_cms_when_t { SR_CMS_NOW, SR_CMS_NOW_OR_LATER, SR_CMS_NOW_OR_BEFORE } sr_cms_when_t;
 sr_error_t *sr_cms_identity_load_when(const sr_cms_identity_t **identity, const char *certificate_path,
                                       const char *key_path, sr_cms_when_t when, apr_pool_t *pool);
-/* Returns when `next` replaces `present`: at `wanted` (0: as soon as possible), but not before it is valid, and not
- * later than the present one ends, if it is valid then. */
-apr_time_t sr_cms_takeover(const sr_cms_certificate_t *present, const sr_cms_certificate_t *next, apr_time_t wanted);
-/* Returns the certificate of a seal that ends last, for warnings: that of `next` (may be NULL), or `present` if it ends
- * later, or until `next` takes over if nothing can be sealed in between. */
-const sr_cms_certificate_t *sr_cms_last(const sr_cms_certificate_t *present, const sr_cms_certificate_t *next,
-                                        apr_time_t wanted, apr_time_t now);
-/* Returns the one of two identities that signs at a time. `next` may be NULL. */
-const sr_cms_identity_t *sr_cms_identity_at(const sr_cms_identity_t *present, const sr_cms_identity_t *next,
-                                            apr_time_t wanted, apr_time_t time);
 
 #define SR_CMS_MAX_SIGNATURE 1024 /* bytes of a signature value: that of an RSA key of 8192 bits */
 /* Who signs if the key is not in this process. The function signs the attributes (the DER of a SET), which contain the
@@ -94,14 +84,12 @@ apr_size_t sr_cms_identity_room(const sr_cms_identity_t *identity);
 const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t *identity);
 
 /* -------------------------------------------------------------------------------------------------- own_seals.c */
-/* The own seal of an organisation. A child of httpd may replace `present` and `next`, so other threads read them by
+/* The own seal of an organisation. A child of httpd may replace `identity`, so other threads read it by
  * __atomic_load_n. */
 typedef struct sr_cms_own_t {
-    const char *organization;         /* uuid */
-    const sr_cms_identity_t *present; /* NULL: it cannot be used */
-    const sr_cms_identity_t *next;    /* or NULL: there is none that can be used */
-    const char *fault;                /* why `present` cannot be used, or NULL */
-    const char *next_fault;           /* why the next certificate cannot be used, or NULL */
+    const char *organization;          /* uuid */
+    const sr_cms_identity_t *identity; /* NULL: it cannot be used */
+    const char *fault;                 /* why it cannot be used, or NULL */
 } sr_cms_own_t;
 /* A part of the names of folders that `sigreqctl org seal --remove` has put away. */
 #define SR_CMS_OWN_REMOVED ".removed-"
@@ -112,7 +100,7 @@ sr_error_t *sr_cms_own_list(apr_array_header_t **organizations, apr_array_header
                             apr_pool_t *pool);
 /* Returns the path of the certificate of an organisation. */
 const char *sr_cms_own_certificate(const char *folder, const char *organization, apr_pool_t *pool);
-/* Loads the own seal of an organisation with its keys. Faults are members of the result. */
+/* Loads the own seal of an organisation with its key. A fault is a member of the result. */
 void sr_cms_own_load(sr_cms_own_t *own, const char *folder, const char *organization, apr_pool_t *pool);
 /* Reads the certificates of all own seals (sr_cms_own_t), without keys. `all` is NULL or ordered by organisation in
  * these functions. */

@@ -203,27 +203,6 @@ sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char 
     return sr_cms_identity_load_when(identity, certificate_path, key_path, SR_CMS_NOW, pool);
 }
 
-apr_time_t sr_cms_takeover(const sr_cms_certificate_t *present, const sr_cms_certificate_t *next, apr_time_t wanted)
-{
-    const apr_time_t at = wanted < present->until ? wanted : present->until + 1;
-    return at > next->from ? at : next->from;
-}
-
-const sr_cms_certificate_t *sr_cms_last(const sr_cms_certificate_t *present, const sr_cms_certificate_t *next,
-                                        apr_time_t wanted, apr_time_t now)
-{
-    if (!next || next->until < present->until) return present;
-    const apr_time_t begin = sr_cms_takeover(present, next, wanted);
-    return begin > present->until + APR_USEC_PER_SEC && now < begin ? present : next;
-}
-
-const sr_cms_identity_t *sr_cms_identity_at(const sr_cms_identity_t *present, const sr_cms_identity_t *next,
-                                            apr_time_t wanted, apr_time_t time)
-{
-    if (!next || time > next->about->until) return present;
-    return time < sr_cms_takeover(present->about, next->about, wanted) ? present : next;
-}
-
 sr_error_t *sr_cms_identity_without_key(const sr_cms_identity_t **identity, const char *pem, const char *path,
                                         sr_cms_sign_t *sign, void *baton, apr_pool_t *pool)
 {

@@ -81,24 +81,11 @@ sr_error_t *sr_cms_own_list(apr_array_header_t **organizations, apr_array_header
 
 /* --------------------------------------------------------------------------------------------------- loading */
 
-static void load_next(sr_cms_own_t *own, const char *folder, apr_pool_t *pool)
-{
-    if (!is_there(folder, own->organization, "next.crt", pool)) return;
-    sr_error_t *error =
-        sr_cms_identity_load_when(&own->next, in_folder(folder, own->organization, "next.crt", pool),
-                                  in_folder(folder, own->organization, "next.key", pool), SR_CMS_NOW_OR_LATER, pool);
-    if (!error || !is_there(folder, own->organization, "next.crt", pool)) return; /* it has just been rotated */
-    own->next_fault = error->message;
-}
-
 void sr_cms_own_load(sr_cms_own_t *own, const char *folder, const char *organization, apr_pool_t *pool)
 {
     *own = (sr_cms_own_t){.organization = apr_pstrdup(pool, organization)};
-    load_next(own, folder, pool);
-    const bool follows = own->next && sr_cms_identity_certificate(own->next)->from <= sr_time_now();
-    sr_error_t *error = sr_cms_identity_load_when(&own->present, sr_cms_own_certificate(folder, organization, pool),
-                                                  in_folder(folder, organization, "seal.key", pool),
-                                                  follows ? SR_CMS_NOW_OR_BEFORE : SR_CMS_NOW, pool);
+    sr_error_t *error = sr_cms_identity_load(&own->identity, sr_cms_own_certificate(folder, organization, pool),
+                                             in_folder(folder, organization, "seal.key", pool), pool);
     if (error) own->fault = error->message;
 }
 
@@ -120,9 +107,8 @@ sr_error_t *sr_cms_own_read(apr_array_header_t **all, const char *folder, apr_po
         const char *name = APR_ARRAY_IDX(organizations, i, const char *);
         sr_cms_own_t *own = apr_array_push(*all);
         *own = (sr_cms_own_t){.organization = name,
-                              .present = read_chain(sr_cms_own_certificate(folder, name, pool), pool),
-                              .next = read_chain(in_folder(folder, name, "next.crt", pool), pool)};
-        if (!own->present) own->fault = "its certificate cannot be read";
+                              .identity = read_chain(sr_cms_own_certificate(folder, name, pool), pool)};
+        if (!own->identity) own->fault = "its certificate cannot be read";
     }
     return NULL;
 }
@@ -147,17 +133,15 @@ const sr_cms_certificate_t *const *sr_cms_own_ours(const sr_cms_identity_t *cons
                                                    const apr_array_header_t *all, const apr_array_header_t *former,
                                                    apr_pool_t *pool)
 {
-    const int most = count + 2 * (all ? all->nelts : 0) + (former ? former->nelts : 0);
+    const int most = count + (all ? all->nelts : 0) + (former ? former->nelts : 0);
     const sr_cms_certificate_t **ours = apr_pcalloc(pool, sizeof(void *) * (apr_size_t)(most + 1));
     int found = 0;
     for (int i = 0; i < count; i++)
         if (seals[i]) ours[found++] = sr_cms_identity_certificate(seals[i]);
     for (int i = 0; all && i < all->nelts; i++) {
         const sr_cms_own_t *own = &APR_ARRAY_IDX(all, i, sr_cms_own_t);
-        const sr_cms_identity_t *both[] = {__atomic_load_n(&own->present, __ATOMIC_ACQUIRE),
-                                           __atomic_load_n(&own->next, __ATOMIC_ACQUIRE)};
-        for (int j = 0; j < 2; j++)
-            if (both[j]) ours[found++] = sr_cms_identity_certificate(both[j]);
+        const sr_cms_identity_t *identity = __atomic_load_n(&own->identity, __ATOMIC_ACQUIRE);
+        if (identity) ours[found++] = sr_cms_identity_certificate(identity);
     }
     for (int i = 0; former && i < former->nelts; i++)
         ours[found++] = APR_ARRAY_IDX(former, i, const sr_cms_certificate_t *);

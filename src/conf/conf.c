@@ -107,7 +107,6 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_SIZE TAKE1
 #define ARGUMENTS_NUMBER TAKE1
 #define ARGUMENTS_TIME TAKE1
-#define ARGUMENTS_MOMENT TAKE1
 #define ARGUMENTS_AGE TAKE1
 #define ARGUMENTS_STAMPING TAKE1
 #define ARGUMENTS_LONG_TERM TAKE1

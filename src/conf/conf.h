@@ -31,8 +31,7 @@ typedef bool sr_conf_STAMPING; /* true for "require" */
 typedef enum sr_conf_LONG_TERM { SR_LONG_TERM_OFF, SR_LONG_TERM_LT, SR_LONG_TERM_LTA } sr_conf_LONG_TERM;
 typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;
-typedef apr_int64_t sr_conf_TIME;  /* microseconds */
-typedef apr_time_t sr_conf_MOMENT; /* 0: none */
+typedef apr_int64_t sr_conf_TIME; /* microseconds */
 typedef struct sr_conf_TIMES {
     apr_int64_t each, all; /* microseconds */
 } sr_conf_TIMES;

@@ -22,7 +22,6 @@ typedef enum sr_conf_kind_t {
     NUMBER,
     TIME,
     TIMES,
-    MOMENT,
     TIMESTAMPS,
     STAMPING,
     LONG_TERM,

@@ -76,7 +76,6 @@ static void check_secrets(apr_pool_t *pool, server_rec *main_server)
     const struct {
         const char *name, *path;
     } secrets[] = {{"SigreqSealKey", conf->seal_key},
-                   {"SigreqSealNextKey", conf->seal_next_key},
                    {"SigreqTestSealKey", conf->test_seal_key},
                    {"SigreqSealPIN", conf->seal_pin},
                    {"SigreqS3Credentials", conf->s3_credentials},

@@ -206,15 +206,6 @@ static const char *read_time(apr_pool_t *pool, const sr_conf_row_t *row, const c
     return NULL;
 }
 
-/* Parses a date, or a date and time. */
-static const char *read_moment(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
-{
-    sr_conf_MOMENT *when = slot;
-    *when = 0;
-    return !*text || sr_time_parse(when, text) ? NULL
-                                               : "must be a date and time, such as 2027-01-31 or 2027-01-31T12:00:00Z";
-}
-
 /* Parses two times, of which the second one includes the first one. */
 static const char *read_times(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
@@ -339,7 +330,6 @@ static const struct {
     [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
     [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
     [TIME] = {read_time, sizeof(sr_conf_TIME)},
-    [MOMENT] = {read_moment, sizeof(sr_conf_MOMENT)},
     [TIMES] = {read_times, sizeof(sr_conf_TIMES)},
     [TIMESTAMPS] = {read_timestamps, sizeof(sr_conf_TIMESTAMPS)},
     [STAMPING] = {read_stamping, sizeof(sr_conf_STAMPING)},

@@ -38,7 +38,7 @@ const ctl_command_t ctl_commands[] = {
       OPTION_SEALS, OPTION_COUNT},
      "Shows, installs or removes the seal of an organization. It seals the production documents of this "
      "organization. --certificate and --key install a seal, or its next one. --request creates a key, for a "
-     "--certificate that is installed later. Then run apachectl graceful."},
+     "--certificate that is installed later. --rotate replaces the seal by the next one. Then run apachectl graceful."},
     {"user", "create", ctl_user_create, 4,
      {OPTION_ORGANIZATION, OPTION_FIRSTNAME, OPTION_LASTNAME, OPTION_EMAIL, OPTION_COUNT},
      "Creates a user of an organization."},
@@ -157,9 +157,9 @@ const ctl_command_t ctl_commands[] = {
     {"seal", "create", ctl_seal_create, 1, {OPTION_OUT, OPTION_NAME, OPTION_DAYS, OPTION_TEST, OPTION_COUNT},
      "Creates a P-256 key and a self-signed certificate. Never overwrites a file."},
     {"seal", "show", ctl_seal_show, -1,
-     {OPTION_FOLDER, OPTION_CERTIFICATE, OPTION_KEY, OPTION_NEXT_CERTIFICATE, OPTION_NEXT_KEY, OPTION_COUNT},
-     "Shows the present, next and former certificates of the seal. Former certificates need --folder. Prints dates "
-     "and fingerprints. Exits with 1 if httpd could not seal."},
+     {OPTION_FOLDER, OPTION_CERTIFICATE, OPTION_KEY, OPTION_COUNT},
+     "Shows the present, next and former certificates of the seal. Next and former certificates need --folder. Prints "
+     "dates and fingerprints. Exits with 1 if httpd could not seal."},
     {"seal", "request", ctl_seal_request, 2,
      {OPTION_FOLDER, OPTION_NAME, OPTION_KEY, OPTION_MODULE, OPTION_PIN, OPTION_SIGNER, OPTION_COUNT},
      "Creates a P-256 key and a certificate request. The request is next.csr, or seal.csr if there is no seal. Send "
@@ -167,7 +167,7 @@ const ctl_command_t ctl_commands[] = {
     {"seal", "import", ctl_seal_import, 2, {OPTION_FOLDER, OPTION_CERTIFICATE, OPTION_COUNT},
      "Checks and installs the certificate for a 'seal request'. The file contains certificates in PEM, in any order. "
      "They are installed as next.crt, or as seal.crt if there is no seal. If something is wrong, all errors are "
-     "named and nothing is installed. Then run apachectl graceful."},
+     "named and nothing is installed. Then run 'sigreqctl seal rotate', or apachectl graceful if it is seal.crt."},
     {"seal", "rotate", ctl_seal_rotate, 1, {OPTION_FOLDER, OPTION_COUNT},
      "Replaces seal.crt and seal.key by next.crt and next.key. Moves the old certificate to the directory former, "
      "and deletes the old key. May be repeated after an interruption. Then run apachectl graceful."},

@@ -116,14 +116,16 @@ const char *ctl_seal_key(const ctl_t *ctl, const char *folder, const char *which
 }
 
 /* Describes the next certificate: JSON null if there is none. New reference. */
-static sr_error_t *describe_next(ctl_t *ctl, json_t **next, const char *certificate, const char *key)
+static sr_error_t *describe_next(ctl_t *ctl, json_t **next, const char *folder)
 {
+    const char *certificate = apr_pstrcat(ctl->pool, folder, "/next.crt", NULL);
+    const char *key = ctl_seal_key(ctl, folder, "next");
     const sr_cms_certificate_t *about;
     const sr_cms_identity_t *unused;
     sr_error_t *fault = NULL;
-    const bool token = key && sr_text_is_token(key);
+    const bool token = sr_text_is_token(key);
     *next = json_null();
-    if (!certificate || !key || access(certificate, F_OK) != 0) return NULL;
+    if (access(certificate, F_OK) != 0) return NULL;
     SR_TRY(sr_cms_certificate_read(&about, certificate, ctl->pool));
     if (!token) fault = sr_cms_identity_load_when(&unused, certificate, key, SR_CMS_NOW_OR_LATER, ctl->pool);
     *next = ctl_seal_describe(about, certificate, key);
@@ -135,11 +137,11 @@ static sr_error_t *describe_next(ctl_t *ctl, json_t **next, const char *certific
 static sr_error_t *describe_former(ctl_t *ctl, json_t *former, const char *folder)
 {
     const sr_cms_certificate_t *about;
-    DIR *listing = folder ? opendir(folder) : NULL;
+    DIR *listing = opendir(apr_pstrcat(ctl->pool, folder, "/former", NULL));
     if (!listing) return NULL;
     sr_error_t *error = NULL;
     for (const struct dirent *entry; !error && (entry = readdir(listing));) {
-        const char *path = apr_pstrcat(ctl->pool, folder, "/", entry->d_name, NULL);
+        const char *path = apr_pstrcat(ctl->pool, folder, "/former/", entry->d_name, NULL);
         if (!strstr(entry->d_name, ".crt")) continue;
         error = sr_cms_certificate_read(&about, path, ctl->pool);
         if (!error) json_array_append_new(former, ctl_seal_describe(about, path, NULL));
@@ -148,23 +150,22 @@ static sr_error_t *describe_former(ctl_t *ctl, json_t *former, const char *folde
     return error;
 }
 
-/* Prints a seal with its next and its former certificates. Each file may be missing except the first one. */
-static sr_error_t *show(ctl_t *ctl, const char *certificate, const char *key, const char *next, const char *next_key,
-                        const char *former)
+/* Prints a seal, and the next and former certificates in its folder, or NULL. */
+static sr_error_t *show(ctl_t *ctl, const char *certificate, const char *key, const char *folder)
 {
     const sr_cms_certificate_t *about;
     const sr_cms_identity_t *identity;
-    json_t *answer, *other, *list = sr_json_own(json_array(), ctl->pool);
+    json_t *answer, *next = json_null(), *list = sr_json_own(json_array(), ctl->pool);
 
     if (key && !sr_text_is_token(key)) SR_TRY(sr_cms_identity_load(&identity, certificate, key, ctl->pool));
     SR_TRY(sr_cms_certificate_read(&about, certificate, ctl->pool));
-    SR_TRY(describe_former(ctl, list, former));
-    SR_TRY(describe_next(ctl, &other, next, next_key));
+    if (folder) SR_TRY(describe_former(ctl, list, folder));
+    if (folder) SR_TRY(describe_next(ctl, &next, folder));
     answer = ctl_seal_describe(about, certificate, key);
-    json_object_set_new(answer, "next", other);
+    json_object_set_new(answer, "next", next);
     json_object_set(answer, "former", list);
     json_t *rows = sr_json_own(json_array(), ctl->pool);
-    if (json_is_object(other)) json_array_append(rows, other);
+    if (json_is_object(next)) json_array_append(rows, next);
     ctl_print(ctl, answer, columns);
     if (ctl->given[OPTION_JSON]) return NULL;
     ctl_print_part(ctl, "next certificate", rows, next_columns);
@@ -174,18 +175,14 @@ static sr_error_t *show(ctl_t *ctl, const char *certificate, const char *key, co
 
 sr_error_t *ctl_seal_show(ctl_t *ctl)
 {
-    static const ctl_option_id_t wanted[] = {OPTION_CERTIFICATE, OPTION_KEY, OPTION_NEXT_CERTIFICATE, OPTION_NEXT_KEY,
-                                             OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {OPTION_CERTIFICATE, OPTION_KEY, OPTION_COUNT};
     const char *folder = ctl->values[OPTION_FOLDER];
 
     if (ctl->given[OPTION_FOLDER])
-        return show(ctl, apr_pstrcat(ctl->pool, folder, "/seal.crt", NULL), ctl_seal_key(ctl, folder, "seal"),
-                    apr_pstrcat(ctl->pool, folder, "/next.crt", NULL), ctl_seal_key(ctl, folder, "next"),
-                    apr_pstrcat(ctl->pool, folder, "/former", NULL));
+        return show(ctl, apr_pstrcat(ctl->pool, folder, "/seal.crt", NULL), ctl_seal_key(ctl, folder, "seal"), folder);
     SR_TRY(ctl_read_config(ctl, wanted, 1, false));
     if (ctl->given[OPTION_CERTIFICATE])
-        return show(ctl, ctl->values[OPTION_CERTIFICATE], ctl->values[OPTION_KEY], ctl->values[OPTION_NEXT_CERTIFICATE],
-                    ctl->values[OPTION_NEXT_KEY], NULL);
+        return show(ctl, ctl->values[OPTION_CERTIFICATE], ctl->values[OPTION_KEY], NULL);
     return sr_error(ctl->pool, SR_EBADREQUEST,
                     "no certificate is named: give a folder, --certificate and --key, or --config with "
                     "SigreqSealCertificate");

@@ -82,13 +82,11 @@ void sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server);
 /* post_config: starts the signer process, which reads the keys with the rights of the user who started httpd. A seal
  * that cannot be used is logged: its documents are not sealed. */
 void sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
-/* monitor, which the parent runs every few seconds: warns once a day of a certificate that expires soon, and logs when
- * the next one takes over. */
+/* monitor, which the parent runs every few seconds: warns once a day of a certificate that expires soon. */
 int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server);
-/* child_init: sets the array of what seals documents, by environment, and after them the next one of production (or
- * NULL). A member is replaced if the signer process has another certificate later. *own has the own seals of
- * organisations (sr_cms_own_t), or is NULL. Returns false if there is a next certificate that cannot be used. */
-bool sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_header_t **own, apr_pool_t *pchild);
+/* child_init: sets the array of what seals documents, by environment. A member is replaced if the signer process has
+ * another certificate later. *own has the own seals of organisations (sr_cms_own_t), or is NULL. */
+void sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_header_t **own, apr_pool_t *pchild);
 /* Returns the certificates (const sr_cms_certificate_t *) that the seal of production had before, as the parent has
  * read them. */
 const apr_array_header_t *sr_run_seal_former(void);
@@ -111,7 +109,7 @@ const apr_array_header_t *sr_run_own_child_init(sr_signd_t *signd);
 /* post_config: starts the signer process (signer/protocol.h) with `setup`, a JSON object in `pconf`, and waits for its
  * answer. The parent starts it again when it dies. Returns the fault, and then there is no process; or NULL. */
 const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_rec *main_server, json_t *setup);
-/* check_config: checks the pair of one seal, or the next one, by a process that ends after its answer, and tries no
+/* check_config: checks the pair of one seal by a process that ends after its answer, and tries no
  * PIN. `setup` is as above. Returns the fault, or NULL. */
 const char *sr_run_signd_check(int seal, apr_pool_t *ptemp, server_rec *main_server, json_t *setup);
 /* Adds to a setup what is needed for keys in tokens (SigreqPKCS11Module, SigreqSealPIN), if there are any. */

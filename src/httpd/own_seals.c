@@ -34,10 +34,6 @@ static void say_fault(const sr_cms_own_t *one, server_rec *main_server)
                      "SR0440: the own seal of organization %s cannot be used: %s. Its production documents are not "
                      "sealed",
                      one->organization, one->fault);
-    if (one->next_fault)
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
-                     "SR0441: the next certificate of the own seal of organization %s cannot be used: %s",
-                     one->organization, one->next_fault);
 }
 
 static void say_strangers(const apr_array_header_t *strangers, server_rec *main_server)
@@ -60,12 +56,10 @@ static const char *chain_fault_of(const char *pem, server_rec *main_server, apr_
     return fault ? apr_psprintf(pool, "its chain does not end at SigreqSealAuthorities: %s", fault) : NULL;
 }
 
-static void judge_chains(sr_cms_own_t *one, server_rec *main_server, apr_pool_t *pool)
+static void judge_chain(sr_cms_own_t *one, server_rec *main_server, apr_pool_t *pool)
 {
-    if (one->present && !one->fault)
-        one->fault = chain_fault_of(sr_cms_identity_pem(one->present, pool), main_server, pool);
-    if (one->next && !one->next_fault)
-        one->next_fault = chain_fault_of(sr_cms_identity_pem(one->next, pool), main_server, pool);
+    if (one->identity && !one->fault)
+        one->fault = chain_fault_of(sr_cms_identity_pem(one->identity, pool), main_server, pool);
 }
 
 typedef struct check_t {
@@ -82,11 +76,8 @@ static const char *check_keys(const void *data, apr_pool_t *pool)
         sr_cms_own_t one;
         sr_cms_own_load(&one, folder_of(check->main_server), APR_ARRAY_IDX(check->organizations, i, const char *),
                         pool);
-        judge_chains(&one, check->main_server, pool);
-        json_t *said = json_array();
-        json_array_append_new(said, sr_json_string_or_null(one.fault));
-        json_array_append_new(said, sr_json_string_or_null(one.next_fault));
-        json_array_append_new(faults, said);
+        judge_chain(&one, check->main_server, pool);
+        json_array_append_new(faults, sr_json_string_or_null(one.fault));
     }
     return sr_json_text(faults, pool);
 }
@@ -101,8 +92,7 @@ static void check_all(const apr_array_header_t *organizations, server_rec *main_
     for (int i = 0; i < organizations->nelts; i++) {
         const json_t *said = json_array_get(faults, (size_t)i);
         const sr_cms_own_t one = {.organization = APR_ARRAY_IDX(organizations, i, const char *),
-                                  .fault = said ? json_string_value(json_array_get(said, 0)) : "it cannot be checked",
-                                  .next_fault = json_string_value(json_array_get(said, 1))};
+                                  .fault = said ? json_string_value(said) : "it cannot be checked"};
         say_fault(&one, main_server);
     }
 }
@@ -124,24 +114,18 @@ void sr_run_own_check(apr_pool_t *ptemp, server_rec *main_server)
 
 /* ----------------------------------------------------------------------------------------------- the start */
 
-static const sr_cms_identity_t *identity_of(const json_t *object, const char *member, const char **fault,
-                                            server_rec *main_server, apr_pool_t *pool)
-{
-    const sr_cms_identity_t *made = NULL;
-    const char *pem = sr_json_string(object, member);
-    if (!pem) return NULL;
-    sr_error_t *error = sr_cms_identity_without_key(&made, pem, folder_of(main_server), sr_signd_sign, &baton, pool);
-    *fault = error ? error->message : chain_fault_of(pem, main_server, pool);
-    return *fault ? NULL : made;
-}
-
 static void read_one(sr_cms_own_t *one, const json_t *said, server_rec *main_server, apr_pool_t *pconf)
 {
+    const sr_cms_identity_t *made;
+    const char *pem = sr_json_string(said, SR_SIGND_PEM);
     *one = (sr_cms_own_t){.organization = sr_json_string(said, "organization"),
-                          .fault = sr_json_string(said, SR_SIGND_FAULT),
-                          .next_fault = sr_json_string(said, SR_SIGND_NEXT_FAULT)};
-    one->present = identity_of(said, SR_SIGND_PEM, &one->fault, main_server, pconf);
-    one->next = identity_of(said, SR_SIGND_OWN_NEXT_PEM, &one->next_fault, main_server, pconf);
+                          .fault = sr_json_string(said, SR_SIGND_FAULT)};
+    if (pem) {
+        sr_error_t *error =
+            sr_cms_identity_without_key(&made, pem, folder_of(main_server), sr_signd_sign, &baton, pconf);
+        one->fault = error ? error->message : chain_fault_of(pem, main_server, pconf);
+        if (!one->fault) one->identity = made;
+    }
     say_fault(one, main_server);
 }
 
@@ -167,20 +151,12 @@ void sr_run_own_forget(void)
 
 /* ------------------------------------------------------------------------------------------------ watching */
 
-/* Returns the certificate that an own seal has last. */
-static const sr_cms_certificate_t *own_last(const sr_cms_own_t *one, apr_time_t now)
-{
-    const sr_cms_certificate_t *present = sr_cms_identity_certificate(one->present);
-    const sr_cms_certificate_t *next = one->next ? sr_cms_identity_certificate(one->next) : NULL;
-    return sr_cms_last(present, next, 0, now);
-}
-
 void sr_run_own_warn(server_rec *main_server, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_now();
     for (int i = 0; own && i < own->nelts; i++) {
         const sr_cms_own_t *one = &APR_ARRAY_IDX(own, i, sr_cms_own_t);
-        const sr_cms_certificate_t *about = one->present ? own_last(one, now) : NULL;
+        const sr_cms_certificate_t *about = one->identity ? sr_cms_identity_certificate(one->identity) : NULL;
         if (!about || about->until - now > WARN_BEFORE) continue;
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
                      "SR0445: the certificate \"%s\" of the own seal of organization %s %s at %s: its production "
@@ -197,7 +173,7 @@ void sr_run_own_measure(void)
     apr_time_t first = 0;
     for (int i = 0; own && i < own->nelts; i++) {
         const sr_cms_own_t *one = &APR_ARRAY_IDX(own, i, sr_cms_own_t);
-        const sr_cms_certificate_t *about = one->present ? own_last(one, now) : NULL;
+        const sr_cms_certificate_t *about = one->identity ? sr_cms_identity_certificate(one->identity) : NULL;
         unusable += !about || about->until < now;
         if (about && (!first || about->until < first)) first = about->until;
     }
@@ -216,9 +192,8 @@ static void change(void *unused, int number, const sr_cms_identity_t *identity)
     pthread_mutex_lock(&mutex);
     for (int i = 0; i < own->nelts; i++) {
         sr_cms_own_t *one = &APR_ARRAY_IDX(own, i, sr_cms_own_t);
-        if (one->present != identity && one->next != identity) continue;
-        sr_signd_replace(&one->present, &baton, SR_SIGND_OWN, one->organization);
-        sr_signd_replace(&one->next, &baton, SR_SIGND_OWN_NEXT, one->organization);
+        if (one->identity != identity) continue;
+        sr_signd_replace(&one->identity, &baton, SR_SIGND_OWN, one->organization);
     }
     pthread_mutex_unlock(&mutex);
 }

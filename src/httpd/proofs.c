@@ -40,7 +40,7 @@ static struct {
     pthread_cond_t changed;
     apr_time_t next;        /* when something is due */
     struct timespec folder; /* the time of the folder after the last pass: a change means that a chain was asked for */
-    said_t said[5];         /* of each seal, of the folder, of the others, and of the next seal */
+    said_t said[4];         /* of each seal, of the folder, and of the others */
     said_t *own_said;       /* of each own seal */
     said_t *own_revoked;    /* the same: its revocation */
 } child = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -180,36 +180,13 @@ static sr_error_t *collect_test(apr_pool_t *pool)
     return NULL;
 }
 
-/* What the proofs of a seal with two certificates say. */
-typedef struct collected_t {
-    const sr_proofs_t *present, *next; /* next: NULL if there is none */
-    bool follows;                      /* the next one seals now */
-} collected_t;
-
-/* Collects for both certificates: the proofs of the next one are there before its takeover, and those of the present
- * one are still needed after it, to archive what it has sealed. `next` may be NULL. */
-static sr_error_t *collect_both(collected_t *collected, const sr_cms_identity_t *present, const sr_cms_identity_t *next,
-                                apr_time_t wanted, apr_pool_t *pool)
-{
-    const apr_time_t now = sr_time_now();
-    *collected = (collected_t){0};
-    SR_TRY(collect(&collected->present, present, pool));
-    if (!next) return NULL;
-    SR_TRY(collect(&collected->next, next, pool));
-    collected->follows = sr_cms_identity_at(present, next, wanted, now) == next
-                         && (!collected->next->revoked || now > sr_cms_identity_certificate(present)->until);
-    return NULL;
-}
-
 static sr_error_t *collect_production(apr_pool_t *pool)
 {
-    collected_t both;
-    if (!seal_of(SR_PRODUCTION)) return NULL;
-    SR_TRY(collect_both(&both, seal_of(SR_PRODUCTION), seal_of(SR_SIGND_NEXT), child.conf->seal_next_from, pool));
-    note(SR_PRODUCTION, both.follows ? both.next : both.present, pool);
-    if (both.next && !both.follows)
-        say(&child.said[4], "proofs of the next certificate of the seal",
-            both.next->revoked ? both.next->revoked : both.next->missing, pool);
+    const sr_proofs_t *proofs;
+    const sr_cms_identity_t *seal = seal_of(SR_PRODUCTION);
+    if (!seal) return NULL;
+    SR_TRY(collect(&proofs, seal, pool));
+    note(SR_PRODUCTION, proofs, pool);
     return NULL;
 }
 
@@ -235,12 +212,12 @@ static bool note_own(int i, const sr_cms_own_t *own, const sr_proofs_t *proofs, 
 
 static sr_error_t *collect_one(bool *revoked, int i, const sr_cms_own_t *own, apr_pool_t *pool)
 {
-    const sr_cms_identity_t *present = __atomic_load_n(&own->present, __ATOMIC_ACQUIRE);
-    collected_t both;
+    const sr_cms_identity_t *seal = __atomic_load_n(&own->identity, __ATOMIC_ACQUIRE);
+    const sr_proofs_t *proofs;
     *revoked = false;
-    if (!present) return NULL;
-    SR_TRY(collect_both(&both, present, __atomic_load_n(&own->next, __ATOMIC_ACQUIRE), 0, pool));
-    *revoked = note_own(i, own, both.follows ? both.next : both.present, pool);
+    if (!seal) return NULL;
+    SR_TRY(collect(&proofs, seal, pool));
+    *revoked = note_own(i, own, proofs, pool);
     return NULL;
 }
 

@@ -24,10 +24,9 @@ APLOG_USE_MODULE(sigreq);
 #define CONNECTIONS 8                /* of one child to the signer process, at most */
 #define TIMEOUT apr_time_from_sec(5) /* for a signature, the start of another signer process included */
 
-/* By environment, and the next one of production (or NULL); of the current configuration. */
-static const sr_cms_identity_t *seals[SR_SIGND_NEXT + 1];
+/* By environment, of the current configuration. */
+static const sr_cms_identity_t *seals[SR_SIGND_SEALS];
 static apr_array_header_t *former;             /* const sr_cms_certificate_t *: of production; for verification */
-static bool next_unusable;                     /* there is a next certificate, which cannot be used */
 static sr_signd_seal_t batons[SR_SIGND_SEALS]; /* who signs with them; of the current child */
 
 typedef struct pair_t {
@@ -44,36 +43,21 @@ static pair_t pair_of(server_rec *main_server, sr_environment_t environment)
     return (pair_t){"SigreqSealCertificate and SigreqSealKey", conf->seal_certificate, conf->seal_key};
 }
 
-/* The files of the next certificate of production, whether they exist or not. */
-static pair_t next_pair(server_rec *main_server)
-{
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
-    return (pair_t){"SigreqSealNextCertificate and SigreqSealNextKey", conf->seal_next_certificate,
-                    conf->seal_next_key};
-}
-
 /* ------------------------------------------------------------------------------------------------ the check */
-
-typedef struct trial_t {
-    const pair_t *pair;
-    sr_cms_when_t when;
-} trial_t;
 
 static const char *load_pair(const void *data, apr_pool_t *pool)
 {
-    const trial_t *trial = data;
+    const pair_t *pair = data;
     const sr_cms_identity_t *unused;
-    sr_error_t *error =
-        sr_cms_identity_load_when(&unused, trial->pair->certificate, trial->pair->key, trial->when, pool);
+    sr_error_t *error = sr_cms_identity_load(&unused, pair->certificate, pair->key, pool);
     return error ? error->message : "";
 }
 
 /* Loads a pair in a forked process, so that the parent never has the key in its memory: children would inherit it.
  * Returns the fault, or NULL. */
-static const char *try_pair(const pair_t *pair, sr_cms_when_t when, apr_pool_t *pool)
+static const char *try_pair(const pair_t *pair, apr_pool_t *pool)
 {
-    const trial_t trial = {pair, when};
-    const char *fault = sr_run_forked(load_pair, &trial, pool);
+    const char *fault = sr_run_forked(load_pair, pair, pool);
     if (!fault) return "they cannot be checked";
     return *fault ? fault : NULL;
 }
@@ -81,33 +65,10 @@ static const char *try_pair(const pair_t *pair, sr_cms_when_t when, apr_pool_t *
 static json_t *setup_of(server_rec *main_server, apr_pool_t *pool);
 
 /* The same, also if the key is in a token. `seal` is the number of the pair in the setup. */
-static const char *check_pair(const pair_t *pair, int seal, sr_cms_when_t when, server_rec *main_server,
-                              apr_pool_t *pool)
+static const char *check_pair(const pair_t *pair, int seal, server_rec *main_server, apr_pool_t *pool)
 {
-    if (!sr_text_is_token(pair->key)) return try_pair(pair, when, pool);
-    json_t *setup = setup_of(main_server, pool);
-    json_object_set_new(setup, "next", json_boolean(when == SR_CMS_NOW_OR_BEFORE));
-    return sr_run_signd_check(seal, pool, main_server, setup);
-}
-
-static void warn_of_next(server_rec *main_server, const char *fault)
-{
-    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
-                 "SR0406: the next certificate of the seal cannot be used: %s: %s. The current one continues to seal",
-                 next_pair(main_server).name, fault);
-}
-
-/* Checks the next certificate, if its file exists. A fault is only a warning. Returns true if it could seal now. Then
- * the present one may have expired. */
-static bool check_next(server_rec *main_server, apr_pool_t *pool)
-{
-    const pair_t pair = next_pair(main_server);
-    const sr_cms_certificate_t *about;
-    if (!*pair.certificate || !*pair.key || access(pair.certificate, F_OK) != 0) return false;
-    const char *fault = check_pair(&pair, SR_SIGND_NEXT, SR_CMS_NOW_OR_LATER, main_server, pool);
-    /* a start warns when it loads it */
-    if (fault && ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) warn_of_next(main_server, fault);
-    return !fault && !sr_cms_certificate_read(&about, pair.certificate, pool) && about->from <= sr_time_now();
+    if (!sr_text_is_token(pair->key)) return try_pair(pair, pool);
+    return sr_run_signd_check(seal, pool, main_server, setup_of(main_server, pool));
 }
 
 /* Returns what is missing of a pair, or NULL. Without a key for tests the signer process makes one. */
@@ -122,9 +83,9 @@ int sr_run_seal_require(apr_pool_t *ptemp, server_rec *main_server)
 {
     if (!sr_conf_is_used()) return OK;
     int result = OK;
-    const pair_t pairs[] = {pair_of(main_server, SR_TEST), pair_of(main_server, SR_PRODUCTION), next_pair(main_server)};
-    for (int i = 0; i <= SR_SIGND_NEXT; i++) {
-        const char *missing = missing_of(&pairs[i], i == SR_PRODUCTION, ptemp);
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
+        const pair_t pair = pair_of(main_server, (sr_environment_t)i);
+        const char *missing = missing_of(&pair, i == SR_PRODUCTION, ptemp);
         if (!missing) continue;
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0400: %s", missing);
         result = HTTP_INTERNAL_SERVER_ERROR;
@@ -146,41 +107,24 @@ void sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     if (!sr_conf_is_used()) return;
     sr_run_own_check(ptemp, main_server);
-    const sr_cms_when_t when = check_next(main_server, ptemp) ? SR_CMS_NOW_OR_BEFORE : SR_CMS_NOW;
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
         const pair_t pair = pair_of(main_server, (sr_environment_t)i);
         if (!*pair.certificate) continue;
-        const char *fault = check_pair(&pair, i, i == SR_PRODUCTION ? when : SR_CMS_NOW, main_server, ptemp);
+        const char *fault = check_pair(&pair, i, main_server, ptemp);
         if (fault) say_unusable(main_server, i, fault, false);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------ the start */
 
-static apr_time_t warned;                   /* when the certificates were looked at for a warning */
-static const sr_cms_identity_t *production; /* which one of production's has sealed when that was last looked at */
-
-static apr_time_t wanted(server_rec *main_server)
-{
-    return sr_conf_of_process(main_server)->seal_next_from;
-}
-
-/* Returns the certificate that a seal has last. NULL: the seal cannot be used. */
-static const sr_cms_certificate_t *seal_last(server_rec *main_server, int environment)
-{
-    if (!seals[environment]) return NULL;
-    const sr_cms_certificate_t *present = sr_cms_identity_certificate(seals[environment]);
-    if (environment != SR_PRODUCTION || !seals[SR_SIGND_NEXT]) return present;
-    const sr_cms_certificate_t *next = sr_cms_identity_certificate(seals[SR_SIGND_NEXT]);
-    return sr_cms_last(present, next, wanted(main_server), warned);
-}
+static apr_time_t warned; /* when the certificates were looked at for a warning */
 
 static void warn_of_ends(server_rec *main_server, apr_pool_t *pool)
 {
     warned = sr_time_now();
     sr_run_own_warn(main_server, pool);
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
-        const sr_cms_certificate_t *about = seal_last(main_server, i);
+        const sr_cms_certificate_t *about = seals[i] ? sr_cms_identity_certificate(seals[i]) : NULL;
         if (!about || about->until - warned > WARN_BEFORE) continue;
         const bool over = about->until < warned;
         ap_log_error(APLOG_MARK, over ? APLOG_CRIT : APLOG_WARNING, 0, main_server,
@@ -190,35 +134,11 @@ static void warn_of_ends(server_rec *main_server, apr_pool_t *pool)
     }
 }
 
-/* Looks which certificate of production seals now, for the metric and the log. Children decide for each signature. */
-static void look_at_next(server_rec *main_server, apr_pool_t *pool)
-{
-    const apr_time_t now = sr_time_now();
-    const sr_cms_identity_t *present = seals[SR_PRODUCTION], *next = seals[SR_SIGND_NEXT];
-    const sr_cms_identity_t *used = present ? sr_cms_identity_at(present, next, wanted(main_server), now) : NULL;
-    const sr_cms_certificate_t *about = next ? sr_cms_identity_certificate(next) : NULL;
-    if (!present || used == production) return;
-    if (used == next)
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, main_server,
-                     "SR0407: the next certificate of the seal, \"%s\" %s, seals from now on: run 'sigreqctl seal "
-                     "rotate'",
-                     about->name, about->sha256);
-    else if (next && now <= about->until)
-        ap_log_error(
-            APLOG_MARK, APLOG_NOTICE, 0, main_server,
-            "SR0407: the next certificate of the seal, \"%s\" %s, seals from %s", about->name, about->sha256,
-            sr_time_format(sr_cms_takeover(sr_cms_identity_certificate(present), about, wanted(main_server)), pool));
-    sr_metrics_set(SR_METRIC_SEAL_EXPIRES, SR_PRODUCTION, 0, (apr_uint64_t)sr_cms_identity_certificate(used)->until);
-    sr_metrics_set(SR_METRIC_SEAL_NEXT_EXPIRES, 0, 0, next && used != next ? (apr_uint64_t)about->until : 0);
-    production = used;
-}
-
 /* The parent has the certificates of this configuration since its start, so a later warning is about the same ones. */
 int sr_run_seal_monitor(apr_pool_t *pool, server_rec *main_server)
 {
     if (!sr_conf_is_used()) return DECLINED;
     sr_run_signd_monitor();
-    look_at_next(main_server, pool);
     sr_run_own_measure();
     if (sr_time_now() - warned >= WARN_EACH) warn_of_ends(main_server, pool);
     return DECLINED;
@@ -233,26 +153,9 @@ static json_t *setup_of(server_rec *main_server, apr_pool_t *pool)
                                         ? json_pack("{s:s,s:s}", "certificate", pair.certificate, "key", pair.key)
                                         : json_object());
     }
-    const pair_t next = next_pair(main_server);
-    if (*next.certificate && *next.key)
-        json_array_append_new(list, json_pack("{s:s,s:s}", "certificate", next.certificate, "key", next.key));
     json_object_set_new(setup, "seals", list);
     sr_run_signd_token(setup, main_server);
     return setup;
-}
-
-/* Reads what the signer process says of the next certificate. A fault is only a warning. */
-static void read_next(const json_t *answer, server_rec *main_server, apr_pool_t *pconf)
-{
-    const char *pem = json_string_value(json_array_get(json_object_get(answer, SR_SIGND_PEM), SR_SIGND_NEXT));
-    const char *fault = sr_json_string(answer, SR_SIGND_NEXT_FAULT);
-    sr_error_t *error =
-        pem ? sr_cms_identity_without_key(&seals[SR_SIGND_NEXT], pem, next_pair(main_server).certificate, sr_signd_sign,
-                                          &batons[SR_PRODUCTION], pconf)
-            : NULL;
-    if (error) fault = error->message;
-    next_unusable = fault != NULL;
-    if (fault) warn_of_next(main_server, fault);
 }
 
 static void warn_of_former(const char *fault, server_rec *main_server)
@@ -312,8 +215,6 @@ static void read_answer(const json_t *answer, server_rec *main_server, apr_pool_
                        seals[i] ? (apr_uint64_t)sr_cms_identity_certificate(seals[i])->until : 0);
         sr_metrics_set(SR_METRIC_SEAL_UNUSABLE, i, 0, !seals[i]);
     }
-    read_next(answer, main_server, pconf);
-    look_at_next(main_server, pconf);
     sr_run_own_read(answer, main_server, pconf);
     sr_run_own_measure();
     warn_of_ends(main_server, pconf);
@@ -323,7 +224,6 @@ void sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
 {
     const json_t *answer;
     memset(seals, 0, sizeof seals);
-    production = NULL;
     sr_run_own_forget();
     former = NULL;
     if (!sr_conf_is_used()) return;
@@ -352,11 +252,10 @@ static void change(void *seals_of_child, int number, const sr_cms_identity_t *id
     const sr_cms_identity_t **used = seals_of_child;
     pthread_mutex_lock(&mutex);
     sr_signd_replace(&used[number], &batons[number], number, NULL);
-    if (number == SR_PRODUCTION) sr_signd_replace(&used[SR_SIGND_NEXT], &batons[SR_PRODUCTION], SR_SIGND_NEXT, NULL);
     pthread_mutex_unlock(&mutex);
 }
 
-bool sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_header_t **own, apr_pool_t *pchild)
+void sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_header_t **own, apr_pool_t *pchild)
 {
     int threads = 0;
     const int door = sr_run_signd_child_init();
@@ -367,9 +266,7 @@ bool sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_head
         batons[i] = (sr_signd_seal_t){signd, i, change, (void *)used};
         used[i] = seals[i];
     }
-    used[SR_SIGND_NEXT] = seals[SR_SIGND_NEXT];
     *own = sr_run_own_child_init(signd);
-    return !next_unusable;
 }
 
 const apr_array_header_t *sr_run_seal_former(void)

@@ -43,9 +43,9 @@ typedef struct signd_t {
     int tries;           /* a file in memory, in which the process records that it has tried a PIN */
     apr_proc_t process;
     apr_time_t started;
-    char death[128];              /* the end of the last process, for the log */
-    apr_interval_time_t pause;    /* after `started`, when the attempt failed; 0: there is a process */
-    bool unusable[SR_SIGND_NEXT]; /* by environment: the seal could not be used before the process died */
+    char death[128];               /* the end of the last process, for the log */
+    apr_interval_time_t pause;     /* after `started`, when the attempt failed; 0: there is a process */
+    bool unusable[SR_SIGND_SEALS]; /* by environment: the seal could not be used before the process died */
 } signd_t;
 static signd_t *present;
 
@@ -261,9 +261,7 @@ static signd_t *make(apr_pool_t *pool, server_rec *main_server, json_t *setup)
 void sr_run_signd_token(json_t *setup, server_rec *main_server)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
-    if (!sr_text_is_token(conf->seal_key) && !sr_text_is_token(conf->test_seal_key)
-        && !sr_text_is_token(conf->seal_next_key))
-        return;
+    if (!sr_text_is_token(conf->seal_key) && !sr_text_is_token(conf->test_seal_key)) return;
     if (*conf->pkcs11_module) json_object_set_new(setup, "module", json_string(conf->pkcs11_module));
     if (*conf->seal_pin) json_object_set_new(setup, "pin", json_string(conf->seal_pin));
 }
@@ -284,8 +282,7 @@ const char *sr_run_signd_check(int seal, apr_pool_t *ptemp, server_rec *main_ser
     if (failed) return apr_psprintf(ptemp, "%s cannot be started: %s", signd->program, strerror(failed));
     if (!answer)
         return apr_psprintf(ptemp, "%s does not answer, or has ended: its module may have crashed", signd->program);
-    fault = sr_json_string(answer, SR_SIGND_FAULT);
-    return fault ? fault : sr_json_string(answer, SR_SIGND_NEXT_FAULT);
+    return sr_json_string(answer, SR_SIGND_FAULT);
 }
 
 /* The seals without a certificate. A process that is started again need not have them either. */

@@ -65,13 +65,12 @@ void sr_location_child_init(apr_pool_t *pchild, server_rec *main_server)
     child = (sr_child_t){.helpers = sr_run_helper_child_init(pchild, main_server, conf),
                          .timestamps = sr_run_timestamps_child_init(pchild, main_server, conf),
                          .long_term = conf->long_term != SR_LONG_TERM_OFF,
-                         .next_from = conf->seal_next_from,
                          .folders = sr_folders_create(pchild),
                          .access = sr_access_cache_create(pchild),
                          .standing = sr_standing_create(pchild),
                          .keys = sr_key_cache_create(pchild),
                          .trust = sr_run_trust()};
-    child.next_unusable = !sr_run_seal_child_init(child.seal, &child.own, pchild);
+    sr_run_seal_child_init(child.seal, &child.own, pchild);
     child.former = sr_run_seal_former();
     child.proofs = sr_run_proofs_child_init(pchild, main_server, conf, child.seal, child.own);
     sr_http_readers_child_init();

@@ -346,22 +346,17 @@ void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_poo
 /* ---------------------------------------------------------------------------------------------- choose.c */
 /* The seal of production, for people who look after the service. */
 typedef struct sr_seal_state_t {
-    /* "ok"; "expiring": in less than 30 days, and nothing replaces it; "expired", "revoked" or "unusable": nothing is
-     * sealed */
+    /* "ok"; "expiring": in less than 30 days; "expired", "revoked" or "unusable": nothing is sealed */
     const char *state;
     apr_time_t expires;      /* the end of its certificate; 0: unusable */
     bool watched;            /* proofs are collected */
     apr_time_t proven_until; /* when the first proof of its chain ends; 0: they are not complete */
-    /* The next certificate: "waiting"; "sealing": it has taken over; "unusable", "expired", "revoked". NULL: none */
-    const char *next;
-    apr_time_t next_from, next_expires; /* when it takes over, and its end; 0: unusable */
 } sr_seal_state_t;
 void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, apr_pool_t *pool);
 /* The own seals of organisations (SigreqOrganizationSeals), in numbers. */
 typedef struct sr_own_seals_t {
     bool configured;
     int count, ok, expiring, revoked, unusable; /* `count` is the sum of the others */
-    int next_unusable;                          /* those whose next certificate cannot be used */
 } sr_own_seals_t;
 void sr_service_own_seals(const sr_service_t *service, sr_own_seals_t *counted, apr_pool_t *pool);
 

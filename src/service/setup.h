@@ -28,17 +28,14 @@ typedef struct sr_folders_t sr_folders_t;
 /* The objects that a child of httpd makes once, for all its requests. */
 typedef struct sr_child_t {
     sr_pdf_pool_t *helpers;
-    sr_folders_t *folders;     /* or NULL: results are not stored */
-    sr_access_cache_t *access; /* or NULL */
-    sr_standing_t *standing;   /* or NULL */
-    sr_key_cache_t *keys;      /* or NULL */
-    sr_proof_cache_t *proofs;  /* or NULL: revocation is not watched */
-    /* by sr_environment_t, and the next one of production (sr_sealing_identity); NULL: it cannot be used */
-    const sr_cms_identity_t *seal[3];
-    const apr_array_header_t *own;    /* own seals of organisations (sr_cms_own_t); or NULL */
+    sr_folders_t *folders;                            /* or NULL: results are not stored */
+    sr_access_cache_t *access;                        /* or NULL */
+    sr_standing_t *standing;                          /* or NULL */
+    sr_key_cache_t *keys;                             /* or NULL */
+    sr_proof_cache_t *proofs;                         /* or NULL: revocation is not watched */
+    const sr_cms_identity_t *seal[SR_PRODUCTION + 1]; /* by sr_environment_t; NULL: it cannot be used */
+    const apr_array_header_t *own;                    /* own seals of organisations (sr_cms_own_t); or NULL */
     const apr_array_header_t *former; /* const sr_cms_certificate_t *: those that production had before */
-    apr_time_t next_from;             /* when the administrator wants the next one to seal; 0: as soon as possible */
-    bool next_unusable;               /* there is a next certificate, which cannot be used */
     bool long_term;                   /* signatures get proofs, if there are timestamps and proofs */
     sr_timestamps_t *timestamps;      /* or NULL: signatures get no timestamps */
     const sr_cms_anchors_t *trust;    /* whom signatures of verified documents must lead to; or NULL */

@@ -12,11 +12,10 @@
  *   response   "SQS1"  status     0     length of attributes (2)  of the rest (2)  0 (6)  attributes  the rest
  *
  * SIGN makes the signed attributes of the digest, and signs them: the rest of the response is the signature. So a child
- * cannot have anything signed but the digest of a document. The seal of production may have two certificates, the
- * present and the next one: the process signs for both, and the child decides by the time of the signature.
- * CERTIFICATES returns the certificates of a seal, or of the next one, as PEM text. It is empty if there is none. Own
- * seals of organisations share one number: SIGN finds the key by the certificate alone, and CERTIFICATES has the 32
- * digits of the organisation's uuid in the place of the certificate's SHA-256. */
+ * cannot have anything signed but the digest of a document. CERTIFICATES returns the certificates of a seal as PEM
+ * text. It is empty if there is none. Own seals of organisations share one number: SIGN finds the key by the
+ * certificate alone, and CERTIFICATES has the 32 digits of the organisation's uuid in the place of the certificate's
+ * SHA-256. */
 #ifndef SR_SIGNER_PROTOCOL_H
 #define SR_SIGNER_PROTOCOL_H
 
@@ -36,22 +35,18 @@
 #define SR_SIGND_TRIES 5                       /* a file in memory: which PINs were tried (src/signer/main/pin.c) */
 #define SR_SIGND_SEALS 2                       /* by sr_environment_t */
 #define SR_SIGND_PRODUCTION 1                  /* SR_PRODUCTION of sr_environment_t */
-#define SR_SIGND_NEXT 2                        /* after them: the next certificate of production */
-#define SR_SIGND_OWN 3                         /* the own seals of organisations */
-#define SR_SIGND_OWN_NEXT 4                    /* their next certificates; only for CERTIFICATES */
-/* The first member of the answer that says that the keys were not loaded, the member that says why the next certificate
- * cannot be used, and the member with the certificates, that of the next one included (null if there is none). */
+#define SR_SIGND_OWN 2                         /* the own seals of organisations */
+/* The members of the answer that say that the keys were not loaded, and with the certificates (null if there is none),
+ * by sr_environment_t. */
 #define SR_SIGND_FAULT "fault"
+#define SR_SIGND_PEM "certificates"
 /* The member of the answer with why a seal cannot be used, or null, by sr_environment_t. A seal that has certificates
  * nevertheless is tried again by the process, because its key is in a token. The others stay so until the next
  * configuration; the setup of a process that is started again names them in a member of the same name. */
 #define SR_SIGND_FAULTS "faults"
-#define SR_SIGND_NEXT_FAULT "nextFault"
-#define SR_SIGND_PEM "certificates"
 /* The member of the setup that names the folder of own seals, and the member of the answer with an object for each of
- * them: "organization", SR_SIGND_PEM, SR_SIGND_FAULT, SR_SIGND_OWN_NEXT_PEM, SR_SIGND_NEXT_FAULT; null if absent. */
+ * them: "organization", SR_SIGND_PEM, SR_SIGND_FAULT; null if absent. */
 #define SR_SIGND_OWN_SEALS "own"
-#define SR_SIGND_OWN_NEXT_PEM "next"
 /* The member of a setup that asks for a request for a certificate, with `key` (a URI) and `name`, and for nothing else;
  * and the member of the answer with its PEM text. sigreqctl starts the program in this way. */
 #define SR_SIGND_REQUEST "request"
@@ -95,7 +90,7 @@ typedef struct sr_signd_seal_t {
     void *changed_baton;
 } sr_signd_seal_t;
 sr_cms_sign_t sr_signd_sign;
-/* Asks for the certificates of a seal. `organization` is the uuid for SR_SIGND_OWN and SR_SIGND_OWN_NEXT, else NULL. */
+/* Asks for the certificates of a seal. `organization` is the uuid for SR_SIGND_OWN, else NULL. */
 sr_error_t *sr_signd_certificates(const char **pem, sr_signd_t *signd, int number, const char *organization,
                                   apr_pool_t *pool);
 /* Asks for the certificate of a seal, and replaces *used if it is another one. A new identity signs by `seal`, and

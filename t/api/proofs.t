@@ -231,30 +231,4 @@ subtest 'revocation' => sub {
     ok(wait_for(sub { (seal_of($httpd)->{status} // '') eq 'ok' }), 'health says that all is well');
 };
 
-subtest 'the next certificate' => sub {
-    behave();
-    asked();
-    my ($pair, $proofs) = (pair('seal'), "$folder/next");
-    my $next = pair('seal2');
-    my $seal = Sigreq::Httpd::seal(SigreqSeal => $pair)
-        . qq{\nSigreqSealNextCertificate "$next/seal.crt"\nSigreqSealNextKey "$next/seal.key"};
-    my @server = (server => directives(refresh => '1s', folder => $proofs));
-    my $httpd  = Sigreq::Httpd->new(@server, seal => "$seal\nSigreqSealNextFrom 2100-01-01")->start;
-    ok(wait_for(sub { (() = glob "$proofs/*.json") >= 2 }),
-        'the proofs of both are collected while the next one waits');
-    ok(wait_for(sub { proven($httpd) }), '… they are complete');
-    is_deeply([@{ seal_of($httpd) }{'status'}, seal_of($httpd)->{next}{status}], [qw(ok waiting)], 'health says so');
-    behave(revoked => 'seal2');
-    ok(wait_for(sub { seal_of($httpd)->{next}{status} eq 'revoked' }), 'the next one is revoked: health says so');
-    ok(wait_for(sub { lines($httpd, qr/SR0422: proofs of the next certificate of the seal: .* was revoked at/) }),
-        '… and the log');
-    $httpd->stop;
-    $httpd = Sigreq::Httpd->new(@server, seal => $seal)->start;
-    my $client = organisation(client => { base => $httpd->base, connections => 0 })->{live};
-    is((signers_of($client->create->json))[0]->sign('Ann')->code, 200, 'its time has come: the present one seals');
-    is_deeply([@{ seal_of($httpd) }{'status'}, seal_of($httpd)->{next}{status}], [qw(ok revoked)], '… health says so');
-    asked();
-    ok(wait_for(sub { asked() }), 'the proofs are collected again');
-    is(scalar(my @alerts = lines($httpd, ':alert')), 0, 'nothing is alarming');
-};
 done_testing;

@@ -167,14 +167,6 @@ is_deeply([$shown->{name}, $shown->{usable}, @{ $shown->{next} }{qw(name usable 
     ['Old', JSON::PP::true, 'New', JSON::PP::true, undef, []], 'show names the present and the next certificate');
 like($shown->{next}{$_}, qr/^[0-9a-f]{64}$|^\d{4}-/,
     "show gives $_ of the next certificate") for qw(sha256 begins_at expires_at);
-my $config = spit("$folder/sigreq.conf", <<"CONF");
-SigreqSealCertificate $dir/seal.crt
-SigreqSealKey $dir/seal.key
-SigreqSealNextCertificate $dir/next.crt
-SigreqSealNextKey $dir/next.key
-CONF
-is(json('show accepts a configuration', 'show', '--config', $config)->{next}{name}, 'New',
-    'show finds the next certificate in the configuration');
 spit("$dir/next.key", slurp("$dir/seal.key"));
 like(exits(0, 'show succeeds with a wrong next key', 'show', $dir),
     qr/^next certificate\n.*\nNew .* no +\S+next\.crt: it is not the cert/m,

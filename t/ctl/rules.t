@@ -60,9 +60,7 @@ my %alarms = (
         ["$sealed\"failed\"}" => '0x180', "$sealed\"sealed\"}" => '0+9x180']],
     SigreqSealExpires => [
         [$expiry[0] => 20 * $day . 'x180', $expiry[1] => 40 * $day . 'x180'],
-        [$expiry[0] => 40 * $day . 'x180', $expiry[1] => 40 * $day . 'x180'],
-        [$expiry[0] => 20 * $day . 'x180',
-        sigreq_seal_next_certificate_expiry_timestamp_seconds => 400 * $day . 'x180']],
+        [$expiry[0] => 40 * $day . 'x180', $expiry[1] => 40 * $day . 'x180']],
     SigreqSealRevoked => [['sigreq_seal_revoked{environment="production"}' => '1x180'], []],
     SigreqOwnSealsUnusable => [[sigreq_organization_seals_unusable => '1x180'],
         [sigreq_organization_seals => '3x180']],

@@ -94,11 +94,6 @@ my $token = qq{SigreqSealCertificate "$folder/ours/seal.crt"\nSigreqSealKey "pkc
 $token = spit("$folder/t.conf", $token);
 is_deeply([@{ json(0, 'seal show accepts a key in a token', qw(seal show --config), $token) }{qw(usable key_file)}],
     [undef, 'pkcs11:token=seal'], 'a key in a token is named and not used');
-my $next = json(0, 'seal show accepts a next key in a token', qw(seal show --certificate),
-    "$folder/ours/seal.crt", '--key', "$folder/ours/seal.key", '--next-certificate',
-    "$folder/ours/seal.crt", '--next-key', 'pkcs11:token=seal')->{next};
-is_deeply([@$next{qw(usable fault key_file)}], [undef, undef, 'pkcs11:token=seal'],
-    'a next key in a token is named and not used');
 exits(2, 'seal show needs a certificate in the configuration', qw(seal show --config), spit("$folder/e.conf", "\n"));
 
 # --- verify

@@ -77,9 +77,9 @@ static void finding(const made_t *acme)
     apr_array_header_t *all;
     ok(!sr_cms_own_read(&all, folder, root) && all->nelts == 3, "the certificates are read without keys");
     sr_cms_own_t *found = sr_cms_own_find(all, ACME);
-    ok(found && found->present && found->next && !found->fault, "both certificates of one");
+    ok(found && found->identity && !found->fault, "the certificate of one");
     found = sr_cms_own_find(all, GAMMA);
-    ok(found && !found->present && found->fault, "one without certificate has a fault: %s",
+    ok(found && !found->identity && found->fault, "one without certificate has a fault: %s",
        found ? found->fault : "not found");
     ok(!sr_cms_own_find(all, OTHER) && !sr_cms_own_find(all, "") && !sr_cms_own_find(NULL, ACME)
            && !sr_cms_own_find(all, NULL),
@@ -88,7 +88,7 @@ static void finding(const made_t *acme)
     const sr_cms_certificate_t *const *ours = sr_cms_own_ours(seals, 2, all, NULL, root);
     int count = 0;
     while (ours[count]) count++;
-    is_int(count, 4, "the certificates of the service: its own, and three of organisations");
+    is_int(count, 3, "the certificates of the service: its own, and two of organisations");
     is_str(ours[0]->sha256, sr_cms_identity_certificate(seals[1])->sha256, "… its own first");
 }
 
@@ -162,14 +162,13 @@ static void the_process(const made_t *acme, const made_t *next, const made_t *be
     put(beta, BETA, "seal");
     start(false);
     is_str(sr_json_string(answered(0), "organization"), ACME, "the answer names the organisations");
-    ok(sr_json_string(answered(0), SR_SIGND_PEM) && sr_json_string(answered(0), SR_SIGND_OWN_NEXT_PEM)
-           && !sr_json_string(answered(0), SR_SIGND_FAULT),
-       "… with both certificates");
+    ok(sr_json_string(answered(0), SR_SIGND_PEM) && !sr_json_string(answered(0), SR_SIGND_FAULT),
+       "… with their certificates");
     ok(!sr_json_string(answered(2), SR_SIGND_PEM) && sr_json_string(answered(2), SR_SIGND_FAULT),
        "… or what is wrong: %s", sr_json_string(answered(2), SR_SIGND_FAULT));
     sr_signd_t *client = sr_signd_create(run.door, 2, apr_time_from_sec(60), pool);
     ok(signs(acme->certificate_path, SR_SIGND_OWN, client), "an own seal signs");
-    ok(signs(next->certificate_path, SR_SIGND_OWN, client), "so does its next certificate");
+    ok(!signs(next->certificate_path, SR_SIGND_OWN, client), "its next certificate does not");
     ok(signs(beta->certificate_path, SR_SIGND_OWN, client), "and that of another organisation");
     ok(signs(service->certificate_path, SR_SIGND_PRODUCTION, client), "and the seal of the service");
     ok(!signs(acme->certificate_path, SR_SIGND_PRODUCTION, client), "an own seal is not that of the service");
@@ -179,11 +178,7 @@ static void the_process(const made_t *acme, const made_t *next, const made_t *be
     ok(!sr_signd_certificates(&pem, client, SR_SIGND_OWN, ACME, root)
            && !strcmp(pem, sr_json_string(answered(0), SR_SIGND_PEM)),
        "a child can ask for the certificate of an organisation");
-    ok(!sr_signd_certificates(&pem, client, SR_SIGND_OWN_NEXT, ACME, root)
-           && !strcmp(pem, sr_json_string(answered(0), SR_SIGND_OWN_NEXT_PEM)),
-       "… and for the next one");
-    ok(!sr_signd_certificates(&pem, client, SR_SIGND_OWN_NEXT, BETA, root) && !*pem, "… there may be none");
-    ok(!sr_signd_certificates(&pem, client, SR_SIGND_OWN, OTHER, root) && !*pem, "nor of an organisation without");
+    ok(!sr_signd_certificates(&pem, client, SR_SIGND_OWN, OTHER, root) && !*pem, "… there may be none");
     apr_pool_destroy(pool);
     stop();
 }

@@ -72,7 +72,7 @@ static void refuses(void)
         {"another version", 3, '2', 0, SR_SIGND_INVALID},
         {"no operation", 4, 0, 0, SR_SIGND_INVALID},
         {"an operation that is not there", 4, 3, 0, SR_SIGND_INVALID},
-        {"a seal that is not there", 5, 2, 0, SR_SIGND_INVALID},
+        {"a seal that is not there", 5, SR_SIGND_OWN + 1, 0, SR_SIGND_INVALID},
         {"a seal of a negative number", 5, 255, 0, SR_SIGND_INVALID},
         {"another hash function", 6, 2, 0, SR_SIGND_INVALID},
         {"no hash function", 6, 0, 0, SR_SIGND_INVALID},
@@ -317,146 +317,41 @@ static void ends(void)
            "without a process an error comes at once");
 }
 
-/* --------------------------------------------------------------------------------------- the next certificate */
-
-/* Starts a process with these pairs of production. NULL: no next one. */
-static void start_with(signd_run_t *other, const made_t *present, const made_t *next)
-{
-    const char *more =
-        next ? apr_psprintf(root, ",{\"certificate\":\"%s\",\"key\":\"%s\"}", next->certificate_path, next->key_path)
-             : "";
-    signd_door(other);
-    signd_start(other,
-                apr_psprintf(root,
-                             "{\"seals\":[{},{\"certificate\":\"%s\",\"key\":\"%s\"}%s],\"user\":%d,\"group\":%d}",
-                             present->certificate_path, present->key_path, more, (int)getuid(), (int)getgid()),
-                root);
-}
-
-static void end_with(signd_run_t *other)
-{
-    close(other->door);
-    close(other->inside);
-    is_int(signd_wait(other), 0, "… it ends");
-}
-
-static const char *next_fault(const signd_run_t *other)
-{
-    return sr_json_string(other->answer, SR_SIGND_NEXT_FAULT);
-}
-
-static sr_error_t *sign_by(const char *pem, sr_signd_t *client)
-{
-    sr_signd_seal_t *seal = apr_pcalloc(root, sizeof *seal);
-    const sr_cms_identity_t *identity;
-    const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
-    apr_size_t length;
-    *seal = (sr_signd_seal_t){client, SR_SIGND_PRODUCTION, NULL, NULL};
-    if (sr_cms_identity_without_key(&identity, pem, "x", sr_signd_sign, seal, root)) abort();
-    return sr_cms_sign(&der, &length, identity, digest, root);
-}
-
-static void present_ended(const made_t *ended, const made_t *later)
-{
-    signd_run_t other;
-    apr_pool_t *pool;
-    apr_pool_create(&pool, root);
-    start_with(&other, ended, later);
-    sr_signd_t *client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
-    ok(signd_pem(&other, 1) != NULL, "the present one has ended, the next one begins later");
-    sr_error_t *error = sign_by(signd_pem(&other, 1), client);
-    ok(error && error->cause && strstr(error->cause, "expired at "), "… the process serves, and nothing is signed");
-    apr_pool_destroy(pool);
-    end_with(&other);
-}
-
-static void two_certificates(const made_t *present)
+/* A seal whose certificate has expired. */
+static void expired(void)
 {
     enum { HOUR = 3600 };
-    made_t *later = make_certificate(&(make_t){.name = "later", .from = HOUR, .until = 2 * HOUR}, root);
-    made_t *now = make_certificate(&(make_t){.name = "now", .rsa = 2048}, root);
     made_t *ended = make_certificate(&(make_t){.name = "ended", .from = -2 * HOUR, .until = -HOUR}, root);
-    const char *pem;
+    const char *text =
+        apr_psprintf(root, "{\"seals\":[{},{\"certificate\":\"%s\",\"key\":\"%s\"}],\"user\":%d,\"group\":%d",
+                     ended->certificate_path, ended->key_path, (int)getuid(), (int)getgid());
+    const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
+    apr_size_t length;
     apr_pool_t *pool;
     signd_run_t other;
     apr_pool_create(&pool, root);
-    start_with(&other, present, now);
-    sr_signd_t *client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
-    ok(!sr_signd_certificates(&pem, client, SR_SIGND_NEXT, NULL, root)
-           && !strcmp(pem, signd_pem(&other, SR_SIGND_NEXT)),
-       "a child can ask for the next certificate");
-    ok(!sign_by(signd_pem(&other, 1), client), "the present key signs");
-    ok(!sign_by(pem, client), "so does the next one, at the same time");
+    signd_door(&other);
+    signd_start(&other, apr_pstrcat(root, text, "}", NULL), root);
+    sr_signd_seal_t seal = {sr_signd_create(other.door, 1, apr_time_from_sec(60), pool), SR_SIGND_PRODUCTION, NULL,
+                            NULL};
+    const sr_cms_identity_t *identity;
+    ok(signd_pem(&other, 1) != NULL, "an expired certificate is loaded");
+    if (sr_cms_identity_without_key(&identity, signd_pem(&other, 1), "x", sr_signd_sign, &seal, root)) abort();
+    sr_error_t *error = sr_cms_sign(&der, &length, identity, digest, root);
+    ok(error && error->cause && strstr(error->cause, "expired at "), "… the process serves, and nothing is signed");
     apr_pool_destroy(pool);
-    end_with(&other);
+    close(other.door);
+    close(other.inside);
+    is_int(signd_wait(&other), 0, "… it ends");
 
-    apr_pool_create(&pool, root);
-    start_with(&other, ended, now);
-    client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
-    ok(!sign_by(signd_pem(&other, SR_SIGND_NEXT), client), "the present one has ended: the next one signs");
-    ok(sign_by(signd_pem(&other, 1), client) != NULL, "… the present one does not");
-    apr_pool_destroy(pool);
-    end_with(&other);
-
-    apr_pool_create(&pool, root);
-    start_with(&other, present, later);
-    client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
-    sr_error_t *error = sign_by(signd_pem(&other, SR_SIGND_NEXT), client);
-    is_str(error ? error->cause : NULL, "the signer process: the key cannot sign", "a next one that begins later");
-    ok(!sign_by(signd_pem(&other, 1), client), "… the present one signs");
-    apr_pool_destroy(pool);
-    end_with(&other);
-
-    apr_pool_create(&pool, root);
-    start_with(&other, present, ended);
-    client = sr_signd_create(other.door, 1, apr_time_from_sec(60), pool);
-    ok(next_fault(&other) && strstr(next_fault(&other), "it expired at "), "a next one that has expired: %s",
-       next_fault(&other) ? next_fault(&other) : "no fault");
-    ok(!sr_signd_certificates(&pem, client, SR_SIGND_NEXT, NULL, root) && !*pem, "… there is none");
-    ok(!sign_by(signd_pem(&other, 1), client), "… the present one signs");
-    apr_pool_destroy(pool);
-    end_with(&other);
-
-    present_ended(ended, later);
-    unlink(now->certificate_path);
-    start_with(&other, present, now);
-    ok(!next_fault(&other) && !signd_pem(&other, SR_SIGND_NEXT), "no file of a next certificate: no fault");
-    end_with(&other);
-    make_free(later);
-    make_free(now);
+    signd_door(&other);
+    signd_start(&other, apr_pstrcat(root, text, ",\"check\":true}", NULL), root);
+    const char *fault = sr_json_string(other.answer, SR_SIGND_FAULT);
+    ok(fault && strstr(fault, "it expired at "), "a check rejects it: %s", fault ? fault : "no fault");
+    close(other.door);
+    close(other.inside);
+    is_int(WEXITSTATUS(signd_wait(&other)), 1, "… and ends");
     make_free(ended);
-}
-
-/* When a next certificate takes over: seconds. */
-static void takeovers(void)
-{
-    static const struct {
-        int present_until, next_from, wanted, at;
-        const char *what;
-    } cases[] = {
-        {100, 50, 0, 50, "when it is valid"},
-        {100, 50, 70, 70, "at the time that was given"},
-        {100, 50, 20, 50, "not before it is valid"},
-        {100, 50, 200, 100, "when the present one ends, although a later time was given"},
-        {100, 150, 0, 150, "after a pause"},
-        {100, 150, 120, 150, "after a pause, although a time in it was given"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const sr_cms_certificate_t present = {.until = apr_time_from_sec(cases[i].present_until)};
-        const sr_cms_certificate_t next = {.from = apr_time_from_sec(cases[i].next_from)};
-        is_int(apr_time_sec(sr_cms_takeover(&present, &next, apr_time_from_sec(cases[i].wanted))), cases[i].at,
-               "the next one takes over %s", cases[i].what);
-    }
-    const sr_cms_certificate_t present = {.until = apr_time_from_sec(100)};
-    sr_cms_certificate_t next = {.from = apr_time_from_sec(50), .until = apr_time_from_sec(300)};
-    ok(sr_cms_last(&present, NULL, 0, 0) == &present, "the present one is the last if there is no other");
-    ok(sr_cms_last(&present, &next, 0, 0) == &next, "the next one ends last");
-    next.from = apr_time_from_sec(150);
-    ok(sr_cms_last(&present, &next, 0, apr_time_from_sec(120)) == &present,
-       "with a pause in between it is the present");
-    ok(sr_cms_last(&present, &next, 0, apr_time_from_sec(150)) == &next, "the pause is over when the next one begins");
-    next.until = apr_time_from_sec(99);
-    ok(sr_cms_last(&present, &next, 0, 0) == &present, "a next one that ends earlier changes nothing");
 }
 
 int main(void)
@@ -467,8 +362,7 @@ int main(void)
     made_t *made = make_certificate(&(make_t){.name = "seal", .rsa = 4096}, root);
     setup = apr_psprintf(root, "{\"seals\":[{},{\"certificate\":\"%s\",\"key\":\"%s\"}],\"user\":%d,\"group\":%d}",
                          made->certificate_path, made->key_path, (int)getuid(), (int)getgid());
-    takeovers();
-    two_certificates(made);
+    expired();
     signd_door(&run);
     signd_start(&run, setup, root);
     for (int i = 0; i < SR_SIGND_SEALS; i++) {

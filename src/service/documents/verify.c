@@ -106,7 +106,7 @@ sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answe
     const sr_child_t *child = service->child;
     const sr_cms_certificate_t *test = child->seal[SR_TEST] ? sr_cms_identity_certificate(child->seal[SR_TEST]) : NULL;
     const sr_cms_certificate_t *const *ours =
-        sr_cms_own_ours(child->seal, SR_PRODUCTION + 2, child->own, child->former, pool);
+        sr_cms_own_ours(child->seal, SR_PRODUCTION + 1, child->own, child->former, pool);
     sr_pdf_verification_t found;
     SR_TRY(ask(service, sr_pdf_pool_for_public(service->pdf, pool), &found, request, ours, pool));
     *answer = sr_json_own(sr_pdf_verification_json(&found), pool);

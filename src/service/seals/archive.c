@@ -130,12 +130,12 @@ static sr_error_t *is_time_to_renew(bool *is, const sr_service_t *service, archi
     return NULL;
 }
 
-/* Returns the SHA-256 of the certificate whose proofs are added, or NULL: the one of the service that has sealed at
- * `time`. That of the test environment may be one that no authority has issued, so that nothing is known of it. */
+/* Returns the SHA-256 of the certificate whose proofs are added, or NULL: the certificate of the
+ * service's seal. No authority may have issued it in the test environment, so that nothing is known of it. */
 static const char *service_seal_of(const sr_service_t *service, const sr_archive_options_t *options,
-                                   sr_environment_t environment, apr_time_t time, apr_pool_t *pool)
+                                   sr_environment_t environment, apr_pool_t *pool)
 {
-    const sr_cms_identity_t *seal = sr_sealing_of_service(service, environment, time, pool);
+    const sr_cms_identity_t *seal = sr_sealing_of_service(service, environment);
     if (options->seals[environment] || !seal || !service->child->proofs) return options->seals[environment];
     const char *sha256 = sr_cms_identity_certificate(seal)->sha256;
     const bool is_known = sr_proof_cache_get(service->child->proofs, sha256, pool) != NULL;
@@ -147,12 +147,12 @@ static const char *seal_of(const sr_service_t *service, const sr_archive_options
                            const sr_signing_t *signing, apr_pool_t *pool)
 {
     static const char unknown[] = ""; /* there are no proofs of it */
-    const apr_time_t time = signing->submission.closed_at;
     const sr_cms_own_t *own = sr_sealing_own(service, signing);
-    const sr_cms_identity_t *seal = own ? sr_sealing_of_own(service, own, time, pool) : NULL;
+    const sr_cms_identity_t *seal = own ? sr_sealing_of_own(own) : NULL;
     if (own && !seal) return unknown;
-    if (seal && sr_cms_identity_certificate(seal)->from <= time) return sr_cms_identity_certificate(seal)->sha256;
-    return service_seal_of(service, options, signing->environment, time, pool);
+    if (seal && sr_cms_identity_certificate(seal)->from <= signing->submission.closed_at)
+        return sr_cms_identity_certificate(seal)->sha256;
+    return service_seal_of(service, options, signing->environment, pool);
 }
 
 /* Proofs that were made after the last signature prove that nothing was revoked when it was made. */
@@ -230,7 +230,7 @@ static apr_time_t ripe_until(const sr_service_t *service, const sr_archive_optio
                              sr_environment_t environment, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_now();
-    const char *seal = service_seal_of(service, options, environment, now, pool);
+    const char *seal = service_seal_of(service, options, environment, pool);
     apr_time_t since = 0;
     if (!seal) return now;
     const bool complete = sr_sealing_proofs(service, &since, seal, pool) != NULL;

@@ -23,25 +23,9 @@ sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certifi
                             proofs->revoked);
 }
 
-/* Returns the one of two certificates of a seal that seals at a time. */
-static const sr_cms_identity_t *choose(const sr_service_t *service, const sr_cms_identity_t *present,
-                                       const sr_cms_identity_t *next, apr_time_t wanted, apr_time_t time,
-                                       apr_pool_t *pool)
+const sr_cms_identity_t *sr_sealing_of_service(const sr_service_t *service, sr_environment_t environment)
 {
-    const sr_cms_identity_t *used = sr_cms_identity_at(present, next, wanted, time);
-    if (used == present) return present;
-    /* a next certificate that was revoked does not take over while the present one can seal */
-    const sr_proofs_t *proofs = proofs_of(service, sr_cms_identity_certificate(next), pool);
-    return proofs && proofs->revoked && time <= sr_cms_identity_certificate(present)->until ? present : next;
-}
-
-const sr_cms_identity_t *sr_sealing_of_service(const sr_service_t *service, sr_environment_t environment,
-                                               apr_time_t time, apr_pool_t *pool)
-{
-    const sr_cms_identity_t *present = __atomic_load_n(&service->child->seal[environment], __ATOMIC_ACQUIRE);
-    const sr_cms_identity_t *next = __atomic_load_n(&service->child->seal[SR_PRODUCTION + 1], __ATOMIC_ACQUIRE);
-    if (environment != SR_PRODUCTION || !present) return present;
-    return choose(service, present, next, service->child->next_from, time, pool);
+    return __atomic_load_n(&service->child->seal[environment], __ATOMIC_ACQUIRE);
 }
 
 #define UNUSABLE "the error log has the reason (SR0400 at the last start or restart, or SR0405)"
@@ -54,7 +38,7 @@ static bool is_unusable(void)
 
 sr_error_t *sr_sealing_usable(const sr_service_t *service, apr_pool_t *pool)
 {
-    if (!is_unusable() && __atomic_load_n(&service->child->seal[SR_PRODUCTION], __ATOMIC_ACQUIRE)) return NULL;
+    if (!is_unusable() && sr_sealing_of_service(service, SR_PRODUCTION)) return NULL;
     return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The seal cannot be used"), pool, UNUSABLE);
 }
 
@@ -64,19 +48,16 @@ const sr_cms_own_t *sr_sealing_own(const sr_service_t *service, const sr_signing
     return sr_cms_own_find(service->child->own, signing->organization_uuid);
 }
 
-const sr_cms_identity_t *sr_sealing_of_own(const sr_service_t *service, const sr_cms_own_t *own, apr_time_t time,
-                                           apr_pool_t *pool)
+const sr_cms_identity_t *sr_sealing_of_own(const sr_cms_own_t *own)
 {
-    const sr_cms_identity_t *present = __atomic_load_n(&own->present, __ATOMIC_ACQUIRE);
-    return present ? choose(service, present, __atomic_load_n(&own->next, __ATOMIC_ACQUIRE), 0, time, pool) : NULL;
+    return __atomic_load_n(&own->identity, __ATOMIC_ACQUIRE);
 }
 
 sr_error_t *sr_sealing_identity(const sr_cms_identity_t **seal, const sr_service_t *service,
-                                const sr_signing_t *signing, apr_time_t time, apr_pool_t *pool)
+                                const sr_signing_t *signing, apr_pool_t *pool)
 {
     const sr_cms_own_t *own = sr_sealing_own(service, signing);
-    *seal = own ? sr_sealing_of_own(service, own, time, pool)
-                : sr_sealing_of_service(service, signing->environment, time, pool);
+    *seal = own ? sr_sealing_of_own(own) : sr_sealing_of_service(service, signing->environment);
     if (*seal) return NULL;
     sr_metrics_count(SR_METRIC_SEALS, signing->environment, SR_RESULT_FAILED, 1);
     sr_error_t *error = sr_error(pool, SR_EUNAVAILABLE, "Signing is unavailable now, try again later");
@@ -117,58 +98,34 @@ const apr_array_header_t *sr_sealing_proofs(const sr_service_t *service, apr_tim
     return sr_sealing_list(proofs, pool);
 }
 
-/* Describes the next certificate. `used` is that which seals, or NULL. Returns true if it takes over without a pause,
- * and does not end soon. */
-static bool describe_next(const sr_service_t *service, sr_seal_state_t *state, const sr_cms_certificate_t *used,
-                          apr_pool_t *pool)
-{
-    const sr_cms_identity_t *identity = service->child->seal[SR_PRODUCTION + 1];
-    state->next = service->child->next_unusable ? "unusable" : NULL;
-    if (!identity || !used) return false;
-    const sr_cms_certificate_t *next = sr_cms_identity_certificate(identity);
-    const sr_cms_certificate_t *present = sr_cms_identity_certificate(service->child->seal[SR_PRODUCTION]);
-    const sr_proofs_t *proofs = proofs_of(service, next, pool);
-    const bool revoked = proofs && proofs->revoked;
-    state->next_from = sr_cms_takeover(present, next, service->child->next_from);
-    state->next_expires = next->until;
-    state->next = revoked ? "revoked" : sr_time_now() > next->until ? "expired" : used == next ? "sealing" : "waiting";
-    return !strcmp(state->next, "waiting") && state->next_from <= present->until + APR_USEC_PER_SEC
-           && next->until - sr_time_now() >= SOON;
-}
-
 void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_now();
-    const sr_cms_identity_t *identity = sr_sealing_of_service(service, SR_PRODUCTION, now, pool);
+    const sr_cms_identity_t *identity = sr_sealing_of_service(service, SR_PRODUCTION);
     const sr_cms_certificate_t *seal = identity ? sr_cms_identity_certificate(identity) : NULL;
     if (!seal || is_unusable()) {
         *state = (sr_seal_state_t){.state = "unusable", .watched = service->child->proofs != NULL};
-        (void)describe_next(service, state, NULL, pool);
         return;
     }
     const sr_proofs_t *proofs = proofs_of(service, seal, pool);
     *state = (sr_seal_state_t){.expires = seal->until, .watched = service->child->proofs != NULL};
-    const bool followed = describe_next(service, state, seal, pool);
-    state->state = proofs && proofs->revoked               ? "revoked"
-                   : seal->until < now                     ? "expired"
-                   : seal->until - now < SOON && !followed ? "expiring"
-                                                           : "ok";
+    state->state = proofs && proofs->revoked  ? "revoked"
+                   : seal->until < now        ? "expired"
+                   : seal->until - now < SOON ? "expiring"
+                                              : "ok";
     if (proofs && !proofs->missing) state->proven_until = proofs->until;
 }
 
 static void count_own(const sr_service_t *service, sr_own_seals_t *counted, const sr_cms_own_t *own, apr_time_t now,
                       apr_pool_t *pool)
 {
-    const sr_cms_identity_t *seal = sr_sealing_of_own(service, own, now, pool);
-    const sr_cms_identity_t *next = __atomic_load_n(&own->next, __ATOMIC_ACQUIRE);
-    const sr_cms_certificate_t *used = seal ? sr_cms_identity_certificate(seal) : NULL;
-    const sr_cms_certificate_t *last = next && next != seal ? sr_cms_identity_certificate(next) : used;
-    const sr_proofs_t *proofs = used ? proofs_of(service, used, pool) : NULL;
+    const sr_cms_identity_t *identity = sr_sealing_of_own(own);
+    const sr_cms_certificate_t *seal = identity ? sr_cms_identity_certificate(identity) : NULL;
+    const sr_proofs_t *proofs = seal ? proofs_of(service, seal, pool) : NULL;
     counted->count++;
-    counted->next_unusable += own->next_fault != NULL;
-    if (!used || used->until < now) counted->unusable++;
+    if (!seal || seal->until < now) counted->unusable++;
     else if (proofs && proofs->revoked) counted->revoked++;
-    else if (last->until - now < SOON) counted->expiring++;
+    else if (seal->until - now < SOON) counted->expiring++;
     else counted->ok++;
 }
 

@@ -17,9 +17,8 @@ typedef struct sr_sealing_t {
     sr_stamp_fault_t fault;   /* without a timestamp: why */
 } sr_sealing_t;
 
-/* Fills a prepared document and signs it with `seal`, as sr_sealing_identity returns it for the time in `what`. Errors:
- * SR_EBADREQUEST if the signature cannot be drawn, and SR_EUNAVAILABLE for everything else; the signer may try again.
- */
+/* Fills a prepared document and signs it with `seal`, as sr_sealing_identity returns it. Errors: SR_EBADREQUEST if
+ * the signature cannot be drawn, and SR_EUNAVAILABLE for everything else; the signer may try again. */
 sr_error_t *sr_seal_begin(const sr_service_t *service, sr_sealing_t *sealing, const sr_joined_t *joined,
                           const sr_pdf_signature_t *what, const sr_cms_identity_t *seal, apr_pool_t *pool);
 /* Adds timestamps to the signatures of all these documents, if timestamps are configured. All are requested at the same
@@ -34,21 +33,18 @@ void sr_seal_evidence(const sr_service_t *service, json_t *detail, const sr_seal
 /* Makes an SR_EUNAVAILABLE. `what` and `why` are for the log. */
 sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
 
-/* choose.c: finds what seals a submission at a time: the own seal of its organisation if that has one, else that of
- * the service. For production, the next certificate from its takeover on. Returns SR_EUNAVAILABLE if there is an own
- * seal that cannot be used: no other one takes its place. */
+/* choose.c: finds what seals a submission: the own seal of its organisation if that has one, else that of the service.
+ * Returns SR_EUNAVAILABLE if there is an own seal that cannot be used: no other one takes its place. */
 sr_error_t *sr_sealing_identity(const sr_cms_identity_t **seal, const sr_service_t *service,
-                                const sr_signing_t *signing, apr_time_t time, apr_pool_t *pool);
+                                const sr_signing_t *signing, apr_pool_t *pool);
 /* For the health check: returns an error if the seal of production cannot be used because of its files. One that has
  * expired or is revoked is not the fault of this host. */
 sr_error_t *sr_sealing_usable(const sr_service_t *service, apr_pool_t *pool);
-/* Its parts: the seal of the service; the own seal of the organisation of a submission, or NULL; what that is at a
- * time, or NULL if it cannot be used. */
-const sr_cms_identity_t *sr_sealing_of_service(const sr_service_t *service, sr_environment_t environment,
-                                               apr_time_t time, apr_pool_t *pool);
+/* Its parts: the seal of the service; the own seal of the organisation of a submission, or NULL; its identity, or NULL
+ * if it cannot be used. */
+const sr_cms_identity_t *sr_sealing_of_service(const sr_service_t *service, sr_environment_t environment);
 const sr_cms_own_t *sr_sealing_own(const sr_service_t *service, const sr_signing_t *signing);
-const sr_cms_identity_t *sr_sealing_of_own(const sr_service_t *service, const sr_cms_own_t *own, apr_time_t time,
-                                           apr_pool_t *pool);
+const sr_cms_identity_t *sr_sealing_of_own(const sr_cms_own_t *own);
 /* Returns SR_EUNAVAILABLE while the certificate of a seal is known to be revoked. */
 sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certificate_t *seal, apr_pool_t *pool);
 /* Returns true if signatures get proofs (SigreqLongTerm). */

@@ -225,7 +225,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition,
 {
     const sr_environment_t environment = transition->signing->environment;
     const sr_cms_identity_t *seal;
-    SR_TRY(sr_sealing_identity(&seal, service, transition->signing, transition->now, transition->pool));
+    SR_TRY(sr_sealing_identity(&seal, service, transition->signing, transition->pool));
     const char *sealer = sr_cms_identity_certificate(seal)->name, *sha256;
     sr_pdf_signature_t what = {.signer = SIGNER,
                                .name = sealer,

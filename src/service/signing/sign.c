@@ -124,7 +124,7 @@ static sr_error_t *fill(const sr_service_t *service, sr_sealing_t *sealing, cons
         .image = signature->image,
         .image_size = signature->image_size};
     const sr_cms_identity_t *seal;
-    SR_TRY(sr_sealing_identity(&seal, service, signing, transition->now, pool));
+    SR_TRY(sr_sealing_identity(&seal, service, signing, pool));
     return sr_seal_begin(service, sealing, joined, &what, seal, pool);
 }
 

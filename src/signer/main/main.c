@@ -82,16 +82,15 @@ static int threads(void)
 /* Opens the keys in tokens, or only checks them. */
 static sr_error_t *open_tokens(int *seal, sr_signd_keys_t *keys, const json_t *setup, bool check, apr_pool_t *pool)
 {
-    sr_signd_token_fault_t faults[SR_SIGND_NEXT + 1] = {{0}};
+    sr_signd_token_fault_t faults[SR_SIGND_SEALS] = {{0}};
     *seal = -1;
     if (!sr_signd_sandbox(true))
         return sr_error(pool, SR_EINTERNAL, "the signer process has no sandbox on this system");
     if (check) return sr_signd_token_check(seal, pool);
     SR_TRY(sr_signd_token_start(faults, json_is_true(json_object_get(setup, "again")), pool));
-    for (int i = 0; i <= SR_SIGND_NEXT; i++) {
+    for (int i = 0; i < SR_SIGND_SEALS; i++) {
         if (!faults[i].text) continue;
-        if (i != SR_SIGND_NEXT && !sr_signd_tolerates(setup, i))
-            return *seal = i, sr_error(pool, SR_EINTERNAL, "%s", faults[i].text);
+        if (!sr_signd_tolerates(setup, i)) return *seal = i, sr_error(pool, SR_EINTERNAL, "%s", faults[i].text);
         sr_signd_keys_fault(keys, i, faults[i].text, !faults[i].heals);
     }
     return NULL;

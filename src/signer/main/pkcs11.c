@@ -30,7 +30,6 @@ typedef struct token_key_t {
     EVP_PKEY *public_key;
     const char *uri, *hash;
     int seal;
-    bool given_up;           /* it is not opened again */
     bool ready;              /* changed under `mutex` */
     char reason[MAX_REASON]; /* why the last attempt failed, as it was logged */
 } token_key_t;
@@ -244,7 +243,7 @@ static bool mend_all(apr_pool_t *pool)
     bool all = true;
     for (int i = 0; i < key_count; i++) {
         unsigned unused;
-        if (keys[i].given_up || is_ready(&keys[i], &unused)) continue;
+        if (is_ready(&keys[i], &unused)) continue;
         pthread_rwlock_wrlock(&lock);
         const sr_error_t *error = mend(&keys[i], pool);
         pthread_rwlock_unlock(&lock);
@@ -327,8 +326,8 @@ bool sr_signd_token_is_used(void)
     return key_count > 0;
 }
 
-/* The signature with its certificates must fit into the room of a document. A certificate that has expired, because the
- * next one has replaced it, signs nothing. */
+/* The signature with its certificates must fit into the room of a document. A certificate that has expired signs
+ * nothing. */
 static sr_error_t *start_key(token_key_t *key, apr_pool_t *pool)
 {
     const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
@@ -341,32 +340,29 @@ static sr_error_t *start_key(token_key_t *key, apr_pool_t *pool)
     return error ? sr_error(pool, SR_EINTERNAL, "%s", error->cause) : NULL;
 }
 
-/* Opens all keys. That of the next certificate is the first one, and is opened last, so that it cannot disturb the
- * login of the others. A key with a fault is tried again by the thread: its token may come later. */
-static void start_keys(sr_signd_token_fault_t faults[SR_SIGND_NEXT + 1], bool again, apr_pool_t *pool)
+/* Opens all keys. A key with a fault is tried again by the thread: its token may come later. */
+static void start_keys(sr_signd_token_fault_t faults[SR_SIGND_SEALS], bool again, apr_pool_t *pool)
 {
-    for (int i = key_count - 1; i >= 0; i--) {
+    for (int i = 0; i < key_count; i++) {
         token_key_t *key = &keys[i];
         sr_error_t *error = start_key(key, pool);
         if (!error) continue;
         key->ready = false;
-        key->given_up = !again && key->seal == SR_SIGND_NEXT;
-        if (!again) faults[key->seal] = (sr_signd_token_fault_t){error->message, !key->given_up};
+        if (!again) faults[key->seal] = (sr_signd_token_fault_t){error->message, true};
         if (again) report(key, error);
         else apr_cpystrn(key->reason, error->message, MAX_REASON); /* the parent logs it */
     }
 }
 
 /* Without the module no key is tried again. */
-static void give_up_all(sr_signd_token_fault_t faults[SR_SIGND_NEXT + 1], const char *fault)
+static void give_up_all(sr_signd_token_fault_t faults[SR_SIGND_SEALS], const char *fault)
 {
     for (int i = 0; i < key_count; i++) {
-        keys[i].given_up = true;
         faults[keys[i].seal] = (sr_signd_token_fault_t){fault, false};
     }
 }
 
-sr_error_t *sr_signd_token_start(sr_signd_token_fault_t faults[SR_SIGND_NEXT + 1], bool again, apr_pool_t *pool)
+sr_error_t *sr_signd_token_start(sr_signd_token_fault_t faults[SR_SIGND_SEALS], bool again, apr_pool_t *pool)
 {
     pthread_t thread;
     apr_pool_t *own;

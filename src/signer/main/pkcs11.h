@@ -24,9 +24,8 @@ typedef struct sr_signd_token_fault_t {
 bool sr_signd_token_is_used(void);
 /* Opens the module, logs in and finds the keys, each of which makes a trial signature, and starts the thread that does
  * so again when a token was pulled, or not there. Sets the faults of keys, by seal. If `again` is true, those that this
- * thread heals later are written to standard error instead. A key of the next certificate that has a fault is not used
- * later either. */
-sr_error_t *sr_signd_token_start(sr_signd_token_fault_t faults[SR_SIGND_NEXT + 1], bool again, apr_pool_t *pool);
+ * thread heals later are written to standard error instead. */
+sr_error_t *sr_signd_token_start(sr_signd_token_fault_t faults[SR_SIGND_SEALS], bool again, apr_pool_t *pool);
 /* The same for `httpd -t`, which needs no signatures: opens the module and finds the tokens, and the keys as far as
  * that is possible without a login. No PIN is tried. */
 sr_error_t *sr_signd_token_check(int *seal, apr_pool_t *pool);

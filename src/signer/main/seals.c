@@ -25,12 +25,11 @@ typedef struct seal_t {
 typedef struct own_t {
     unsigned char id[SR_SIGND_FINGERPRINT]; /* sr_signd_organization */
     sr_cms_own_t about;
-    seal_t present, next; /* without an identity there is none */
+    seal_t seal; /* without an identity it cannot be used */
 } own_t;
 
 struct sr_signd_keys_t {
-    seal_t seals[SR_SIGND_SEALS + 1]; /* the last one is the next of production: without an identity there is none */
-    const char *next_fault;
+    seal_t seals[SR_SIGND_SEALS];       /* without an identity it cannot be used */
     const char *faults[SR_SIGND_SEALS]; /* or NULL */
     own_t *own;
     int own_count;
@@ -75,29 +74,15 @@ static sr_error_t *load(seal_t *seal, int number, const json_t *setup, sr_cms_wh
     return complete(seal, certificate, pool);
 }
 
-/* Loads the next certificate of production, if its file exists. A fault does not stop the present one. Returns true if
- * it could seal now. */
-static bool load_next(sr_signd_keys_t *keys, const json_t *setup, apr_pool_t *pool)
+/* Completes the seal of an organisation. A fault is noted, and the seal is not used. */
+static void complete_own(sr_signd_keys_t *keys, own_t *own, apr_pool_t *pool)
 {
-    seal_t *next = &keys->seals[SR_SIGND_NEXT], loaded = {0};
-    const apr_time_t now = sr_time_now();
-    if (!sr_json_string(setup, "certificate")) return false;
-    sr_error_t *error = load(&loaded, SR_SIGND_NEXT, setup, SR_CMS_NOW_OR_LATER, pool);
-    if (error && error->code == SR_ENOTFOUND && access(sr_json_string(setup, "certificate"), F_OK) != 0) return false;
-    if (error) keys->next_fault = error->message;
-    else *next = loaded;
-    return !error && sr_cms_identity_certificate(next->identity)->from <= now;
-}
-
-/* Completes one of the two seals of an organisation. A fault is noted, and the seal is not used. */
-static void complete_own(sr_signd_keys_t *keys, seal_t *seal, const sr_cms_identity_t *identity, const char **fault,
-                         apr_pool_t *pool)
-{
-    if (!identity) return;
-    seal->identity = identity;
-    sr_error_t *error = complete(seal, sr_cms_identity_certificate(identity)->name, pool);
+    seal_t *seal = &own->seal;
+    if (!own->about.identity) return;
+    seal->identity = own->about.identity;
+    sr_error_t *error = complete(seal, sr_cms_identity_certificate(seal->identity)->name, pool);
     if (error) {
-        *fault = error->message;
+        own->about.fault = error->message;
         *seal = (seal_t){0};
     } else apr_hash_set(keys->certificates, seal->fingerprint, sizeof seal->fingerprint, seal);
 }
@@ -105,8 +90,7 @@ static void complete_own(sr_signd_keys_t *keys, seal_t *seal, const sr_cms_ident
 static void load_one(sr_signd_keys_t *keys, own_t *own, const char *folder, const char *organization, apr_pool_t *pool)
 {
     sr_cms_own_load(&own->about, folder, organization, pool);
-    complete_own(keys, &own->present, own->about.present, &own->about.fault, pool);
-    complete_own(keys, &own->next, own->about.next, &own->about.next_fault, pool);
+    complete_own(keys, own, pool);
     sr_signd_organization(own->id, organization);
     apr_hash_set(keys->organizations, own->id, sizeof own->id, own);
 }
@@ -140,18 +124,16 @@ bool sr_signd_tolerates(const json_t *setup, int seal)
 }
 
 /* A certificate that has expired is loaded, as one that expires while the process runs: it signs nothing. `httpd -t`
- * reports it, unless the next one has taken over. */
+ * reports it. */
 sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool)
 {
     const json_t *seals = json_object_get(setup, "seals");
     const bool check = json_is_true(json_object_get(setup, "check"));
+    const sr_cms_when_t when = check ? SR_CMS_NOW : SR_CMS_NOW_OR_BEFORE;
     *keys = apr_pcalloc(pool, sizeof **keys);
     *seal = -1;
     SR_TRY(load_own(*keys, setup, pool));
-    const bool next =
-        load_next(*keys, json_array_get(seals, SR_SIGND_NEXT), pool) || json_is_true(json_object_get(setup, "next"));
     for (*seal = 0; *seal < SR_SIGND_SEALS; ++*seal) {
-        const sr_cms_when_t when = check && !(next && *seal == SR_SIGND_PRODUCTION) ? SR_CMS_NOW : SR_CMS_NOW_OR_BEFORE;
         seal_t *one = &(*keys)->seals[*seal];
         sr_error_t *error = load(one, *seal, json_array_get(seals, (size_t)*seal), when, pool);
         if (error && !sr_signd_tolerates(setup, *seal)) return error;
@@ -163,26 +145,22 @@ sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *
 void sr_signd_keys_fault(sr_signd_keys_t *keys, int seal, const char *fault, bool forget)
 {
     if (forget) keys->seals[seal] = (seal_t){0};
-    if (seal == SR_SIGND_NEXT) keys->next_fault = fault;
-    else keys->faults[seal] = fault;
+    keys->faults[seal] = fault;
 }
 
 static json_t *own_json(const own_t *own)
 {
     json_t *answer = json_object();
     json_object_set_new(answer, "organization", json_string(own->about.organization));
-    json_object_set_new(answer, SR_SIGND_PEM, sr_json_string_or_null(own->present.pem));
+    json_object_set_new(answer, SR_SIGND_PEM, sr_json_string_or_null(own->seal.pem));
     json_object_set_new(answer, SR_SIGND_FAULT, sr_json_string_or_null(own->about.fault));
-    json_object_set_new(answer, SR_SIGND_OWN_NEXT_PEM, sr_json_string_or_null(own->next.pem));
-    json_object_set_new(answer, SR_SIGND_NEXT_FAULT, sr_json_string_or_null(own->about.next_fault));
     return answer;
 }
 
 const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool)
 {
     json_t *answer = json_object(), *list = json_array();
-    for (int i = 0; i <= SR_SIGND_NEXT; i++) json_array_append_new(list, sr_json_string_or_null(keys->seals[i].pem));
-    if (keys->next_fault) json_object_set_new(answer, SR_SIGND_NEXT_FAULT, json_string(keys->next_fault));
+    for (int i = 0; i < SR_SIGND_SEALS; i++) json_array_append_new(list, sr_json_string_or_null(keys->seals[i].pem));
     json_object_set_new(answer, SR_SIGND_PEM, list);
     list = json_array();
     for (int i = 0; i < SR_SIGND_SEALS; i++) json_array_append_new(list, sr_json_string_or_null(keys->faults[i]));
@@ -231,37 +209,32 @@ static apr_size_t show(unsigned char *response, const seal_t *seal)
     return finish(response, SR_SIGND_DONE, 0, length);
 }
 
-/* Returns the key of the certificate that a request names: the present or the next one of a seal. NULL: it is neither.
- */
+/* Returns the seal of the certificate that a request names. NULL: the seal has another certificate. */
 static const seal_t *find(const sr_signd_keys_t *keys, int number, const unsigned char *fingerprint)
 {
     if (number == SR_SIGND_OWN) return apr_hash_get(keys->certificates, fingerprint, SR_SIGND_FINGERPRINT);
-    const seal_t *present = &keys->seals[number], *next = &keys->seals[SR_SIGND_NEXT];
-    if (present->identity && !memcmp(fingerprint, present->fingerprint, SR_SIGND_FINGERPRINT)) return present;
-    if (number != SR_SIGND_PRODUCTION || !next->identity) return NULL;
-    return memcmp(fingerprint, next->fingerprint, SR_SIGND_FINGERPRINT) == 0 ? next : NULL;
+    const seal_t *seal = &keys->seals[number];
+    return seal->identity && !memcmp(fingerprint, seal->fingerprint, SR_SIGND_FINGERPRINT) ? seal : NULL;
 }
 
 /* Returns the seal whose certificates a request asks for. */
 static const seal_t *find_shown(const sr_signd_keys_t *keys, int number, const unsigned char *organization)
 {
     static const seal_t nothing = {0};
-    if (number <= SR_SIGND_NEXT) return &keys->seals[number];
+    if (number < SR_SIGND_SEALS) return &keys->seals[number];
     const own_t *own = apr_hash_get(keys->organizations, organization, SR_SIGND_FINGERPRINT);
-    if (!own) return &nothing;
-    return number == SR_SIGND_OWN ? &own->present : &own->next;
+    return own ? &own->seal : &nothing;
 }
 
 apr_size_t sr_signd_keys_respond(unsigned char *response, const sr_signd_keys_t *keys, const unsigned char *request,
                                  apr_size_t length, apr_pool_t *pool)
 {
     const apr_size_t fixed = SR_SIGND_HEADER + SR_SIGND_FINGERPRINT;
-    if (length < fixed || memcmp(request, SR_SIGND_MAGIC, 4) != 0 || request[5] > SR_SIGND_OWN_NEXT || request[7])
+    if (length < fixed || memcmp(request, SR_SIGND_MAGIC, 4) != 0 || request[5] > SR_SIGND_OWN || request[7])
         return finish(response, SR_SIGND_INVALID, 0, 0);
     if (request[4] == SR_SIGND_CERTIFICATES && length == fixed && !request[6])
         return show(response, find_shown(keys, request[5], request + SR_SIGND_HEADER));
-    if (request[4] != SR_SIGND_SIGN || (request[5] >= SR_SIGND_SEALS && request[5] != SR_SIGND_OWN))
-        return finish(response, SR_SIGND_INVALID, 0, 0);
+    if (request[4] != SR_SIGND_SIGN) return finish(response, SR_SIGND_INVALID, 0, 0);
     const seal_t *seal = find(keys, request[5], request + SR_SIGND_HEADER);
     if (!seal) return finish(response, SR_SIGND_OTHER, 0, 0);
     if (request[6] != seal->hash || length != fixed + seal->digest_size)

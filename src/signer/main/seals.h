@@ -13,12 +13,9 @@
 typedef struct sr_signd_keys_t sr_signd_keys_t;
 /* Loads the keys with the rights of the user who started httpd. `setup` is the JSON object that httpd/signd.c makes.
  * Its array "seals" has an object for each seal: "certificate" and "key" are paths. If they are missing, a key and a
- * certificate for tests are made. A third object names the next certificate of production, whose file need not exist.
- * The member SR_SIGND_OWN_SEALS is the folder of own seals of organisations. Faults of seals are in the answer. With
- * the member "check" they are errors, and so is a present certificate that has expired, unless the next one is valid
- * (or the member "next" is true, because another process has checked the next one). Returns an error of the seal *seal,
- * or -1.
- */
+ * certificate for tests are made. The member SR_SIGND_OWN_SEALS is the folder of own seals of organisations. Faults of
+ * seals are in the answer. With the member "check" they are errors, and so is a certificate that has expired. Returns
+ * an error of the seal *seal, or -1. */
 sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *setup, apr_pool_t *pool);
 /* Returns true if a fault of this seal is no reason for the process to end. */
 bool sr_signd_tolerates(const json_t *setup, int seal);
