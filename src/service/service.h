@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service.h: the use cases. Each has a file and owns its transaction. They do not depend on httpd.
  *
- * Sections: refusal.c · authenticate.c · create.c · mail_theme.c · submissions.c · verify.c · open.c · access_cache.c ·
- * version_cache.c · ownership.c · page_image.c · sign.c · preview.c · refuse.c · cancel.c · extend.c · replace.c ·
+ * Sections: refusal.c · authenticate.c · create.c · theme_folder.c · submissions.c · verify.c · open.c · access_cache.c
+ * · version_cache.c · ownership.c · page_image.c · sign.c · preview.c · refuse.c · cancel.c · extend.c · replace.c ·
  * remind.c · tokens.c · token_use.c · webhooks.c · history.c · list.c · archive.c · health.c · choose.c
  *
  * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
@@ -70,7 +70,14 @@ typedef struct sr_create_t {
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
                               const sr_create_t *request, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ mail_theme.c */
+/* ------------------------------------------------------------------------------------------- theme_folder.c */
+/* Returns the path of a file of a theme's folder ("" or NULL: no theme), or NULL if it is missing. */
+const char *sr_theme_file(apr_finfo_t *info, const char *folder, const char *name, apr_pool_t *pool);
+/* Returns the URL of a file relative to <location>/sign/, with its modification time, so that browsers may cache it.
+ * NULL if the file is missing. */
+const char *sr_theme_url(const char *folder, const char *name, apr_pool_t *pool);
+/* Sets *settings to the content of theme.json, or to NULL if it is missing. Fails if it is not a JSON object. */
+sr_error_t *sr_theme_settings(json_t **settings, const char *folder, apr_pool_t *pool);
 /* Returns the parts of the theme that mail shows: {"name"?, "logo"? (a URL), "accent"?, "onAccent"?}. The object
  * belongs to the pool. */
 json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool);

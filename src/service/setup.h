@@ -64,7 +64,7 @@ struct sr_service_t {
     sr_origin_t area_origin;
     apr_interval_time_t max_token_age;   /* of tokens that are made by the API; 0: no limit */
     bool sends_mail;                     /* if false, sendEmail is refused */
-    const char *theme;                   /* a folder (web/theme.c), "" or NULL */
+    const char *theme;                   /* a folder (common/theme_folder.c), "" or NULL */
     const sr_rates_t *mail_rates;        /* by sr_mail_rate_of_t */
     const apr_array_header_t *redirects; /* origins (const char *) that redirectUrl may lead to; or NULL */
     apr_interval_time_t expiry;          /* the deadline of submissions without one, from their creation; 0: none */
