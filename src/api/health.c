@@ -10,7 +10,7 @@
 
 APLOG_USE_MODULE(sigreq);
 
-static const char *part(sr_http_t *http, const char *name, const sr_error_t *error)
+static const char *health_part(sr_http_t *http, const char *name, const sr_error_t *error)
 {
     if (!error) return "ok";
     ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, http->r, "SR0110: health: unavailable: %s: %s [request %s]", name,
@@ -69,12 +69,12 @@ sr_error_t *sr_api_health(sr_http_t *http)
     bool well = !health.database && !health.helper && !health.documents && !health.seal;
     json_t *answer = json_object();
     json_object_set_new(answer, "status", json_string(well ? "ok" : "unavailable"));
-    json_object_set_new(answer, "database", json_string(part(http, "database", health.database)));
-    json_object_set_new(answer, "helper", json_string(part(http, "helper", health.helper)));
+    json_object_set_new(answer, "database", json_string(health_part(http, "database", health.database)));
+    json_object_set_new(answer, "helper", json_string(health_part(http, "helper", health.helper)));
     /* present only if something is wrong, so that the response 200 stays the same */
     if (health.documents)
-        json_object_set_new(answer, "documents", json_string(part(http, "documents", health.documents)));
-    if (health.seal) json_object_set_new(answer, "sealing", json_string(part(http, "sealing", health.seal)));
+        json_object_set_new(answer, "documents", json_string(health_part(http, "documents", health.documents)));
+    if (health.seal) json_object_set_new(answer, "sealing", json_string(health_part(http, "sealing", health.seal)));
     if (is_verbose(http)) {
         json_object_set_new(answer, "durability", json_string(durability(&health)));
         json_object_set_new(answer, "seal", seal_json(http));

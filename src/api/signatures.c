@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static sr_error_t *read_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text)
+static sr_error_t *signatures_read_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text)
 {
     *when = 0;
     return text ? sr_api_time(when, http, name, text) : NULL;
@@ -31,9 +31,9 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
     SR_TRY(sr_http_query(http, params));
     SR_TRY(sr_api_list_query(&query, http, limit, after));
     SR_TRY(sr_name_expect(sr_filter_names, filter.status, "status", http->pool));
-    SR_TRY(read_time(&filter.created_after, http, "createdAfter", created_after));
-    SR_TRY(read_time(&filter.created_before, http, "createdBefore", created_before));
-    SR_TRY(read_time(&filter.updated_after, http, "updatedAfter", updated_after));
+    SR_TRY(signatures_read_time(&filter.created_after, http, "createdAfter", created_after));
+    SR_TRY(signatures_read_time(&filter.created_before, http, "createdBefore", created_before));
+    SR_TRY(signatures_read_time(&filter.updated_after, http, "updatedAfter", updated_after));
     apr_pool_t *rows; /* destroyed before a slow client has read the response */
     apr_pool_create(&rows, http->pool);
     SR_TRY(sr_service_submissions(sr_api_of(http)->service, &page, token_hash, &query, &filter, rows));
@@ -57,7 +57,7 @@ sr_error_t *sr_api_signature_get(sr_http_t *http)
     return sr_http_view(http, HTTP_OK, shown.representation);
 }
 
-static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)
+static sr_error_t *signatures_reply_download(sr_http_t *http, const sr_download_t *download)
 {
     apr_bucket_brigade *brigade = sr_service_brigade(download, http->r->connection->bucket_alloc, http->pool);
     return sr_http_pdf(http, brigade, download->sha256, download->name);
@@ -76,7 +76,7 @@ sr_error_t *sr_api_document_get(sr_http_t *http)
     SR_TRY(sr_api_uuid(&document, http, 1));
     SR_TRY(sr_service_document(sr_api_of(http)->service, &download, token_hash, submission, document, version,
                                http->pool));
-    return reply_download(http, &download);
+    return signatures_reply_download(http, &download);
 }
 
 sr_error_t *sr_api_certificate_get(sr_http_t *http)
@@ -86,7 +86,7 @@ sr_error_t *sr_api_certificate_get(sr_http_t *http)
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&submission, http, 0));
     SR_TRY(sr_service_certificate(sr_api_of(http)->service, &download, token_hash, submission, http->pool));
-    return reply_download(http, &download);
+    return signatures_reply_download(http, &download);
 }
 
 sr_error_t *sr_api_audit_get(sr_http_t *http)

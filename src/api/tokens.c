@@ -11,7 +11,7 @@ static sr_error_t *token_reply(sr_http_t *http, int status, const sr_token_t *to
     return sr_http_json(http, status, sr_token_representation(token, secret));
 }
 
-static sr_error_t *read_name(const char **name, sr_http_t *http, const json_t *body)
+static sr_error_t *tokens_read_name(const char **name, sr_http_t *http, const json_t *body)
 {
     *name = sr_json_string(body, "name");
     if (!*name || sr_text_is_blank(*name)) return sr_error(http->pool, SR_EBADREQUEST, "name is required");
@@ -38,7 +38,7 @@ sr_error_t *sr_api_tokens_create(sr_http_t *http)
     sr_token_t *token;
     json_t *body;
     SR_TRY(sr_api_caller_body(&body, &token, &token_hash, http));
-    SR_TRY(read_name(&name, http, body));
+    SR_TRY(tokens_read_name(&name, http, body));
     SR_TRY(read_expiry(&expires_at, http, body));
     SR_TRY(
         sr_service_token_create(sr_api_of(http)->service, &token, &secret, token_hash, name, expires_at, http->pool));

@@ -59,7 +59,7 @@ typedef struct receiver_t {
     apr_off_t size; /* bytes of the part so far */
 } receiver_t;
 
-static sr_error_t *begin_file(receiver_t *receiver, const sr_part_t *part)
+static sr_error_t *upload_begin_file(receiver_t *receiver, const sr_part_t *part)
 {
     apr_pool_t *pool = receiver->http->pool;
     if (sr_service_received(receiver->uploads) == sr_api_of(receiver->http)->max_files)
@@ -96,14 +96,14 @@ static void remark_part(receiver_t *receiver, const sr_part_t *part)
     }
 }
 
-static sr_error_t *begin_part(void *baton, const sr_part_t *part)
+static sr_error_t *upload_begin_part(void *baton, const sr_part_t *part)
 {
     receiver_t *receiver = baton;
     receiver->in_file = false;
     receiver->current = -1;
     receiver->size = 0;
     SR_TRY(sr_http_check_part(part, receiver->http->pool));
-    if (sr_http_is_file(part)) return begin_file(receiver, part);
+    if (sr_http_is_file(part)) return upload_begin_file(receiver, part);
     for (int i = 0; i < TEXT_COUNT; i++)
         if (!strcmp(part->name, texts[i].name) && (!part->filename || i == SIGNERS)) return begin_text(receiver, i);
     remark_part(receiver, part);
@@ -129,7 +129,7 @@ static sr_error_t *append_text(receiver_t *receiver, const char *data, apr_size_
     return NULL;
 }
 
-static sr_error_t *part_data(void *baton, const char *data, apr_size_t length)
+static sr_error_t *upload_part_data(void *baton, const char *data, apr_size_t length)
 {
     receiver_t *receiver = baton;
     const sr_api_t *limits = sr_api_of(receiver->http);
@@ -143,7 +143,7 @@ static sr_error_t *part_data(void *baton, const char *data, apr_size_t length)
     return receiver->current < 0 ? NULL : append_text(receiver, data, length);
 }
 
-static sr_error_t *end_part(void *baton)
+static sr_error_t *upload_end_part(void *baton)
 {
     receiver_t *receiver = baton;
     if (receiver->in_file) return sr_service_receive_end(receiver->uploads);
@@ -156,7 +156,7 @@ static sr_error_t *end_part(void *baton)
     return NULL;
 }
 
-static sr_error_t *body_piece(void *baton, const char *data, apr_size_t length)
+static sr_error_t *upload_body_piece(void *baton, const char *data, apr_size_t length)
 {
     return sr_multipart_feed(((receiver_t *)baton)->parser, data, length);
 }
@@ -164,15 +164,15 @@ static sr_error_t *body_piece(void *baton, const char *data, apr_size_t length)
 static sr_error_t *receive(receiver_t *receiver, const char *parameters)
 {
     sr_http_t *http = receiver->http;
-    const sr_multipart_sink_t sink = {begin_part, part_data, end_part, receiver};
+    const sr_multipart_sink_t sink = {upload_begin_part, upload_part_data, upload_end_part, receiver};
     SR_TRY(sr_service_receive(sr_api_of(http)->service, &receiver->uploads, http->pool));
     SR_TRY(
         sr_multipart_make(&receiver->parser, parameters, &sink, sr_api_of(http)->max_files + EXTRA_PARTS, http->pool));
-    SR_TRY(sr_http_read(http, sr_api_of(http)->max_request_size, body_piece, receiver));
+    SR_TRY(sr_http_read(http, sr_api_of(http)->max_request_size, upload_body_piece, receiver));
     return sr_multipart_finish(receiver->parser);
 }
 
-static sr_error_t *read_key(const char **key, sr_http_t *http)
+static sr_error_t *upload_read_key(const char **key, sr_http_t *http)
 {
     *key = apr_table_get(http->r->headers_in, "Idempotency-Key");
     for (const char *p = *key ? *key : "x"; *p; p++)
@@ -193,7 +193,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     SR_TRY(sr_api_token(&request.token_hash, http));
     SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &caller, request.token_hash, http->pool));
     SR_TRY(sr_http_expect_type(http, "multipart/form-data", &parameters));
-    SR_TRY(read_key(&request.idempotency_key, http));
+    SR_TRY(upload_read_key(&request.idempotency_key, http));
     SR_TRY(receive(&receiver, parameters));
     request.caller = caller;
     request.client = (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};

@@ -8,13 +8,13 @@ typedef struct receiver_t {
     sr_uploads_t *uploads;
 } receiver_t;
 
-static sr_error_t *begin_file(void *baton, const char *name)
+static sr_error_t *verify_begin_file(void *baton, const char *name)
 {
     receiver_t *receiver = baton;
     return sr_service_receive_begin(receiver->uploads, NULL, NULL, true);
 }
 
-static sr_error_t *file_data(void *baton, const char *data, apr_size_t length)
+static sr_error_t *verify_file_data(void *baton, const char *data, apr_size_t length)
 {
     return sr_service_receive_data(((receiver_t *)baton)->uploads, data, length);
 }
@@ -22,7 +22,7 @@ static sr_error_t *file_data(void *baton, const char *data, apr_size_t length)
 static sr_error_t *verify(receiver_t *receiver, json_t **answer, sr_verify_t *request)
 {
     sr_http_t *http = receiver->http;
-    const sr_http_file_sink_t sink = {begin_file, file_data, receiver, sr_api_of(http)->max_file_size,
+    const sr_http_file_sink_t sink = {verify_begin_file, verify_file_data, receiver, sr_api_of(http)->max_file_size,
                                       sr_api_of(http)->max_request_size};
     SR_TRY(sr_service_receive(sr_api_of(http)->service, &receiver->uploads, http->pool));
     SR_TRY(sr_http_read_one_file(http, "application/pdf", &sink));

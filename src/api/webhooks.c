@@ -25,7 +25,7 @@ static const hook_t *hook_of(const sr_http_t *http)
     return &hooks[i];
 }
 
-static sr_error_t *answer(sr_http_t *http, const char *url)
+static sr_error_t *webhooks_answer(sr_http_t *http, const char *url)
 {
     json_t *body = json_object();
     json_object_set_new(body, hook_of(http)->member, sr_json_string_or_null(url));
@@ -33,7 +33,7 @@ static sr_error_t *answer(sr_http_t *http, const char *url)
 }
 
 /* Reads the URL from the body; NULL removes it. */
-static sr_error_t *read_url(const char **url, const char **token_hash, sr_http_t *http)
+static sr_error_t *webhooks_read_url(const char **url, const char **token_hash, sr_http_t *http)
 {
     sr_token_t *caller;
     json_t *body;
@@ -48,10 +48,10 @@ static sr_error_t *read_url(const char **url, const char **token_hash, sr_http_t
     return NULL;
 }
 
-static sr_error_t *store(sr_http_t *http, const char *token_hash, const char *url)
+static sr_error_t *webhooks_store(sr_http_t *http, const char *token_hash, const char *url)
 {
     SR_TRY(sr_service_webhook_set(sr_api_of(http)->service, token_hash, hook_of(http)->kind, url, http->pool));
-    return answer(http, url);
+    return webhooks_answer(http, url);
 }
 
 static sr_error_t *store_of_token(sr_http_t *http, const char *token_hash, const char *url)
@@ -62,15 +62,15 @@ static sr_error_t *store_of_token(sr_http_t *http, const char *token_hash, const
     json_t *urls = sr_json_own(json_object(), http->pool);
     json_object_set_new(urls, hook_of(http)->kind, sr_json_string_or_null(url));
     SR_TRY(sr_service_token_webhooks(sr_api_of(http)->service, &token, token_hash, uuid, urls, http->pool));
-    return answer(http, url);
+    return webhooks_answer(http, url);
 }
 
 typedef sr_error_t *store_t(sr_http_t *http, const char *token_hash, const char *url);
 
-static sr_error_t *set(sr_http_t *http, store_t *of)
+static sr_error_t *webhooks_set(sr_http_t *http, store_t *of)
 {
     const char *token_hash, *url;
-    SR_TRY(read_url(&url, &token_hash, http));
+    SR_TRY(webhooks_read_url(&url, &token_hash, http));
     return of(http, token_hash, url);
 }
 
@@ -83,17 +83,17 @@ static sr_error_t *take_away(sr_http_t *http, store_t *of)
 
 sr_error_t *sr_api_webhook_set(sr_http_t *http)
 {
-    return set(http, store);
+    return webhooks_set(http, webhooks_store);
 }
 
 sr_error_t *sr_api_webhook_remove(sr_http_t *http)
 {
-    return take_away(http, store);
+    return take_away(http, webhooks_store);
 }
 
 sr_error_t *sr_api_token_webhook_set(sr_http_t *http)
 {
-    return set(http, store_of_token);
+    return webhooks_set(http, store_of_token);
 }
 
 sr_error_t *sr_api_token_webhook_remove(sr_http_t *http)

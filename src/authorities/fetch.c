@@ -110,7 +110,7 @@ static void line_return(sr_fetcher_t *fetcher, line_t *line)
 
 /* --- one transfer */
 
-static apr_status_t transfer_end(void *data)
+static apr_status_t fetch_transfer_end(void *data)
 {
     transfer_t *transfer = data;
     curl_easy_cleanup(transfer->easy);
@@ -138,7 +138,7 @@ static bool transfer_grow(transfer_t *transfer, apr_size_t wanted)
     return true;
 }
 
-static size_t take_body(char *data, size_t size, size_t count, void *baton)
+static size_t fetch_take_body(char *data, size_t size, size_t count, void *baton)
 {
     transfer_t *transfer = baton;
     const size_t length = size * count;
@@ -149,7 +149,7 @@ static size_t take_body(char *data, size_t size, size_t count, void *baton)
     return length;
 }
 
-static curl_socket_t open_socket(void *baton, curlsocktype purpose, struct curl_sockaddr *address)
+static curl_socket_t fetch_open_socket(void *baton, curlsocktype purpose, struct curl_sockaddr *address)
 {
     transfer_t *transfer = baton;
     const sr_fetch_options_t *options = transfer->options;
@@ -160,7 +160,7 @@ static curl_socket_t open_socket(void *baton, curlsocktype purpose, struct curl_
 }
 
 /* An empty "Expect:" keeps libcurl from waiting for a "100 Continue". */
-static bool set_headers(transfer_t *transfer, apr_pool_t *pool)
+static bool fetch_set_headers(transfer_t *transfer, apr_pool_t *pool)
 {
     const char *type = transfer->request->type;
     transfer->headers = curl_slist_append(NULL, "Expect:");
@@ -168,7 +168,7 @@ static bool set_headers(transfer_t *transfer, apr_pool_t *pool)
     return !type || curl_slist_append(transfer->headers, apr_pstrcat(pool, "Content-Type: ", type, NULL));
 }
 
-static void set_options(transfer_t *transfer)
+static void fetch_set_options(transfer_t *transfer)
 {
     const sr_fetch_options_t *options = transfer->options;
     const sr_fetch_t *request = transfer->request;
@@ -187,9 +187,9 @@ static void set_options(transfer_t *transfer)
     curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)apr_time_as_msec(request->connect));
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)apr_time_as_msec(request->all));
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, fetch_take_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, fetch_open_socket);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
     if (!request->body) return;
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body); /* libcurl can send it again on another connection */
@@ -203,10 +203,11 @@ static bool transfer_make(transfer_t *transfer, const sr_fetch_options_t *option
     transfer->options = options;
     transfer->request = request;
     transfer->easy = curl_easy_init();
-    apr_pool_cleanup_register(pool, transfer, transfer_end, apr_pool_cleanup_null);
-    if (!transfer->easy || !set_headers(transfer, pool) || sr_curl_authorities(transfer->easy, options->authorities))
+    apr_pool_cleanup_register(pool, transfer, fetch_transfer_end, apr_pool_cleanup_null);
+    if (!transfer->easy || !fetch_set_headers(transfer, pool)
+        || sr_curl_authorities(transfer->easy, options->authorities))
         return false;
-    set_options(transfer);
+    fetch_set_options(transfer);
     return true;
 }
 
@@ -224,7 +225,7 @@ static void set_result(sr_fetch_t *request, sr_fetch_state_t state, const char *
     request->fault = fault;
 }
 
-static void of_failure(const transfer_t *transfer, CURLcode code, apr_pool_t *pool)
+static void fetch_of_failure(const transfer_t *transfer, CURLcode code, apr_pool_t *pool)
 {
     sr_fetch_t *request = transfer->request;
     const char *error = apr_pstrdup(pool, *transfer->error ? transfer->error : curl_easy_strerror(code));
@@ -257,7 +258,7 @@ static void transfer_judge(transfer_t *transfer, CURLcode code, apr_pool_t *pool
     else if (transfer->large)
         set_result(request, SR_FETCH_LARGE,
                    apr_psprintf(pool, "its answer is larger than %" APR_SIZE_T_FMT " bytes", request->limit));
-    else if (code) of_failure(transfer, code, pool);
+    else if (code) fetch_of_failure(transfer, code, pool);
     else if (status != 200) set_result(request, SR_FETCH_REFUSED, apr_psprintf(pool, "it answered with %ld", status));
     else if (request->wanted && !is_type(type, request->wanted))
         set_result(request, SR_FETCH_OTHER,
@@ -284,20 +285,20 @@ static void end_some(CURLM *multi, apr_pool_t *pool)
     }
 }
 
-static bool is_stopped(const sr_fetch_options_t *options)
+static bool fetch_is_stopped(const sr_fetch_options_t *options)
 {
     return options->stopped && options->stopped(options->baton);
 }
 
 /* Each transfer has its time limit, so this ends. */
-static void run(CURLM *multi, const sr_fetch_options_t *options, apr_pool_t *pool)
+static void fetch_run(CURLM *multi, const sr_fetch_options_t *options, apr_pool_t *pool)
 {
     const int pause = options->stopped ? 200 : 1000;
     int running = 0;
     do {
         if (curl_multi_perform(multi, &running)) break;
         end_some(multi, pool);
-    } while (running && !is_stopped(options) && !curl_multi_poll(multi, NULL, 0, pause, NULL));
+    } while (running && !fetch_is_stopped(options) && !curl_multi_poll(multi, NULL, 0, pause, NULL));
 }
 
 void sr_fetch_all(sr_fetcher_t *fetcher, sr_fetch_t *requests, int count, apr_pool_t *pool)
@@ -314,11 +315,11 @@ void sr_fetch_all(sr_fetcher_t *fetcher, sr_fetch_t *requests, int count, apr_po
         if (line && transfer_make(&transfers[i], &fetcher->options, request, pool))
             curl_multi_add_handle(line->multi, transfers[i].easy);
     }
-    if (line) run(line->multi, &fetcher->options, pool);
+    if (line) fetch_run(line->multi, &fetcher->options, pool);
     for (int i = 0; i < count; i++) {
         transfer_t *transfer = &transfers[i];
         if (line && transfer->easy) curl_multi_remove_handle(line->multi, transfer->easy); /* unless it was removed */
-        apr_pool_cleanup_run(pool, transfer, transfer_end);
+        apr_pool_cleanup_run(pool, transfer, fetch_transfer_end);
         if (transfer->bytes) apr_pool_cleanup_register(pool, transfer->bytes, bytes_free, apr_pool_cleanup_null);
     }
     if (line) line_return(fetcher, line);

@@ -92,7 +92,7 @@ static set_t *set_load(sr_proof_cache_t *cache, const char *sha256)
     return NULL;
 }
 
-static bool is_same(const struct stat *one, const struct stat *other)
+static bool proof_cache_is_same(const struct stat *one, const struct stat *other)
 {
     return one->st_ino == other->st_ino && one->st_size == other->st_size
            && one->st_mtim.tv_sec == other->st_mtim.tv_sec && one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
@@ -103,7 +103,7 @@ static void entry_refresh(entry_t *entry, sr_proof_cache_t *cache, const char *s
 {
     struct stat file;
     if (stat(apr_pstrcat(pool, cache->folder, "/", sha256, ".json", NULL), &file) != 0) return;
-    if (entry->set && is_same(&entry->file, &file)) return;
+    if (entry->set && proof_cache_is_same(&entry->file, &file)) return;
     set_t *set = set_load(cache, sha256);
     if (!set) return;
     set_leave(entry->set);

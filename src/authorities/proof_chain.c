@@ -31,7 +31,7 @@ static STACK_OF(X509) * read_pem(const char *pem)
 }
 
 /* An anchor need not be a root: a chain may end at each of them. */
-static X509_STORE *store_of(const char *anchors)
+static X509_STORE *proof_chain_store_of(const char *anchors)
 {
     X509_STORE *store = X509_STORE_new();
     STACK_OF(X509) *all = read_pem(anchors);
@@ -44,7 +44,7 @@ static X509_STORE *store_of(const char *anchors)
 STACK_OF(X509) * sr_proof_chain(const char **fault, const char *pem, const char *anchors, apr_pool_t *pool)
 {
     STACK_OF(X509) *all = read_pem(pem), *chain = NULL;
-    X509_STORE *store = store_of(anchors);
+    X509_STORE *store = proof_chain_store_of(anchors);
     X509_STORE_CTX *context = X509_STORE_CTX_new();
     *fault = "no certificate can be read";
     if (store && context && sk_X509_num(all) > 0 && X509_STORE_CTX_init(context, store, sk_X509_value(all, 0), all)) {

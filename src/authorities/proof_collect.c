@@ -37,7 +37,7 @@ static void take_certificate(collection_t *collection, X509 *certificate)
     APR_ARRAY_PUSH(collection->certificates, sr_cms_bytes_t) = sr_proof_der(certificate, collection->pool);
 }
 
-static void take(collection_t *collection, const sr_proof_item_t *item)
+static void proof_collect_take(collection_t *collection, const sr_proof_item_t *item)
 {
     const apr_time_t since = item->judged.from, until = item->judged.until;
     APR_ARRAY_PUSH(collection->files, sr_proof_file_t) = (sr_proof_file_t){item->name, item->crl, item->bytes};
@@ -46,17 +46,17 @@ static void take(collection_t *collection, const sr_proof_item_t *item)
     if (!collection->needed) collection->needed = until;
 }
 
-static void note_revocation(collection_t *collection, const sr_proof_item_t *item)
+static void proof_collect_note_revocation(collection_t *collection, const sr_proof_item_t *item)
 {
     apr_pool_t *pool = collection->pool;
-    take(collection, item);
+    proof_collect_take(collection, item);
     collection->revoked =
         apr_psprintf(pool, "the certificate \"%s\" was revoked at %s%s%s", sr_proof_name(item->certificate, pool),
                      sr_time_format(item->judged.revoked_at, pool), item->judged.reason ? ": " : "",
                      item->judged.reason ? item->judged.reason : "");
 }
 
-static const char *say(const sr_proof_item_t *item, apr_pool_t *pool)
+static const char *proof_collect_say(const sr_proof_item_t *item, apr_pool_t *pool)
 {
     const char *why = item->fault ? item->fault : item->judged.why;
     return apr_psprintf(pool, "%s of %s: %s", item->crl ? "CRL" : "OCSP", item->url, why ? why : "unusable");
@@ -70,11 +70,11 @@ static bool prove_by_crl(collection_t *collection, const char **why, X509 *certi
         const sr_proof_item_t item =
             obtain(collection, true, APR_ARRAY_IDX(urls, i, const char *), certificate, issuer);
         if (item.judged.state == SR_REVOCATION_GOOD) {
-            take(collection, &item);
+            proof_collect_take(collection, &item);
             return true;
         }
-        if (item.judged.state == SR_REVOCATION_REVOKED) note_revocation(collection, &item);
-        else *why = say(&item, collection->pool);
+        if (item.judged.state == SR_REVOCATION_REVOKED) proof_collect_note_revocation(collection, &item);
+        else *why = proof_collect_say(&item, collection->pool);
     }
     return false;
 }
@@ -107,18 +107,18 @@ static bool prove_by_ocsp(collection_t *collection, const char **why, X509 *cert
     for (int i = 0; i < urls->nelts && !collection->revoked; i++) {
         const sr_proof_item_t item =
             obtain(collection, false, APR_ARRAY_IDX(urls, i, const char *), certificate, issuer);
-        if (!sr_proof_is_usable(&item)) *why = say(&item, collection->pool);
+        if (!sr_proof_is_usable(&item)) *why = proof_collect_say(&item, collection->pool);
         else if (!prove_responder(collection, why, &item)) continue;
-        else if (item.judged.state == SR_REVOCATION_REVOKED) note_revocation(collection, &item);
+        else if (item.judged.state == SR_REVOCATION_REVOKED) proof_collect_note_revocation(collection, &item);
         else {
-            take(collection, &item);
+            proof_collect_take(collection, &item);
             return true;
         }
     }
     return false;
 }
 
-static void prove(collection_t *collection, X509 *certificate, X509 *issuer)
+static void proof_collect_prove(collection_t *collection, X509 *certificate, X509 *issuer)
 {
     const char *why = "it names neither an OCSP responder nor a CRL by http";
     if (prove_by_ocsp(collection, &why, certificate, issuer) || collection->revoked) return;
@@ -140,7 +140,7 @@ static sr_proofs_t *empty_set(const char *missing, apr_pool_t *pool)
     return proofs;
 }
 
-static sr_proofs_t *proofs_of(const collection_t *collection)
+static sr_proofs_t *proof_collect_proofs_of(const collection_t *collection)
 {
     apr_pool_t *pool = collection->pool;
     sr_proofs_t own = *empty_set(NULL, pool), *proofs = empty_set(NULL, pool);
@@ -188,10 +188,10 @@ sr_error_t *sr_proof_collect(const sr_proofs_t **proofs, apr_time_t *next, sr_pr
         X509 *one = sk_X509_value(collection.chain, i);
         take_certificate(&collection, one);
         if (i + 1 < sk_X509_num(collection.chain) && !collection.revoked)
-            prove(&collection, one, sk_X509_value(collection.chain, i + 1));
+            proof_collect_prove(&collection, one, sk_X509_value(collection.chain, i + 1));
     }
     if (collection.next && collection.next < *next) *next = collection.next;
-    const sr_proofs_t *made = *proofs = proofs_of(&collection);
+    const sr_proofs_t *made = *proofs = proof_collect_proofs_of(&collection);
     return write_set(&collection, made);
 }
 

@@ -12,12 +12,12 @@
 
 #define MODE 0640
 
-static apr_time_t time_of(const struct stat *file)
+static apr_time_t proof_files_time_of(const struct stat *file)
 {
     return apr_time_from_sec(file->st_mtim.tv_sec) + file->st_mtim.tv_nsec / 1000;
 }
 
-static void set_time(int descriptor)
+static void proof_files_set_time(int descriptor)
 {
     const apr_time_t now = sr_time_now();
     const struct timespec at = {apr_time_sec(now), apr_time_usec(now) * 1000};
@@ -43,7 +43,7 @@ bool sr_proof_read(sr_cms_bytes_t *bytes, apr_time_t *written, const char *folde
         whole = sr_descriptor_read(descriptor, data, (apr_size_t)file.st_size, 0) == file.st_size;
         data[file.st_size] = '\0';
         if (whole) *bytes = (sr_cms_bytes_t){data, (apr_size_t)file.st_size};
-        if (written) *written = time_of(&file);
+        if (written) *written = proof_files_time_of(&file);
     }
     close(descriptor);
     return whole;
@@ -56,7 +56,7 @@ sr_error_t *sr_proof_write(const char *folder, const char *name, const void *dat
     const int descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
     if (descriptor < 0) return trouble(pool, "writing", partial);
     bool written = sr_descriptor_write(descriptor, data, length);
-    set_time(descriptor);
+    proof_files_set_time(descriptor);
     written = close(descriptor) == 0 && written && rename(partial, path) == 0;
     sr_error_t *error = written ? NULL : trouble(pool, "writing", path);
     if (error) unlink(partial);
@@ -68,7 +68,7 @@ sr_error_t *sr_proof_want(const char *folder, const char *sha256, const char *pe
     struct stat file;
     const char *name = apr_pstrcat(pool, sha256, ".pem", NULL);
     if (stat(apr_pstrcat(pool, folder, "/", name, NULL), &file) == 0
-        && sr_time_now() - time_of(&file) < SR_PROOF_TOUCH_AFTER)
+        && sr_time_now() - proof_files_time_of(&file) < SR_PROOF_TOUCH_AFTER)
         return NULL;
     return sr_proof_write(folder, name, pem, strlen(pem), pool);
 }
@@ -87,7 +87,7 @@ static bool ends_with(const char *name, const char *suffix)
 
 /* Returns the days after which a file is not used any more; 0: it is not a file of this program. A proof may be valid
  * for long while it cannot be fetched again. */
-static int days_of(const char *name)
+static int proof_files_days_of(const char *name)
 {
     static const struct {
         const char *suffix;
@@ -105,9 +105,9 @@ apr_array_header_t *sr_proof_wanted(const char *folder, bool remove, apr_pool_t 
     struct stat file;
     DIR *all = opendir(folder);
     for (const struct dirent *one; all && (one = readdir(all)) != NULL;) {
-        const int days = days_of(one->d_name);
+        const int days = proof_files_days_of(one->d_name);
         if (!days || fstatat(dirfd(all), one->d_name, &file, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        const apr_interval_time_t age = sr_time_now() - time_of(&file);
+        const apr_interval_time_t age = sr_time_now() - proof_files_time_of(&file);
         if (age > apr_time_from_sec(24 * 3600) * days) {
             if (remove) (void)unlinkat(dirfd(all), one->d_name, 0);
         } else if (ends_with(one->d_name, ".pem")) APR_ARRAY_PUSH(found, const char *) = apr_pstrdup(pool, one->d_name);

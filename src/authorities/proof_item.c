@@ -151,7 +151,7 @@ static const char *get_url(const char *url, sr_cms_bytes_t request, apr_pool_t *
     return to - escaped > GET_LONGEST ? NULL : apr_pstrcat(pool, url, slash ? "" : "/", escaped, NULL);
 }
 
-static void make_request(sr_proof_keeper_t *keeper, sr_fetch_t *request, apr_pool_t *pool)
+static void proof_item_make_request(sr_proof_keeper_t *keeper, sr_fetch_t *request, apr_pool_t *pool)
 {
     request->connect = CONNECT_LIMIT;
     keeper->options.fetch(keeper->options.baton, request, pool);
@@ -167,7 +167,7 @@ static sr_fetch_t item_request(const sr_proof_item_t *item, sr_proof_keeper_t *k
                                .limit = SR_REVOCATION_MAX_OCSP,
                                .all = OCSP_LIMIT,
                                .wanted = "application/ocsp-response"};
-        if (request.url) make_request(keeper, &request, pool);
+        if (request.url) proof_item_make_request(keeper, &request, pool);
         if (request.url
             && (request.state == SR_FETCH_DONE || request.state == SR_FETCH_UNREACHABLE
                 || request.state == SR_FETCH_LATE))
@@ -177,7 +177,7 @@ static sr_fetch_t item_request(const sr_proof_item_t *item, sr_proof_keeper_t *k
         request.length = asked.length;
         request.type = "application/ocsp-request";
     }
-    make_request(keeper, &request, pool);
+    proof_item_make_request(keeper, &request, pool);
     return request;
 }
 

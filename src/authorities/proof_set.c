@@ -12,7 +12,7 @@ static apr_array_header_t *bytes_array(apr_pool_t *pool)
     return apr_array_make(pool, 4, sizeof(sr_cms_bytes_t));
 }
 
-static void add_new(const apr_array_header_t **array, sr_cms_bytes_t bytes, apr_pool_t *pool)
+static void proof_set_add_new(const apr_array_header_t **array, sr_cms_bytes_t bytes, apr_pool_t *pool)
 {
     apr_array_header_t *all = *array ? (apr_array_header_t *)*array : bytes_array(pool);
     *array = all;
@@ -25,7 +25,8 @@ static void add_new(const apr_array_header_t **array, sr_cms_bytes_t bytes, apr_
 
 static void add_all(const apr_array_header_t **array, const apr_array_header_t *more, apr_pool_t *pool)
 {
-    for (int i = 0; more && i < more->nelts; i++) add_new(array, APR_ARRAY_IDX(more, i, sr_cms_bytes_t), pool);
+    for (int i = 0; more && i < more->nelts; i++)
+        proof_set_add_new(array, APR_ARRAY_IDX(more, i, sr_cms_bytes_t), pool);
 }
 
 void sr_proofs_join(sr_proofs_t *proofs, const sr_proofs_t *more, apr_pool_t *pool)
@@ -62,7 +63,7 @@ const char *sr_proof_set_text(const sr_proofs_t *proofs, const apr_array_header_
     return sr_json_text(set, pool);
 }
 
-static bool read_certificates(sr_proofs_t *proofs, const json_t *list, apr_pool_t *pool)
+static bool proof_set_read_certificates(sr_proofs_t *proofs, const json_t *list, apr_pool_t *pool)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *text = json_string_value(json_array_get(list, i));
@@ -70,12 +71,12 @@ static bool read_certificates(sr_proofs_t *proofs, const json_t *list, apr_pool_
         unsigned char *der = apr_palloc(pool, (apr_size_t)apr_base64_decode_len(text));
         const int length = apr_base64_decode_binary(der, text);
         if (length <= 0) return false;
-        add_new(&proofs->certificates, (sr_cms_bytes_t){der, (apr_size_t)length}, pool);
+        proof_set_add_new(&proofs->certificates, (sr_cms_bytes_t){der, (apr_size_t)length}, pool);
     }
     return true;
 }
 
-static bool read_proofs(sr_proofs_t *proofs, const json_t *list, const char *folder, apr_pool_t *pool)
+static bool proof_set_read_proofs(sr_proofs_t *proofs, const json_t *list, const char *folder, apr_pool_t *pool)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
@@ -85,7 +86,7 @@ static bool read_proofs(sr_proofs_t *proofs, const json_t *list, const char *fol
         if (!name || !hash || strchr(name, '/')) return false;
         if (!sr_proof_read(&bytes, NULL, folder, name, SR_REVOCATION_MAX_CRL, pool)) return false;
         if (strcmp(sr_sha256_hex(bytes.data, bytes.length, pool), hash) != 0) return false;
-        add_new(crl ? &proofs->crls : &proofs->ocsps, bytes, pool);
+        proof_set_add_new(crl ? &proofs->crls : &proofs->ocsps, bytes, pool);
     }
     return true;
 }
@@ -102,8 +103,8 @@ const sr_proofs_t *sr_proof_set_read(const char *folder, const char *sha256, apr
     proofs->until = json_integer_value(json_object_get(set, "until"));
     proofs->missing = sr_json_string(set, "missing");
     proofs->revoked = sr_json_string(set, "revoked");
-    if (!read_certificates(proofs, json_object_get(set, "certificates"), pool)
-        || !read_proofs(proofs, json_object_get(set, "proofs"), folder, pool))
+    if (!proof_set_read_certificates(proofs, json_object_get(set, "certificates"), pool)
+        || !proof_set_read_proofs(proofs, json_object_get(set, "proofs"), folder, pool))
         return NULL;
     return proofs;
 }

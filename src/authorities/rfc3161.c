@@ -107,7 +107,7 @@ static const char *last_error(apr_pool_t *pool)
 }
 
 /* Lets OpenSSL do those of its checks that `flags` names. */
-static const char *verify(const judged_t *judged, unsigned int flags)
+static const char *rfc3161_verify(const judged_t *judged, unsigned int flags)
 {
     TS_VERIFY_CTX *context = TS_REQ_to_TS_VERIFY_CTX(judged->query->request, NULL);
     bool right = false;
@@ -132,22 +132,22 @@ static const char *judge_status(const judged_t *judged)
 
 static const char *judge_imprint(const judged_t *judged)
 {
-    return verify(judged, TS_VFY_VERSION | TS_VFY_IMPRINT);
+    return rfc3161_verify(judged, TS_VFY_VERSION | TS_VFY_IMPRINT);
 }
 
 static const char *judge_nonce(const judged_t *judged)
 {
-    return verify(judged, TS_VFY_NONCE);
+    return rfc3161_verify(judged, TS_VFY_NONCE);
 }
 
 /* The signature, the certificate that the token names (ESSCertID, ESSCertIDv2), and its chain to the anchors for the
  * purpose timestampsign: the extended key usage must be critical, and timeStamping alone. */
-static const char *judge_signature(const judged_t *judged)
+static const char *rfc3161_judge_signature(const judged_t *judged)
 {
-    return verify(judged, TS_VFY_SIGNATURE);
+    return rfc3161_verify(judged, TS_VFY_SIGNATURE);
 }
 
-static apr_time_t time_of(const judged_t *judged)
+static apr_time_t rfc3161_time_of(const judged_t *judged)
 {
     struct tm time;
     if (!ASN1_TIME_to_tm(TS_TST_INFO_get_time(TS_RESP_get_tst_info(judged->response)), &time)) return 0;
@@ -156,7 +156,7 @@ static apr_time_t time_of(const judged_t *judged)
 
 static const char *judge_clock(const judged_t *judged)
 {
-    const apr_time_t difference = time_of(judged) - sr_time_now();
+    const apr_time_t difference = rfc3161_time_of(judged) - sr_time_now();
     if (difference <= CLOCK_MOST && difference >= -CLOCK_MOST) return NULL;
     return apr_psprintf(judged->pool, "its clock differs from ours by %" APR_TIME_T_FMT " s", apr_time_sec(difference));
 }
@@ -167,13 +167,13 @@ static const struct {
 } judges[] = {{judge_status, SR_STAMP_REJECTED},
               {judge_imprint, SR_STAMP_IMPRINT},
               {judge_nonce, SR_STAMP_NONCE},
-              {judge_signature, SR_STAMP_UNTRUSTED},
+              {rfc3161_judge_signature, SR_STAMP_UNTRUSTED},
               {judge_clock, SR_STAMP_CLOCK}};
 
 /* --- a good token */
 
 /* Returns the certificate that signed a token, which belongs to the token. */
-static X509 *signer_of(PKCS7 *token)
+static X509 *rfc3161_signer_of(PKCS7 *token)
 {
     STACK_OF(X509) *signers = PKCS7_get0_signers(token, NULL, 0);
     X509 *signer = sk_X509_num(signers) == 1 ? sk_X509_value(signers, 0) : NULL;
@@ -181,7 +181,7 @@ static X509 *signer_of(PKCS7 *token)
     return signer;
 }
 
-static const char *name_of(X509 *certificate, apr_pool_t *pool)
+static const char *rfc3161_name_of(X509 *certificate, apr_pool_t *pool)
 {
     char *text;
     BIO *bio = BIO_new(BIO_s_mem());
@@ -202,8 +202,8 @@ static bool take_token(sr_stamp_t *stamp, const judged_t *judged)
     if (length <= 0) return false;
     stamp->token = apr_pmemdup(judged->pool, der, (apr_size_t)length);
     stamp->length = (apr_size_t)length;
-    stamp->time = time_of(judged);
-    stamp->authority = name_of(signer_of(token), judged->pool);
+    stamp->time = rfc3161_time_of(judged);
+    stamp->authority = rfc3161_name_of(rfc3161_signer_of(token), judged->pool);
     OPENSSL_free(der);
     return true;
 }
@@ -235,7 +235,7 @@ sr_stamp_fault_t sr_token_judge(sr_stamp_t *stamp, const char **why, const sr_to
 static STACK_OF(X509) * chain_of(PKCS7 *token, X509_STORE *anchors)
 {
     STACK_OF(X509) *chain = NULL;
-    X509 *signer = PKCS7_type_is_signed(token) ? signer_of(token) : NULL;
+    X509 *signer = PKCS7_type_is_signed(token) ? rfc3161_signer_of(token) : NULL;
     X509_STORE_CTX *context = signer ? X509_STORE_CTX_new() : NULL;
     if (context && X509_STORE_CTX_init(context, anchors, signer, token->d.sign->cert)
         && X509_STORE_CTX_set_purpose(context, X509_PURPOSE_TIMESTAMP_SIGN) && X509_verify_cert(context) == 1)

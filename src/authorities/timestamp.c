@@ -122,8 +122,8 @@ static sr_fetch_t request_of(const sr_timestamps_t *timestamps, int number, cons
                         .all = all};
 }
 
-static sr_stamp_fault_t judge(const sr_timestamps_t *timestamps, const asked_t *asked, const sr_fetch_t *request,
-                              const char **why, apr_pool_t *pool)
+static sr_stamp_fault_t timestamp_judge(const sr_timestamps_t *timestamps, const asked_t *asked,
+                                        const sr_fetch_t *request, const char **why, apr_pool_t *pool)
 {
     static const sr_stamp_fault_t of_state[] = {
         [SR_FETCH_UNREACHABLE] = SR_STAMP_UNREACHABLE,
@@ -139,8 +139,8 @@ static sr_stamp_fault_t judge(const sr_timestamps_t *timestamps, const asked_t *
 }
 
 /* Asks an authority for all tokens that are missing. Returns what was wrong with one of its answers, and why. */
-static sr_stamp_fault_t ask(const sr_timestamps_t *timestamps, int number, sr_stamp_t *stamps, int count,
-                            apr_interval_time_t left, const char **why, apr_pool_t *pool)
+static sr_stamp_fault_t timestamp_ask(const sr_timestamps_t *timestamps, int number, sr_stamp_t *stamps, int count,
+                                      apr_interval_time_t left, const char **why, apr_pool_t *pool)
 {
     asked_t *asked = apr_pcalloc(pool, sizeof *asked * (apr_size_t)count);
     sr_fetch_t *requests = apr_pcalloc(pool, sizeof *requests * (apr_size_t)count);
@@ -155,14 +155,14 @@ static sr_stamp_fault_t ask(const sr_timestamps_t *timestamps, int number, sr_st
     sr_fetch_all(timestamps->options.fetcher, requests, sent, pool);
     for (int i = 0; i < sent; i++) {
         const char *one;
-        asked[i].stamp->fault = judge(timestamps, &asked[i], &requests[i], &one, pool);
+        asked[i].stamp->fault = timestamp_judge(timestamps, &asked[i], &requests[i], &one, pool);
         if (asked[i].stamp->fault) *why = one;
         if (asked[i].stamp->fault) fault = asked[i].stamp->fault;
     }
     return fault;
 }
 
-static void note(const sr_timestamps_t *timestamps, const char *text)
+static void timestamp_note(const sr_timestamps_t *timestamps, const char *text)
 {
     if (timestamps->options.notice) timestamps->options.notice(timestamps->options.baton, text);
 }
@@ -173,14 +173,14 @@ static const char *try_authority(sr_timestamps_t *timestamps, int number, sr_sta
 {
     const apr_time_t begun = sr_time_steady();
     const char *why = NULL;
-    const sr_stamp_fault_t fault = ask(timestamps, number, stamps, count, left, &why, pool);
+    const sr_stamp_fault_t fault = timestamp_ask(timestamps, number, stamps, count, left, &why, pool);
     const apr_time_t ended = sr_time_steady();
     breaker_note(breaker_of(timestamps, number), !fault, ended);
     sr_metrics_observe(SR_METRIC_TIMESTAMP_SECONDS, number, ended - begun);
     if (!fault) return NULL;
     sr_metrics_count(SR_METRIC_TIMESTAMP_FAILURES, number, fault, 1);
     why = apr_pstrcat(pool, timestamps->shown[number], ": ", why, NULL);
-    note(timestamps, apr_pstrcat(pool, "timestamp authority ", why, NULL));
+    timestamp_note(timestamps, apr_pstrcat(pool, "timestamp authority ", why, NULL));
     return why;
 }
 

@@ -62,7 +62,7 @@ bool sr_cipher_read(sr_cipher_t *cipher, const char *name, const char *key)
 }
 
 /* Returns the key of an object (algorithm 1). With AES-256 (algorithm 1.A) all objects have the same key. */
-static object_key_t key_of(const sr_cipher_t *cipher, apr_int64_t number, int generation)
+static object_key_t cipher_key_of(const sr_cipher_t *cipher, apr_int64_t number, int generation)
 {
     static const unsigned char salt[4] = "sAlT";
     object_key_t key = {.length = cipher->length};
@@ -131,7 +131,7 @@ static void make_vector(unsigned char *vector, const object_key_t *key, const un
 void sr_cipher_encrypt(unsigned char *out, apr_size_t *size, const sr_cipher_t *cipher, apr_int64_t number,
                        int generation, const void *data, apr_size_t length)
 {
-    const object_key_t key = key_of(cipher, number, generation);
+    const object_key_t key = cipher_key_of(cipher, number, generation);
     *size = length;
     if (cipher->method == SR_CIPHER_RC4) {
         rc4(out, &key, data, length);
@@ -145,7 +145,7 @@ void sr_cipher_encrypt(unsigned char *out, apr_size_t *size, const sr_cipher_t *
 bool sr_cipher_decrypt(unsigned char *out, apr_size_t *size, const sr_cipher_t *cipher, apr_int64_t number,
                        int generation, const void *data, apr_size_t length)
 {
-    const object_key_t key = key_of(cipher, number, generation);
+    const object_key_t key = cipher_key_of(cipher, number, generation);
     *size = length;
     if (cipher->method == SR_CIPHER_RC4) {
         rc4(out, &key, data, length);

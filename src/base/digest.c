@@ -32,7 +32,7 @@ static const EVP_MD *sha256(void)
     return fetched ? fetched : EVP_sha256();
 }
 
-static apr_status_t release(void *context)
+static apr_status_t digest_release(void *context)
 {
     EVP_MD_CTX_free(context);
     return APR_SUCCESS;
@@ -46,19 +46,19 @@ const char *sr_sha256_hex(const void *data, apr_size_t length, apr_pool_t *pool)
     return sr_text_hex(digest, sizeof digest, pool);
 }
 
-static sr_sha256_t *make(apr_pool_t *pool)
+static sr_sha256_t *digest_make(apr_pool_t *pool)
 {
     sr_sha256_t *state = apr_palloc(pool, sizeof *state);
 
     state->context = EVP_MD_CTX_new();
     require(state->context != NULL);
-    apr_pool_cleanup_register(pool, state->context, release, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, state->context, digest_release, apr_pool_cleanup_null);
     return state;
 }
 
 sr_sha256_t *sr_sha256_begin(apr_pool_t *pool)
 {
-    sr_sha256_t *state = make(pool);
+    sr_sha256_t *state = digest_make(pool);
 
     require(EVP_DigestInit_ex(state->context, sha256(), NULL));
     return state;
@@ -66,7 +66,7 @@ sr_sha256_t *sr_sha256_begin(apr_pool_t *pool)
 
 sr_sha256_t *sr_sha256_copy(const sr_sha256_t *state, apr_pool_t *pool)
 {
-    sr_sha256_t *copy = make(pool);
+    sr_sha256_t *copy = digest_make(pool);
 
     require(EVP_MD_CTX_copy_ex(copy->context, state->context));
     return copy;

@@ -16,7 +16,7 @@ static char *append_hidden(char *end, const char *secret)
     return (char *)memcpy(end, MARK, sizeof MARK) + sizeof MARK - 1;
 }
 
-static char *append(char *end, const char *from, const char *to)
+static char *hide_links_append(char *end, const char *from, const char *to)
 {
     return (char *)memcpy(end, from, (size_t)(to - from)) + (to - from);
 }
@@ -29,7 +29,7 @@ const char *sr_secret_hide(const char *text, const char *secret, apr_pool_t *poo
     /* each replacement has at most SHOWN + sizeof MARK characters and replaces more than SHOWN */
     char *hidden = apr_palloc(pool, 2 * strlen(text) + sizeof MARK), *end = hidden;
     for (; at; at = strstr(text, secret)) {
-        end = append_hidden(append(end, text, at), secret);
+        end = append_hidden(hide_links_append(end, text, at), secret);
         text = at + length;
     }
     memcpy(end, text, strlen(text) + 1);
@@ -47,7 +47,7 @@ const char *sr_secret_hide_after(const char *text, const char *prefix, apr_pool_
             at--; /* the slash may belong to the next prefix, in "/sign/sign/…" */
             continue;
         }
-        end = append_hidden(append(end, text, at), apr_pstrmemdup(pool, at, length));
+        end = append_hidden(hide_links_append(end, text, at), apr_pstrmemdup(pool, at, length));
         text = at += length;
     }
     if (text == whole) return whole;

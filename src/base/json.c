@@ -66,13 +66,14 @@ static void *allocate_watched(size_t size)
 
 void sr_json_watch_memory(void)
 {
-    json_free_t release;
+    json_free_t json_release;
 
-    json_get_alloc_funcs(&allocate, &release);
-    json_set_alloc_funcs(allocate_watched, release);
+    json_get_alloc_funcs(&allocate, &json_release);
+    json_set_alloc_funcs(allocate_watched, json_release);
 }
 
-static sr_error_t *parse(json_t **value, const char *text, apr_size_t length, apr_size_t max_values, apr_pool_t *pool)
+static sr_error_t *json_parse(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
+                              apr_pool_t *pool)
 {
     json_error_t error;
     const char *reason;
@@ -95,13 +96,13 @@ static sr_error_t *parse(json_t **value, const char *text, apr_size_t length, ap
 
 sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool)
 {
-    return parse(value, text, length, length, pool);
+    return json_parse(value, text, length, length, pool);
 }
 
 sr_error_t *sr_json_parse_bounded(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
                                   apr_pool_t *pool)
 {
-    return parse(value, text, length, max_values, pool);
+    return json_parse(value, text, length, max_values, pool);
 }
 
 sr_error_t *sr_json_read(json_t **value, const char *text, apr_pool_t *pool)
@@ -176,15 +177,15 @@ static bool mend_overflows(char *text)
 sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
                                    apr_pool_t *pool)
 {
-    sr_error_t *const error = parse(value, text, length, max_values, pool);
+    sr_error_t *const error = json_parse(value, text, length, max_values, pool);
     char *copy;
 
     if (!error) return NULL;
     copy = apr_pstrmemdup(pool, text, length);
-    return mend_overflows(copy) ? parse(value, copy, length, max_values, pool) : error;
+    return mend_overflows(copy) ? json_parse(value, copy, length, max_values, pool) : error;
 }
 
-static apr_status_t release(void *value)
+static apr_status_t json_release(void *value)
 {
     json_decref(value);
     return APR_SUCCESS;
@@ -192,7 +193,7 @@ static apr_status_t release(void *value)
 
 json_t *sr_json_own(json_t *value, apr_pool_t *pool)
 {
-    apr_pool_cleanup_register(pool, value, release, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, value, json_release, apr_pool_cleanup_null);
     return value;
 }
 
@@ -204,7 +205,7 @@ typedef struct written_t {
     char first[8192];
 } written_t;
 
-static int write_piece(const char *piece, size_t length, void *baton)
+static int json_write_piece(const char *piece, size_t length, void *baton)
 {
     written_t *written = baton;
 
@@ -231,7 +232,7 @@ const char *sr_json_text(const json_t *value, apr_pool_t *pool)
     written.data = written.first;
     written.length = 0;
     written.size = sizeof written.first;
-    const int failed = json_dump_callback(value, write_piece, &written, flags);
+    const int failed = json_dump_callback(value, json_write_piece, &written, flags);
     const char *text = failed ? NULL : apr_pstrmemdup(pool, written.data, written.length);
     if (written.data != written.first) free(written.data);
     return text;

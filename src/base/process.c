@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool read_all(const char *path, char *text, size_t size)
+static bool process_read_all(const char *path, char *text, size_t size)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
@@ -30,7 +30,7 @@ static bool started_at(long pid, char *state, unsigned long long *start)
     char path[64], text[1024];
 
     apr_snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    if (!read_all(path, text, sizeof text)) return false;
+    if (!process_read_all(path, text, sizeof text)) return false;
     const char *at = strrchr(text, ')');
     if (!at || at[1] != ' ' || !at[2]) return false;
     *state = at[2];
@@ -47,7 +47,7 @@ static const char *place(apr_pool_t *pool)
     char boot[64], space[64];
     const ssize_t length = readlink("/proc/self/ns/pid", space, sizeof space - 1);
 
-    if (length <= 0 || !read_all("/proc/sys/kernel/random/boot_id", boot, sizeof boot)) return "";
+    if (length <= 0 || !process_read_all("/proc/sys/kernel/random/boot_id", boot, sizeof boot)) return "";
     space[length] = '\0';
     const char *both = apr_pstrcat(pool, boot, space, NULL);
     return apr_pstrndup(pool, sr_sha256_hex(both, strlen(both), pool), 12);

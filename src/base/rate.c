@@ -54,7 +54,7 @@ apr_uint64_t sr_rate_key(const char *kind, const void *data, apr_size_t length, 
     return key ? key : 1;
 }
 
-static entry_t *find(apr_uint64_t key)
+static entry_t *rate_find(apr_uint64_t key)
 {
     entry_t *set = table->entries[key % SETS];
     for (int i = 0; i < WAYS; i++)
@@ -64,7 +64,7 @@ static entry_t *find(apr_uint64_t key)
 
 static entry_t *find_or_make(apr_uint64_t key, apr_time_t now)
 {
-    entry_t *entry = find(key), *set = table->entries[key % SETS];
+    entry_t *entry = rate_find(key), *set = table->entries[key % SETS];
     if (entry) return entry;
     entry = set;
     for (int i = 1; i < WAYS; i++)
@@ -84,8 +84,8 @@ static apr_time_t whole_at(apr_uint64_t until, apr_interval_time_t longest, apr_
     return at < now || at > now + longest ? now : at;
 }
 
-static void describe(sr_rate_state_t *state, const sr_rate_t *rate, apr_uint32_t count, apr_time_t whole,
-                     apr_time_t now, bool allowed)
+static void rate_describe(sr_rate_state_t *state, const sr_rate_t *rate, apr_uint32_t count, apr_time_t whole,
+                          apr_time_t now, bool allowed)
 {
     const apr_interval_time_t each = rate->period / rate->times, used = whole - now;
     if (!state) return;
@@ -110,24 +110,24 @@ bool sr_rate_take_some(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t
         const apr_time_t after = whole + rate->period / rate->times * count;
         const bool allowed = after <= now + rate->period;
         if (allowed && apr_atomic_cas64(&entry->until, (apr_uint64_t)after, before) != before) continue;
-        describe(state, rate, count, allowed ? after : whole, now, allowed);
+        rate_describe(state, rate, count, allowed ? after : whole, now, allowed);
         return allowed;
     }
 }
 
 bool sr_rate_has(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_time_t now)
 {
-    entry_t *entry = rate->times ? find(key) : NULL;
+    entry_t *entry = rate->times ? rate_find(key) : NULL;
     if (!entry) return true;
     const apr_time_t whole = whole_at(apr_atomic_read64(&entry->until), rate->period, now);
     const bool allowed = whole + rate->period / rate->times <= now + rate->period;
-    describe(state, rate, 1, whole, now, allowed);
+    rate_describe(state, rate, 1, whole, now, allowed);
     return allowed;
 }
 
 void sr_rate_give_back(apr_uint64_t key, const sr_rate_t *rate, apr_uint32_t count, apr_time_t now)
 {
-    entry_t *entry = rate->times ? find(key) : NULL;
+    entry_t *entry = rate->times ? rate_find(key) : NULL;
     if (!entry) return;
     for (;;) {
         const apr_uint64_t before = apr_atomic_read64(&entry->until);
@@ -148,13 +148,13 @@ void sr_rate_remember(apr_uint64_t key, apr_interval_time_t period, apr_time_t n
 
 bool sr_rate_remembers(apr_uint64_t key, apr_interval_time_t period, apr_time_t now)
 {
-    entry_t *entry = find(key);
+    entry_t *entry = rate_find(key);
     return entry && whole_at(apr_atomic_read64(&entry->until), period, now) > now;
 }
 
 void sr_rate_forget(apr_uint64_t key)
 {
-    entry_t *entry = find(key);
+    entry_t *entry = rate_find(key);
     if (entry) apr_atomic_set64(&entry->until, 0);
 }
 

@@ -87,7 +87,7 @@ static int add_rules(scmp_filter_ctx filter, const sr_confine_list_t *list)
     return failed;
 }
 
-static int fill(scmp_filter_ctx filter, const sr_confine_list_t *const *lists)
+static int seccomp_fill(scmp_filter_ctx filter, const sr_confine_list_t *const *lists)
 {
     /* The numbers of system calls of another architecture could match the rules. The binary tree keeps a long list
      * fast. */
@@ -104,7 +104,7 @@ bool sr_confine_enter(const char *program, const sr_confine_list_t *const *lists
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) failed = -errno;
     if (!failed) {
         scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-        failed = filter ? fill(filter, lists) : -ENOMEM;
+        failed = filter ? seccomp_fill(filter, lists) : -ENOMEM;
         if (!failed) failed = seccomp_load(filter);
         if (filter) seccomp_release(filter);
     }

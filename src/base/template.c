@@ -73,7 +73,7 @@ static void write_escaped(writer_t *writer, const char *text)
     }
 }
 
-static const json_t *member(const json_t *value, const char *path)
+static const json_t *template_member(const json_t *value, const char *path)
 {
     const char *dot;
     for (; value && (dot = strchr(path, '.')) != NULL; path = dot + 1)
@@ -81,11 +81,11 @@ static const json_t *member(const json_t *value, const char *path)
     return value ? json_object_get(value, path) : NULL;
 }
 
-static const json_t *look_up(const scope_t *scope, const char *path)
+static const json_t *template_look_up(const scope_t *scope, const char *path)
 {
     const json_t *found = NULL;
     if (!strcmp(path, ".")) return scope->value;
-    for (; scope && !found; scope = scope->outer) found = member(scope->value, path);
+    for (; scope && !found; scope = scope->outer) found = template_member(scope->value, path);
     return found;
 }
 
@@ -108,19 +108,19 @@ static const json_t *plural(const json_t *entry, const char *plurals, json_int_t
 
 /* Writes a text of the catalogue. A value in it may have another direction, so it is isolated from the text around
  * it. */
-static void write_text(writer_t *writer, const scope_t *scope, const char *key)
+static void template_write_text(writer_t *writer, const scope_t *scope, const char *key)
 {
     // NOLINTNEXTLINE(misc-misleading-bidirectional): each ends below
     static const char isolate[] = "\xe2\x81\xa8", end[] = "\xe2\x81\xa9";
     const json_t *entry = json_object_get(writer->template->texts, key);
     if (json_is_object(entry))
-        entry = plural(entry, writer->template->plurals, json_integer_value(look_up(scope, "count")));
+        entry = plural(entry, writer->template->plurals, json_integer_value(template_look_up(scope, "count")));
     for (const char *text = as_text(entry, writer->pool); *text;) {
         const size_t plain = strcspn(text, "{"), place = strcspn(text + plain, "}");
         write_escaped(writer, apr_pstrmemdup(writer->pool, text, plain));
         text += plain;
         if (!*text) return;
-        const json_t *value = look_up(scope, apr_pstrmemdup(writer->pool, text + 1, place - 1));
+        const json_t *value = template_look_up(scope, apr_pstrmemdup(writer->pool, text + 1, place - 1));
         const size_t isolated = json_is_string(value) && !writer->template->together ? 3 : 0;
         write_bytes(writer, isolate, isolated);
         write_escaped(writer, as_text(value, writer->pool));
@@ -136,28 +136,28 @@ static bool is_something(const json_t *value)
     return value && !json_is_null(value) && !json_is_false(value);
 }
 
-static void write_piece(writer_t *writer, const scope_t *scope, const char *piece, const char *end);
+static void template_write_piece(writer_t *writer, const scope_t *scope, const char *piece, const char *end);
 
 // NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static void write_section(writer_t *writer, const scope_t *scope, const char *path, bool contrary, const char *from,
                           const char *to)
 {
-    const json_t *value = look_up(scope, path);
+    const json_t *value = template_look_up(scope, path);
     if (is_something(value) == contrary) return;
     if (contrary || !json_is_array(value)) {
         const scope_t inner = {contrary ? scope->value : value, scope};
-        write_piece(writer, &inner, from, to);
+        template_write_piece(writer, &inner, from, to);
         return;
     }
     for (size_t i = 0; i < json_array_size(value); i++) {
         const scope_t inner = {json_array_get(value, i), scope};
-        write_piece(writer, &inner, from, to);
+        template_write_piece(writer, &inner, from, to);
     }
 }
 
-static void write_value(writer_t *writer, const scope_t *scope, const char *name)
+static void template_write_value(writer_t *writer, const scope_t *scope, const char *name)
 {
-    const json_t *value = look_up(scope, name);
+    const json_t *value = template_look_up(scope, name);
     const bool keep = !value && writer->template->keep_unknown;
     write_escaped(writer, keep ? apr_pstrcat(writer->pool, "{{", name, "}}", NULL) : as_text(value, writer->pool));
 }
@@ -169,7 +169,7 @@ static const char *write_place(writer_t *writer, const scope_t *scope, const cha
 {
     const char *close;
     switch (*name) {
-    case ':': write_text(writer, scope, name + 1); return after;
+    case ':': template_write_text(writer, scope, name + 1); return after;
     case '#':
     case '^':
         close = strstr(after, apr_pstrcat(writer->pool, "{{/", name + 1, "}}", NULL));
@@ -180,16 +180,16 @@ static const char *write_place(writer_t *writer, const scope_t *scope, const cha
     case '>':
         if (writer->depth++ < MAX_DEPTH && writer->template->piece) {
             const char *piece = writer->template->piece(name + 1, writer->pool);
-            if (piece) write_piece(writer, scope, piece, piece + strlen(piece));
+            if (piece) template_write_piece(writer, scope, piece, piece + strlen(piece));
         }
         writer->depth--;
         return after;
-    default: write_value(writer, scope, name); return after;
+    default: template_write_value(writer, scope, name); return after;
     }
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
-static void write_piece(writer_t *writer, const scope_t *scope, const char *piece, const char *end)
+static void template_write_piece(writer_t *writer, const scope_t *scope, const char *piece, const char *end)
 {
     while (piece < end) {
         const char *open = strstr(piece, "{{"), *close = open ? strstr(open, "}}") : NULL;
@@ -207,6 +207,6 @@ const char *sr_template_fill(const char *text, const json_t *values, const sr_te
 {
     const scope_t scope = {values, NULL};
     writer_t writer = {apr_pcalloc(pool, FIRST_ROOM), 0, FIRST_ROOM, template, 0, pool};
-    write_piece(&writer, &scope, text, text + strlen(text));
+    template_write_piece(&writer, &scope, text, text + strlen(text));
     return writer.out;
 }

@@ -33,7 +33,7 @@ static bool is_direction(uint32_t c)
 }
 
 /* Writes a character as UTF-8. `out` must have room for 4 bytes. */
-static char *encode(char *out, uint32_t c)
+static char *text_encode(char *out, uint32_t c)
 {
     return out + u8_uctomb((uint8_t *)out, c, 4);
 }
@@ -84,7 +84,7 @@ const char *sr_text_printable(const char *text, apr_pool_t *pool)
     }
     if (clean) return text;
     copy = out = apr_palloc(pool, strlen(text) * 3 + 1); /* one byte may become the three bytes of U+FFFD */
-    for (at = text; (c = sr_text_next(&at));) out = encode(out, is_control(c) ? REPLACEMENT : c);
+    for (at = text; (c = sr_text_next(&at));) out = text_encode(out, is_control(c) ? REPLACEMENT : c);
     *out = '\0';
     return copy;
 }
@@ -124,7 +124,7 @@ const char *sr_text_undirected(const char *text, apr_pool_t *pool)
     uint32_t c;
 
     while ((c = sr_text_next(&text)))
-        if (!is_direction(c)) out = encode(out, c);
+        if (!is_direction(c)) out = text_encode(out, c);
     *out = '\0';
     return copy;
 }
@@ -157,7 +157,7 @@ const char *sr_text_fold(const char *text, apr_pool_t *pool)
     uint32_t c;
 
     /* converted to upper case first, so that both lower-case sigmas become the same */
-    while ((c = sr_text_next(&text))) out = encode(out, uc_tolower(uc_toupper(c)));
+    while ((c = sr_text_next(&text))) out = text_encode(out, uc_tolower(uc_toupper(c)));
     *out = '\0';
     return copy;
 }

@@ -83,7 +83,7 @@ json_t *sr_time_json(apr_time_t when)
 }
 
 /* Reads exactly `count` digits. Returns false if the number is not from `least` to `most`. */
-static bool take_number(const char **text, int count, int least, int most, int *value)
+static bool time_take_number(const char **text, int count, int least, int most, int *value)
 {
     for (*value = 0; count > 0; count--, (*text)++) {
         if (**text < '0' || **text > '9') return false;
@@ -104,11 +104,11 @@ static bool take_date(const char **text, struct tm *tm)
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int year, month, day, last;
 
-    if (!take_number(text, 4, 1, 9999, &year) || !take_character(text, "-")) return false;
-    if (!take_number(text, 2, 1, 12, &month) || !take_character(text, "-")) return false;
+    if (!time_take_number(text, 4, 1, 9999, &year) || !take_character(text, "-")) return false;
+    if (!time_take_number(text, 2, 1, 12, &month) || !take_character(text, "-")) return false;
     last = lengths[month - 1];
     if (month == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)) last = 29;
-    if (!take_number(text, 2, 1, last, &day)) return false;
+    if (!time_take_number(text, 2, 1, last, &day)) return false;
     tm->tm_year = year - 1900;
     tm->tm_mon = month - 1;
     tm->tm_mday = day;
@@ -120,10 +120,10 @@ static bool take_clock(const char **text, struct tm *tm, int *microseconds)
 {
     int unit = 100000;
 
-    if (!take_number(text, 2, 0, 23, &tm->tm_hour) || !take_character(text, ":")) return false;
-    if (!take_number(text, 2, 0, 59, &tm->tm_min)) return false;
+    if (!time_take_number(text, 2, 0, 23, &tm->tm_hour) || !take_character(text, ":")) return false;
+    if (!time_take_number(text, 2, 0, 59, &tm->tm_min)) return false;
     if (!take_character(text, ":")) return true;
-    if (!take_number(text, 2, 0, 59, &tm->tm_sec)) return false;
+    if (!time_take_number(text, 2, 0, 59, &tm->tm_sec)) return false;
     if (!take_character(text, ".,")) return true;
     if (**text < '0' || **text > '9') return false;
     for (; **text >= '0' && **text <= '9'; (*text)++, unit /= 10) *microseconds += unit * (**text - '0');
@@ -137,8 +137,8 @@ static bool take_offset(const char **text, int *seconds)
 
     if (take_character(text, "Zz")) return true;
     sign = **text == '-' ? -1 : 1;
-    if (!take_character(text, "+-") || !take_number(text, 2, 0, 23, &hours)) return false;
-    if ((take_character(text, ":") || **text) && !take_number(text, 2, 0, 59, &minutes)) return false;
+    if (!take_character(text, "+-") || !time_take_number(text, 2, 0, 23, &hours)) return false;
+    if ((take_character(text, ":") || **text) && !time_take_number(text, 2, 0, 59, &minutes)) return false;
     *seconds = sign * (hours * 3600 + minutes * 60);
     return true;
 }

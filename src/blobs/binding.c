@@ -23,8 +23,8 @@ static sr_error_t *binding_fault(const char *path, const char *why, apr_pool_t *
 }
 
 /* Sets both uuids from the text of a file. */
-static sr_error_t *parse(const char **database, const char **folder, const char *text, const char *path,
-                         apr_pool_t *pool)
+static sr_error_t *binding_parse(const char **database, const char **folder, const char *text, const char *path,
+                                 apr_pool_t *pool)
 {
     char *first = apr_pstrdup(pool, text), *second = first + strcspn(first, "\n");
 
@@ -50,7 +50,7 @@ static sr_error_t *read_local(const char **database, const char **folder, sr_blo
     sr_error_t *error = got < 0 ? sr_blobs_trouble(pool, "reading", path) : NULL;
     close(descriptor);
     SR_TRY(error);
-    return parse(database, folder, text, path, pool);
+    return binding_parse(database, folder, text, path, pool);
 }
 
 static sr_error_t *write_local(sr_blobs_t *blobs, const char *text, bool replace, apr_pool_t *pool)
@@ -68,12 +68,12 @@ static sr_error_t *write_local(sr_blobs_t *blobs, const char *text, bool replace
     return error;
 }
 
-static const char *name_of(const sr_blobs_t *blobs)
+static const char *binding_name_of(const sr_blobs_t *blobs)
 {
     return blobs->bucket ? sr_bucket_name(blobs->bucket) : blobs->root;
 }
 
-static const char *text_of(const char *database, const char *folder, apr_pool_t *pool)
+static const char *binding_text_of(const char *database, const char *folder, apr_pool_t *pool)
 {
     return apr_pstrcat(pool, database, "\n", folder, "\n", NULL);
 }
@@ -88,11 +88,11 @@ static sr_error_t *refresh(bool *lost, sr_blobs_t *blobs, apr_pool_t *pool)
     SR_TRY(blobs->provider->note_read(&text, blobs, pool));
     *lost = !text;
     if (!text) return NULL;
-    SR_TRY(parse(&database, &folder, text, "the object .database of the bucket", pool));
+    SR_TRY(binding_parse(&database, &folder, text, "the object .database of the bucket", pool));
     if (!read_local(&old_database, &old_folder, blobs, pool) && old_database && !strcmp(old_database, database)
         && !strcmp(old_folder, folder))
         return NULL;
-    return write_local(blobs, text_of(database, folder, pool), true, pool);
+    return write_local(blobs, binding_text_of(database, folder, pool), true, pool);
 }
 
 /* If the bucket has lost its object, the local copy stays, and sr_blobs_check stores it again. */
@@ -125,14 +125,14 @@ sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr
     const char *before, *folder;
 
     if (sr_blobs_binding(&before, &folder, blobs, pool) || !folder) folder = new_folder(blobs, uuid, pool);
-    const char *text = text_of(uuid, folder, pool);
+    const char *text = binding_text_of(uuid, folder, pool);
     if (blobs->provider->note_write) SR_TRY(blobs->provider->note_write(blobs, text, pool));
     return write_local(blobs, text, replace, pool);
 }
 
 sr_error_t *sr_blobs_bind_as(sr_blobs_t *blobs, const char *database, const char *folder, apr_pool_t *pool)
 {
-    const char *bound, *own, *text = text_of(database, folder, pool);
+    const char *bound, *own, *text = binding_text_of(database, folder, pool);
 
     SR_TRY(sr_blobs_binding_refresh(blobs, pool));
     SR_TRY(sr_blobs_binding(&bound, &own, blobs, pool));
@@ -142,7 +142,7 @@ sr_error_t *sr_blobs_bind_as(sr_blobs_t *blobs, const char *database, const char
         SR_TRY(sr_blobs_binding(&bound, &own, blobs, pool));
     }
     if (bound && strcasecmp(bound, database) == 0 && strcasecmp(own, folder) == 0) return NULL;
-    return binding_fault(name_of(blobs), "has documents of its own: its .database is another one", pool);
+    return binding_fault(binding_name_of(blobs), "has documents of its own: its .database is another one", pool);
 }
 
 /* Two places between which blobs are moved have the same uuids. If those of the second one cannot be read, this is
@@ -157,7 +157,7 @@ static sr_error_t *check_also(sr_blobs_t *blobs, const char *uuid, apr_pool_t *p
     if (error) return bound ? NULL : error;
     if (!database) return NULL;
     if (strcasecmp(database, uuid) != 0)
-        return binding_fault(name_of(blobs->also), "(SigreqDocumentsAlso) belongs to another database", pool);
+        return binding_fault(binding_name_of(blobs->also), "(SigreqDocumentsAlso) belongs to another database", pool);
     return sr_blobs_bind_as(blobs, database, folder, pool);
 }
 
@@ -175,9 +175,9 @@ sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool
         lost = false;
     }
     if (bound && strcasecmp(bound, uuid) == 0)
-        return lost ? blobs->provider->note_write(blobs, text_of(bound, folder, pool), pool) : NULL;
+        return lost ? blobs->provider->note_write(blobs, binding_text_of(bound, folder, pool), pool) : NULL;
     return binding_fault(
-        name_of(blobs),
+        binding_name_of(blobs),
         apr_psprintf(pool,
                      "belongs to the database %s, and this is %s: give each database a SigreqDocuments "
                      "of its own, or, if the folder was moved to this database, run sigreqctl "

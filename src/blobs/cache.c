@@ -22,7 +22,7 @@ static const char mark[] = "\nwhole.\n";
 #define MARK_LENGTH ((apr_off_t)sizeof mark - 1)
 
 /* <root>/ab/cd/<key> */
-static const char *path_of(const char *root, const char *key, apr_pool_t *pool)
+static const char *cache_path_of(const char *root, const char *key, apr_pool_t *pool)
 {
     return apr_psprintf(pool, "%s/%.2s/%.2s/%s", root, key, key + 2, key);
 }
@@ -38,7 +38,7 @@ static bool is_whole(int descriptor, apr_off_t size)
 bool sr_cache_get(sr_cached_t *cached, const char *root, const char *key, apr_pool_t *pool)
 {
     const apr_int32_t flags = APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED;
-    const char *const path = path_of(root, key, pool);
+    const char *const path = cache_path_of(root, key, pool);
     apr_os_file_t descriptor;
     struct stat status;
 
@@ -56,22 +56,22 @@ bool sr_cache_get(sr_cached_t *cached, const char *root, const char *key, apr_po
     return true;
 }
 
-static sr_error_t *make_folder(const char *path, apr_pool_t *pool)
+static sr_error_t *cache_make_folder(const char *path, apr_pool_t *pool)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) return NULL;
     return sr_blobs_trouble(pool, "making the folder", path);
 }
 
-static sr_error_t *link_file(sr_temporary_t *file, const char *root, const char *key, apr_pool_t *pool)
+static sr_error_t *cache_link_file(sr_temporary_t *file, const char *root, const char *key, apr_pool_t *pool)
 {
     sr_error_t *error = NULL;
     bool existed;
 
     /* another process may remove the empty folder in between. This is frequent while the cache is too large */
     for (int attempt = 0; attempt == 0 || (error && attempt < ATTEMPTS); attempt++) {
-        error = make_folder(apr_psprintf(pool, "%s/%.2s", root, key), pool);
-        if (!error) error = make_folder(apr_psprintf(pool, "%s/%.2s/%.2s", root, key, key + 2), pool);
-        if (!error) error = sr_temporary_link(&existed, file, path_of(root, key, pool));
+        error = cache_make_folder(apr_psprintf(pool, "%s/%.2s", root, key), pool);
+        if (!error) error = cache_make_folder(apr_psprintf(pool, "%s/%.2s/%.2s", root, key, key + 2), pool);
+        if (!error) error = sr_temporary_link(&existed, file, cache_path_of(root, key, pool));
     }
     return error;
 }
@@ -81,11 +81,11 @@ sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, ap
     sr_temporary_t *file;
     sr_error_t *error;
 
-    SR_TRY(make_folder(root, pool));
+    SR_TRY(cache_make_folder(root, pool));
     SR_TRY(sr_temporary_open(&file, root, pool));
     error = sr_temporary_write(file, data, length);
     if (!error) error = sr_temporary_write(file, mark, sizeof mark - 1);
-    if (!error) error = link_file(file, root, key, pool);
+    if (!error) error = cache_link_file(file, root, key, pool);
     sr_temporary_drop(file);
     return error;
 }
@@ -103,10 +103,10 @@ sr_error_t *sr_cache_copy(const char *root, const char *key, int descriptor, apr
 
 void sr_cache_remove(const char *root, const char *key, apr_pool_t *pool)
 {
-    (void)unlink(path_of(root, key, pool));
+    (void)unlink(cache_path_of(root, key, pool));
 }
 
-static sr_error_t *forget(const char *root, const char *begin, apr_pool_t *pool)
+static sr_error_t *cache_forget(const char *root, const char *begin, apr_pool_t *pool)
 {
     sr_folder_t *top, *ab = NULL, *cd = NULL;
     apr_array_header_t *names;
@@ -127,7 +127,7 @@ sr_error_t *sr_cache_forget(const char *root, const char *begin, apr_pool_t *poo
 {
     apr_pool_t *own; /* of the open folders */
     apr_pool_create(&own, pool);
-    sr_error_t *error = sr_error_copy(forget(root, begin, own), pool);
+    sr_error_t *error = sr_error_copy(cache_forget(root, begin, own), pool);
     apr_pool_destroy(own);
     return error;
 }

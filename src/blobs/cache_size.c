@@ -20,7 +20,7 @@
 /* The bytes of .size that are locked by the process that changes the count, and by the one that walks. */
 enum { LOCK_COUNT = 100, LOCK_WALK = 101 };
 
-static bool take(int descriptor, off_t at, bool wait)
+static bool cache_size_take(int descriptor, off_t at, bool wait)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
     int result;
@@ -29,7 +29,7 @@ static bool take(int descriptor, off_t at, bool wait)
     return result == 0;
 }
 
-static void release(int descriptor, off_t at)
+static void cache_size_release(int descriptor, off_t at)
 {
     struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
     (void)fcntl(descriptor, F_OFD_SETLK, &lock);
@@ -53,12 +53,12 @@ static void write_count(int descriptor, apr_off_t count)
 }
 
 /* Adds to the count, which is unknown (-1) before the first walk. */
-static apr_off_t add(int descriptor, apr_off_t size)
+static apr_off_t cache_size_add(int descriptor, apr_off_t size)
 {
-    take(descriptor, LOCK_COUNT, true);
+    cache_size_take(descriptor, LOCK_COUNT, true);
     apr_off_t count = read_count(descriptor);
     if (count >= 0) write_count(descriptor, count += size);
-    release(descriptor, LOCK_COUNT);
+    cache_size_release(descriptor, LOCK_COUNT);
     return count;
 }
 
@@ -90,10 +90,10 @@ static sr_error_t *delete_oldest(int descriptor, const char *root, apr_off_t lim
     SR_TRY(sr_cache_measure(&ages, root, now, pool));
     const apr_int64_t age = ages.total > limit ? age_to_delete(&ages, limit / 5 * 4) : -1;
     if (age >= 0) SR_TRY(sr_cache_gc(&done, root, now - apr_time_from_sec(age), false, pool));
-    take(descriptor, LOCK_COUNT, true);
+    cache_size_take(descriptor, LOCK_COUNT, true);
     const apr_off_t after = read_count(descriptor);
     write_count(descriptor, ages.total - done.freed + (before >= 0 && after > before ? after - before : 0));
-    release(descriptor, LOCK_COUNT);
+    cache_size_release(descriptor, LOCK_COUNT);
     return NULL;
 }
 
@@ -103,14 +103,14 @@ sr_error_t *sr_cache_count(apr_off_t *total, const char *root, apr_off_t size, a
     const int descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     sr_error_t *error = NULL;
     if (descriptor < 0) return sr_blobs_trouble(pool, "opening", path);
-    const apr_off_t count = add(descriptor, size < BLOCK ? BLOCK : size);
-    if ((count < 0 || count > limit) && take(descriptor, LOCK_WALK, false)) {
+    const apr_off_t count = cache_size_add(descriptor, size < BLOCK ? BLOCK : size);
+    if ((count < 0 || count > limit) && cache_size_take(descriptor, LOCK_WALK, false)) {
         apr_pool_t *scratch;
         apr_pool_create(&scratch, pool);
         error = delete_oldest(descriptor, root, limit, scratch);
         error = sr_error_copy(error, pool);
         apr_pool_destroy(scratch);
-        release(descriptor, LOCK_WALK);
+        cache_size_release(descriptor, LOCK_WALK);
     }
     if (total) *total = read_count(descriptor);
     close(descriptor);

@@ -41,7 +41,7 @@ static bool identify(identity_t *identity, const char *path)
     return true;
 }
 
-static bool is_known(const identity_t *identity)
+static bool commit_is_known(const identity_t *identity)
 {
     pthread_mutex_lock(&known_mutex);
     const bool found = memcmp(&known[identity->inode % KNOWN], identity, sizeof *identity) == 0;
@@ -49,7 +49,7 @@ static bool is_known(const identity_t *identity)
     return found;
 }
 
-static void remember(const identity_t *identity)
+static void commit_remember(const identity_t *identity)
 {
     pthread_mutex_lock(&known_mutex);
     memcpy(&known[identity->inode % KNOWN], identity, sizeof *identity);
@@ -59,7 +59,7 @@ static void remember(const identity_t *identity)
 /* --- making and syncing folders */
 
 /* *made, if it is not NULL, tells whether the folder was missing. */
-static sr_error_t *make_folder(bool *made, const char *path, apr_pool_t *pool)
+static sr_error_t *commit_make_folder(bool *made, const char *path, apr_pool_t *pool)
 {
     const bool missing = mkdir(path, 0700) == 0;
 
@@ -80,14 +80,14 @@ static sr_error_t *sync_folder(const char *path, apr_pool_t *pool)
 }
 
 /* ".../ab" of ".../ab/<key>" */
-static const char *folder_of(const char *path, apr_pool_t *pool)
+static const char *commit_folder_of(const char *path, apr_pool_t *pool)
 {
     return apr_pstrndup(pool, path, (apr_size_t)(strrchr(path, '/') - path));
 }
 
 sr_error_t *sr_blobs_make_folder(sr_blobs_t *blobs, const char *name, apr_pool_t *pool)
 {
-    return make_folder(NULL, folder_of(sr_blobs_path(blobs, name, pool), pool), pool);
+    return commit_make_folder(NULL, commit_folder_of(sr_blobs_path(blobs, name, pool), pool), pool);
 }
 
 sr_error_t *sr_blobs_sync_root(sr_blobs_t *blobs, apr_pool_t *pool)
@@ -113,28 +113,28 @@ static void add_changed(const folders_t *folders, const char *path)
 
 /* Makes the folder if it is missing. A folder that was there may have been made a moment ago by a process that has not
  * synced the one above. */
-static sr_error_t *add_folder(const folders_t *folders, const char *path)
+static sr_error_t *commit_add_folder(const folders_t *folders, const char *path)
 {
     identity_t identity;
     bool made = false;
 
-    SR_TRY(make_folder(&made, path, folders->pool));
+    SR_TRY(commit_make_folder(&made, path, folders->pool));
     const bool identified = identify(&identity, path);
-    if (identified && !made && is_known(&identity)) return NULL;
-    add_changed(folders, folder_of(path, folders->pool));
+    if (identified && !made && commit_is_known(&identity)) return NULL;
+    add_changed(folders, commit_folder_of(path, folders->pool));
     if (identified) APR_ARRAY_PUSH(folders->names, identity_t) = identity;
     return NULL;
 }
 
 /* A key belongs to one content and to one who stores it, so a file that is there already is this one. *linked tells
  * whether it was not. */
-static sr_error_t *link_file(bool *linked, const folders_t *folders, sr_blobs_t *blobs, const sr_kept_t *kept)
+static sr_error_t *commit_link_file(bool *linked, const folders_t *folders, sr_blobs_t *blobs, const sr_kept_t *kept)
 {
     const char *const path = sr_blobs_path(blobs, kept->key, folders->pool);
-    const char *const ab = folder_of(path, folders->pool);
+    const char *const ab = commit_folder_of(path, folders->pool);
     bool existed;
 
-    SR_TRY(add_folder(folders, ab));
+    SR_TRY(commit_add_folder(folders, ab));
     SR_TRY(sr_temporary_link(&existed, kept->file, path));
     *linked = !existed;
     add_changed(folders, ab);
@@ -147,7 +147,7 @@ static sr_error_t *sync_all(const folders_t *folders, const sr_kept_t *files, in
     for (int i = 0; i < count; i++) SR_TRY(sr_temporary_sync(files[i].file));
     for (int i = 0; i < folders->changed->nelts; i++)
         SR_TRY(sync_folder(APR_ARRAY_IDX(folders->changed, i, const char *), folders->pool));
-    for (int i = 0; i < folders->names->nelts; i++) remember(&APR_ARRAY_IDX(folders->names, i, identity_t));
+    for (int i = 0; i < folders->names->nelts; i++) commit_remember(&APR_ARRAY_IDX(folders->names, i, identity_t));
     return NULL;
 }
 
@@ -158,7 +158,7 @@ sr_error_t *sr_blobs_publish(sr_blobs_t *blobs, const sr_kept_t *files, int coun
     bool *linked = apr_pcalloc(pool, (apr_size_t)count * sizeof *linked);
     sr_error_t *error = NULL;
 
-    for (int i = 0; i < count && !error; i++) error = link_file(&linked[i], &folders, blobs, &files[i]);
+    for (int i = 0; i < count && !error; i++) error = commit_link_file(&linked[i], &folders, blobs, &files[i]);
     if (!error) error = sync_all(&folders, files, count);
     for (int i = 0; i < count && error; i++)
         if (linked[i]) (void)unlink(sr_blobs_path(blobs, files[i].key, pool));

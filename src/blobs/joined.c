@@ -99,7 +99,7 @@ static sr_error_t *add_blobs(int *descriptor, joint_t *joint, const apr_array_he
     return NULL;
 }
 
-static sr_error_t *measure(apr_off_t *size, sr_blobs_t *blobs, const apr_array_header_t *keys, apr_pool_t *pool)
+static sr_error_t *joined_measure(apr_off_t *size, sr_blobs_t *blobs, const apr_array_header_t *keys, apr_pool_t *pool)
 {
     *size = 0;
     for (int i = 0; i < keys->nelts; i++) {
@@ -154,7 +154,7 @@ sr_error_t *sr_blobs_join(sr_joined_t *joined, sr_blobs_t *blobs, const apr_arra
 {
     apr_off_t size;
 
-    SR_TRY(measure(&size, blobs, keys, pool));
+    SR_TRY(joined_measure(&size, blobs, keys, pool));
     if (size <= MOST_IN_MEMORY && !sr_blobs_join_in_memory(joined, blobs, keys, pool)) return NULL;
     return join_in_file(joined, blobs, keys, extended, pool);
 }

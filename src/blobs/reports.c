@@ -9,23 +9,23 @@
 
 #define REPORT_MAX ((off_t)64 * 1024 * 1024)
 
-static const char *name_of(const sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
+static const char *reports_name_of(const sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
     return apr_pstrcat(pool, sha256, ".", blobs->owner, ".json", NULL);
 }
 
 const char *sr_reports_path(const sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
-    return sr_blobs_path(blobs, name_of(blobs, sha256, pool), pool);
+    return sr_blobs_path(blobs, reports_name_of(blobs, sha256, pool), pool);
 }
 
 static const char *former_path(const sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
-    return sr_blobs_former_path(blobs, name_of(blobs, sha256, pool), pool);
+    return sr_blobs_former_path(blobs, reports_name_of(blobs, sha256, pool), pool);
 }
 
 /* Reads a file. *text is NULL if the file is missing or too large for a report. */
-static sr_error_t *read_text(char **text, const char *path, apr_pool_t *pool)
+static sr_error_t *reports_read_text(char **text, const char *path, apr_pool_t *pool)
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     sr_error_t *error = NULL;
@@ -46,8 +46,8 @@ sr_error_t *sr_reports_read(const char **report, sr_blobs_t *blobs, const char *
 {
     char *text = NULL;
 
-    if (blobs->owner) SR_TRY(read_text(&text, sr_reports_path(blobs, sha256, pool), pool));
-    if (blobs->owner && !text) SR_TRY(read_text(&text, former_path(blobs, sha256, pool), pool));
+    if (blobs->owner) SR_TRY(reports_read_text(&text, sr_reports_path(blobs, sha256, pool), pool));
+    if (blobs->owner && !text) SR_TRY(reports_read_text(&text, former_path(blobs, sha256, pool), pool));
     *report = text;
     return NULL;
 }

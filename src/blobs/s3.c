@@ -40,7 +40,7 @@ struct sr_bucket_t {
     verified_t verified[VERIFIED];
 };
 
-static sr_error_t *make_folder(const char *path, apr_pool_t *pool)
+static sr_error_t *s3_make_folder(const char *path, apr_pool_t *pool)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) return NULL;
     return sr_blobs_trouble(pool, "making the folder", path);
@@ -58,8 +58,8 @@ sr_error_t *sr_bucket_create(sr_bucket_t **bucket, const sr_s3_options_t *option
     made->limit = limit;
     const apr_status_t status = apr_thread_mutex_create(&made->mutex, APR_THREAD_MUTEX_DEFAULT, pool);
     if (status) return sr_error(pool, SR_EINTERNAL, "no mutex: %pm", &status);
-    SR_TRY(make_folder(folder, pool));
-    return make_folder(made->objects, pool);
+    SR_TRY(s3_make_folder(folder, pool));
+    return s3_make_folder(made->objects, pool);
 }
 
 const char *sr_bucket_name(const sr_bucket_t *bucket)
@@ -82,7 +82,7 @@ sr_error_t *sr_blobs_bucket(sr_blobs_t **blobs, sr_bucket_t *bucket, bool remote
     return NULL;
 }
 
-static const char *object_of(const char *key, apr_pool_t *pool)
+static const char *s3_object_of(const char *key, apr_pool_t *pool)
 {
     return apr_psprintf(pool, "%.2s/%s", key, key);
 }
@@ -138,7 +138,7 @@ static bool has_sha256(int descriptor, const char *sha256, apr_pool_t *pool)
 
 /* --- the cache */
 
-static apr_status_t open_file(sr_blob_t *blob, struct stat *status, const char *path, apr_pool_t *pool)
+static apr_status_t s3_open_file(sr_blob_t *blob, struct stat *status, const char *path, apr_pool_t *pool)
 {
     const apr_int32_t flags = APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED;
     apr_os_file_t descriptor;
@@ -158,7 +158,7 @@ static bool open_cached(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, apr
     apr_os_file_t descriptor;
     struct stat status;
 
-    if (blobs->remote || open_file(blob, &status, path, pool)) return false;
+    if (blobs->remote || s3_open_file(blob, &status, path, pool)) return false;
     apr_os_file_get(&descriptor, blob->file);
     if (!is_verified(blobs->bucket, &status)) {
         if (!has_sha256(descriptor, sha256_of(key, pool), pool)) {
@@ -196,7 +196,7 @@ static sr_error_t *open_descriptor(sr_blob_t *blob, int descriptor, apr_pool_t *
 {
     struct stat status;
 
-    errno = open_file(blob, &status, apr_psprintf(pool, "/proc/self/fd/%d", descriptor), pool);
+    errno = s3_open_file(blob, &status, apr_psprintf(pool, "/proc/self/fd/%d", descriptor), pool);
     return errno ? sr_blobs_trouble(pool, "reopening", "a fetched object") : NULL;
 }
 
@@ -207,19 +207,20 @@ static sr_error_t *fetch_into_memory(sr_blob_t *blob, sr_blobs_t *blobs, const c
     apr_off_t size;
 
     if (memory < 0) return sr_blobs_trouble(pool, "making a file in", "memory");
-    sr_error_t *error = sr_s3_get(&size, blobs->bucket->s3, object_of(key, pool), sha256_of(key, pool), memory, pool);
+    sr_error_t *error =
+        sr_s3_get(&size, blobs->bucket->s3, s3_object_of(key, pool), sha256_of(key, pool), memory, pool);
     if (!error) error = open_descriptor(blob, memory, pool);
     close(memory);
     return error;
 }
 
-static sr_error_t *fetch(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+static sr_error_t *s3_fetch(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
     sr_temporary_t *file;
     apr_off_t size = 0;
 
     if (sr_temporary_open(&file, blobs->root, pool)) return fetch_into_memory(blob, blobs, key, pool);
-    sr_error_t *error = sr_s3_get(&size, blobs->bucket->s3, object_of(key, pool), sha256_of(key, pool),
+    sr_error_t *error = sr_s3_get(&size, blobs->bucket->s3, s3_object_of(key, pool), sha256_of(key, pool),
                                   sr_temporary_descriptor(file), pool);
     if (!error) error = open_descriptor(blob, sr_temporary_descriptor(file), pool);
     if (!error && !blobs->remote) cache(blobs, file, key, size, pool);
@@ -231,7 +232,7 @@ static sr_error_t *s3_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, 
 {
     const bool cached = open_cached(blob, blobs, key, pool);
 
-    if (!cached) SR_TRY(fetch(blob, blobs, key, pool));
+    if (!cached) SR_TRY(s3_fetch(blob, blobs, key, pool));
     const sr_cached_result_t result = cached ? SR_CACHED_HIT : SR_CACHED_MISS;
     sr_metrics_count(SR_METRIC_CACHE_READS, (int)result, 0, 1);
     sr_metrics_count(SR_METRIC_CACHE_BYTES, (int)result, 0, (apr_uint64_t)blob->size);
@@ -249,7 +250,7 @@ static sr_error_t *keep_one(sr_blobs_t *blobs, const sr_kept_t *kept, apr_pool_t
     sr_error_t *error = NULL;
     if (fstat(descriptor, &status) != 0) error = sr_blobs_trouble(pool, "looking at", "a file");
     if (!error)
-        error = (kept->spare ? sr_s3_send : sr_s3_put)(blobs->bucket->s3, object_of(kept->key, pool), descriptor,
+        error = (kept->spare ? sr_s3_send : sr_s3_put)(blobs->bucket->s3, s3_object_of(kept->key, pool), descriptor,
                                                        status.st_size, sha256_of(kept->key, pool), pool);
     close(descriptor);
     SR_TRY(error);
@@ -265,7 +266,7 @@ static sr_error_t *s3_keep(sr_blobs_t *blobs, const sr_kept_t *files, int count,
 
 static sr_error_t *s3_measure(bool *there, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
-    return sr_s3_head(there, size, blobs->bucket->s3, object_of(key, pool), pool);
+    return sr_s3_head(there, size, blobs->bucket->s3, s3_object_of(key, pool), pool);
 }
 
 static sr_error_t *s3_exists(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
@@ -310,7 +311,7 @@ static const char *quarantined(const char *key, apr_pool_t *pool)
 static sr_error_t *s3_remove(bool *removed, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
     sr_s3_t *s3 = blobs->bucket->s3;
-    const char *object = object_of(key, pool), *copy = quarantined(key, pool);
+    const char *object = s3_object_of(key, pool), *copy = quarantined(key, pool);
     apr_off_t copied;
     bool there;
 

@@ -28,7 +28,7 @@ void sr_temporary_drop(sr_temporary_t *temporary)
     temporary->name = NULL;
 }
 
-static apr_status_t drop(void *temporary)
+static apr_status_t temporary_drop(void *temporary)
 {
     sr_temporary_drop(temporary);
     return APR_SUCCESS;
@@ -75,7 +75,7 @@ sr_error_t *sr_temporary_open(sr_temporary_t **temporary, const char *root, apr_
     sr_temporary_t *const made = apr_pcalloc(pool, sizeof *made);
 
     *made = (sr_temporary_t){.descriptor = -1, .root = root, .pool = pool};
-    apr_pool_cleanup_register(pool, made, drop, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, made, temporary_drop, apr_pool_cleanup_null);
     SR_TRY(open_unnamed(made));
     if (made->descriptor < 0) SR_TRY(open_named(made));
     *temporary = made;

@@ -28,7 +28,7 @@ struct sr_blob_writer_t {
     bool spare;           /* sr_blobs_spare */
 };
 
-static apr_status_t drop(void *writer)
+static apr_status_t writer_drop(void *writer)
 {
     sr_blobs_drop(writer);
     return APR_SUCCESS;
@@ -42,7 +42,7 @@ sr_error_t *sr_blobs_begin(sr_blob_writer_t **writer, sr_blobs_t *blobs, apr_poo
     made->pool = pool;
     made->digest = sr_sha256_begin(pool);
     made->descriptor = -1;
-    apr_pool_cleanup_register(pool, made, drop, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, made, writer_drop, apr_pool_cleanup_null);
     *writer = made;
     return NULL;
 }
@@ -60,7 +60,7 @@ void sr_blobs_drop(sr_blob_writer_t *writer)
 
 /* Returns true if this number of bytes fits into the memory, which is allocated at the first call. All of it is
  * allocated at once: memory that is never written costs nothing, and growing it would copy the content. */
-static bool fits(sr_blob_writer_t *writer, apr_size_t length)
+static bool writer_fits(sr_blob_writer_t *writer, apr_size_t length)
 {
     if (length > MEMORY_MOST) return false;
     if (!writer->memory) writer->memory = malloc(MEMORY_MOST);
@@ -79,9 +79,9 @@ static sr_error_t *move_to_file(sr_blob_writer_t *writer)
     return NULL;
 }
 
-static sr_error_t *store(sr_blob_writer_t *writer, const void *data, apr_size_t length)
+static sr_error_t *writer_store(sr_blob_writer_t *writer, const void *data, apr_size_t length)
 {
-    if (!writer->file && fits(writer, (apr_size_t)writer->size + length)) {
+    if (!writer->file && writer_fits(writer, (apr_size_t)writer->size + length)) {
         memcpy(writer->memory + writer->size, data, length);
         return NULL;
     }
@@ -94,7 +94,7 @@ sr_error_t *sr_blobs_write(sr_blob_writer_t *writer, const void *data, apr_size_
     const apr_size_t size = (apr_size_t)writer->size;
 
     if (!length) return NULL;
-    writer->broken = store(writer, data, length);
+    writer->broken = writer_store(writer, data, length);
     if (writer->broken) return writer->broken;
     if (size < HEAD_MOST) memcpy(writer->head + size, data, length < HEAD_MOST - size ? length : HEAD_MOST - size);
     sr_sha256_update(writer->digest, data, length);

@@ -24,7 +24,7 @@ const char *sr_cms_why(apr_pool_t *pool)
 
 /* -------------------------------------------------------------------------------------------------- files */
 
-static const char *read_all(BIO *bio, int fd)
+static const char *certificate_read_all(BIO *bio, int fd)
 {
     char buffer[4096];
     ssize_t count;
@@ -41,7 +41,7 @@ sr_error_t *sr_cms_open(BIO **bio, const char *path, apr_pool_t *pool)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return sr_error(pool, errno == ENOENT ? SR_ENOTFOUND : SR_EINTERNAL, "%s: %s", path, strerror(errno));
     *bio = BIO_new(BIO_s_secmem());
-    const char *wrong = *bio ? read_all(*bio, fd) : "no memory";
+    const char *wrong = *bio ? certificate_read_all(*bio, fd) : "no memory";
     close(fd);
     if (!wrong) return NULL;
     BIO_free(*bio);
@@ -54,7 +54,8 @@ static void free_all(STACK_OF(X509) * certificates)
 }
 
 /* Error messages refer to the file as `name`. */
-static sr_error_t *read_certificates(STACK_OF(X509) * *certificates, BIO *bio, const char *name, apr_pool_t *pool)
+static sr_error_t *certificate_read_certificates(STACK_OF(X509) * *certificates, BIO *bio, const char *name,
+                                                 apr_pool_t *pool)
 {
     ERR_clear_error();
     STACK_OF(X509) *found = sk_X509_new_null();
@@ -78,7 +79,7 @@ sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char 
 {
     BIO *bio;
     SR_TRY(sr_cms_open(&bio, path, pool));
-    sr_error_t *error = read_certificates(certificates, bio, path, pool);
+    sr_error_t *error = certificate_read_certificates(certificates, bio, path, pool);
     BIO_free(bio);
     return error;
 }
@@ -88,7 +89,7 @@ sr_error_t *sr_cms_certificates_parse(STACK_OF(X509) * *certificates, const char
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
     sr_error_t *error =
-        bio ? read_certificates(certificates, bio, name, pool) : sr_error(pool, SR_EINTERNAL, "No memory");
+        bio ? certificate_read_certificates(certificates, bio, name, pool) : sr_error(pool, SR_EINTERNAL, "No memory");
     BIO_free(bio);
     return error;
 }
@@ -106,7 +107,7 @@ static const char *printable(const char *text, apr_size_t length, apr_pool_t *po
     return sr_text_printable(copy, pool);
 }
 
-static const char *name_text(const X509_NAME *name, apr_pool_t *pool)
+static const char *certificate_name_text(const X509_NAME *name, apr_pool_t *pool)
 {
     const char *text = "";
     BIO *bio = BIO_new(BIO_s_mem());
@@ -140,7 +141,7 @@ static const char *short_name(const X509_NAME *name, apr_pool_t *pool)
         const char *text = part_text(name, parts[i], pool);
         if (text) return text;
     }
-    return name_text(name, pool);
+    return certificate_name_text(name, pool);
 }
 
 const char *sr_cms_key_name(EVP_PKEY *key, apr_pool_t *pool)
@@ -180,8 +181,8 @@ const sr_cms_certificate_t *sr_cms_describe(X509 *certificate, apr_pool_t *pool)
     unsigned length = 0;
     X509_digest(certificate, EVP_sha256(), hash, &length);
     about->name = short_name(X509_get_subject_name(certificate), pool);
-    about->subject = name_text(X509_get_subject_name(certificate), pool);
-    about->issuer = name_text(X509_get_issuer_name(certificate), pool);
+    about->subject = certificate_name_text(X509_get_subject_name(certificate), pool);
+    about->issuer = certificate_name_text(X509_get_issuer_name(certificate), pool);
     about->serial = sr_text_hex(ASN1_STRING_get0_data(serial), (apr_size_t)ASN1_STRING_length(serial), pool);
     about->sha256 = sr_text_hex(hash, length, pool);
     about->key = sr_cms_key_name(X509_get0_pubkey(certificate), pool);
@@ -205,7 +206,7 @@ sr_error_t *sr_cms_certificate_read(const sr_cms_certificate_t **certificate, co
 }
 
 /* Returns NULL on failure. */
-static const char *to_pem(STACK_OF(X509) * certificates, apr_pool_t *pool)
+static const char *certificate_to_pem(STACK_OF(X509) * certificates, apr_pool_t *pool)
 {
     char *text;
     BIO *bio = BIO_new(BIO_s_mem());
@@ -222,7 +223,7 @@ sr_error_t *sr_cms_certificates_text(const char **pem, const char *path, apr_poo
 {
     STACK_OF(X509) * all;
     SR_TRY(sr_cms_certificates_read(&all, path, pool));
-    *pem = to_pem(all, pool);
+    *pem = certificate_to_pem(all, pool);
     free_all(all);
     return *pem ? NULL : sr_error(pool, SR_EINTERNAL, "%s: %s", path, sr_cms_why(pool));
 }
@@ -239,7 +240,7 @@ static apr_status_t free_store(void *data)
 static sr_error_t *make_anchors(sr_cms_anchors_t **anchors, STACK_OF(X509) * all, const char *name, apr_pool_t *pool)
 {
     sr_cms_anchors_t *made = apr_pcalloc(pool, sizeof *made);
-    made->pem = to_pem(all, pool);
+    made->pem = certificate_to_pem(all, pool);
     made->store = X509_STORE_new();
     bool added = made->store && made->pem;
     for (int i = 0; added && i < sk_X509_num(all); i++) added = X509_STORE_add_cert(made->store, sk_X509_value(all, i));
@@ -269,7 +270,7 @@ sr_error_t *sr_cms_anchors_parse(sr_cms_anchors_t **anchors, const char *pem, ap
 #define STRONG_RSA_BITS 4096    /* from this size on, SHA-384 is used */
 #define STRONGEST_RSA_BITS 7680 /* from this size on, SHA-512 is used */
 
-static const char *hash_of(const EVP_PKEY *key)
+static const char *certificate_hash_of(const EVP_PKEY *key)
 {
     const int bits = EVP_PKEY_get_bits(key);
     const bool rsa = EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA;
@@ -279,14 +280,14 @@ static const char *hash_of(const EVP_PKEY *key)
 
 const char *sr_cms_identity_hash(const sr_cms_identity_t *identity)
 {
-    return hash_of(X509_get0_pubkey(identity->certificate));
+    return certificate_hash_of(X509_get0_pubkey(identity->certificate));
 }
 
 const char *sr_cms_public_key_hash(const sr_cms_bytes_t *public_key)
 {
     const unsigned char *at = public_key->data;
     EVP_PKEY *key = d2i_PUBKEY(NULL, &at, (long)public_key->length);
-    const char *hash = key ? hash_of(key) : NULL;
+    const char *hash = key ? certificate_hash_of(key) : NULL;
     EVP_PKEY_free(key);
     ERR_clear_error();
     return hash;

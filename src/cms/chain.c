@@ -33,7 +33,7 @@ typedef struct verdict_t {
 
 /* ------------------------------------------------------------------------------------------------- the DSS */
 
-static apr_status_t free_certificates(void *data)
+static apr_status_t chain_free_certificates(void *data)
 {
     sk_X509_pop_free(data, X509_free);
     return APR_SUCCESS;
@@ -56,7 +56,7 @@ sr_cms_store_t *sr_cms_store_new(const sr_cms_proof_t *proofs, int count, apr_ti
                               .verdicts = apr_hash_make(pool),
                               .now = now,
                               .pool = pool};
-    apr_pool_cleanup_register(pool, store->certificates, free_certificates, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, store->certificates, chain_free_certificates, apr_pool_cleanup_null);
     for (int i = 0; i < count; i++)
         if (proofs[i].kind == SR_CMS_PROOF_CERTIFICATE) add_certificate(store, &proofs[i].der);
         else store->proofs[store->count++].given = proofs[i];
@@ -167,7 +167,7 @@ static sr_revocation_state_t state_of(X509 *certificate, X509 *issuer, const sr_
 
 /* ----------------------------------------------------------------------------------------------- the chain */
 
-static const char *revoked(bool leaf, apr_time_t when, apr_pool_t *pool)
+static const char *chain_revoked(bool leaf, apr_time_t when, apr_pool_t *pool)
 {
     return apr_psprintf(pool, "%s was revoked at %s", leaf ? "its certificate" : "a certificate of its chain",
                         sr_time_format(when, pool));
@@ -221,7 +221,7 @@ void sr_cms_chain_judge(sr_cms_chain_t *chain, const sr_cms_checked_t *checked, 
         if (state == SR_REVOCATION_UNUSABLE) chain->proved = false;
         if (state != SR_REVOCATION_REVOKED || chain->trust == SR_CMS_REVOKED) continue;
         chain->trust = SR_CMS_REVOKED;
-        chain->distrust = revoked(i == 1, when, pool);
+        chain->distrust = chain_revoked(i == 1, when, pool);
     }
     sk_X509_pop_free(all, X509_free);
     ERR_clear_error();

@@ -16,13 +16,13 @@ typedef struct arranging_t {
     apr_pool_t *pool;
 } arranging_t;
 
-static apr_status_t release(void *sent)
+static apr_status_t chain_order_release(void *sent)
 {
     sk_X509_pop_free(sent, X509_free);
     return APR_SUCCESS;
 }
 
-static const char *name_of(X509 *certificate, apr_pool_t *pool)
+static const char *chain_order_name_of(X509 *certificate, apr_pool_t *pool)
 {
     return sr_cms_describe(certificate, pool)->name;
 }
@@ -65,7 +65,7 @@ static X509 *take_issuer(arranging_t *work, X509 *certificate)
 }
 
 /* The last issuer in the file is often one whose own issuer is a root, so only a certificate without any is noted. */
-static void note_missing(arranging_t *work)
+static void chain_order_note_missing(arranging_t *work)
 {
     const sr_cms_certificate_t *about = work->identity->about;
     if (sk_X509_num(work->identity->chain)) return;
@@ -84,7 +84,7 @@ static void follow(arranging_t *work)
     while (!is_issued_by(last, last)) {
         X509 *issuer = take_issuer(work, last);
         if (!issuer) {
-            note_missing(work);
+            chain_order_note_missing(work);
             return;
         }
         judge_issuer(work, issuer);
@@ -101,11 +101,11 @@ static void note_rest(arranging_t *work)
     for (int i = 0; i < sk_X509_num(work->sent); i++)
         APR_ARRAY_PUSH(work->remarks, const char *) =
             apr_psprintf(work->pool, "the certificate \"%s\" is not in its chain and was left out",
-                         name_of(sk_X509_value(work->sent, i), work->pool));
+                         chain_order_name_of(sk_X509_value(work->sent, i), work->pool));
 }
 
 /* Reads the public key of a request for a certificate, or the private key of a file. */
-static sr_error_t *read_key(sr_cms_identity_t *identity, apr_pool_t *pool)
+static sr_error_t *chain_order_read_key(sr_cms_identity_t *identity, apr_pool_t *pool)
 {
     BIO *bio;
     SR_TRY(sr_cms_open(&bio, identity->key_path, pool));
@@ -128,8 +128,8 @@ sr_error_t *sr_cms_arrange(sr_cms_arranged_t **arranged, const char *certificate
     work.identity->certificate_path = certificates_path;
     work.identity->key_path = key_path;
     SR_TRY(sr_cms_certificates_read(&work.sent, certificates_path, pool));
-    apr_pool_cleanup_register(pool, work.sent, release, apr_pool_cleanup_null);
-    SR_TRY(read_key(work.identity, pool));
+    apr_pool_cleanup_register(pool, work.sent, chain_order_release, apr_pool_cleanup_null);
+    SR_TRY(chain_order_read_key(work.identity, pool));
     find_leaf(&work);
     follow(&work);
     note_rest(&work);

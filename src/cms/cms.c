@@ -15,7 +15,7 @@ typedef struct part_t {
 } part_t;
 
 /* DER orders the members of a SET OF by their encodings. If one is a prefix of the other, the shorter one is first. */
-static int compare(const void *a, const void *b)
+static int cms_compare(const void *a, const void *b)
 {
     const part_t *one = a, *other = b;
     int order = memcmp(one->der, other->der, (size_t)(one->length < other->length ? one->length : other->length));
@@ -34,7 +34,7 @@ unsigned char *sr_cms_attributes(size_t *length, const CMS_SignerInfo *signer)
         total += parts[i].length;
     }
     if (encoded) {
-        qsort(parts, (size_t)count, sizeof *parts, compare);
+        qsort(parts, (size_t)count, sizeof *parts, cms_compare);
         *length = (size_t)ASN1_object_size(1, total, V_ASN1_SET);
         set = OPENSSL_malloc(*length);
     }
@@ -47,12 +47,12 @@ unsigned char *sr_cms_attributes(size_t *length, const CMS_SignerInfo *signer)
     return set;
 }
 
-static const EVP_MD *hash_of(const sr_cms_identity_t *identity)
+static const EVP_MD *cms_hash_of(const sr_cms_identity_t *identity)
 {
     return EVP_get_digestbyname(sr_cms_identity_hash(identity));
 }
 
-static sr_error_t *cannot(apr_pool_t *pool, const char *cause)
+static sr_error_t *cms_cannot(apr_pool_t *pool, const char *cause)
 {
     sr_error_t *error = sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be sealed at the moment, try again later");
     return sr_error_because(error, pool, "%s", cause);
@@ -60,7 +60,7 @@ static sr_error_t *cannot(apr_pool_t *pool, const char *cause)
 
 static sr_error_t *no_signature(apr_pool_t *pool)
 {
-    return cannot(pool, apr_psprintf(pool, "no signature can be made: %s", sr_cms_why(pool)));
+    return cms_cannot(pool, apr_psprintf(pool, "no signature can be made: %s", sr_cms_why(pool)));
 }
 
 sr_error_t *sr_cms_sign_attributes(unsigned char *room, apr_size_t *length, const sr_cms_identity_t *identity,
@@ -69,7 +69,7 @@ sr_error_t *sr_cms_sign_attributes(unsigned char *room, apr_size_t *length, cons
     size_t size = *length = SR_CMS_MAX_SIGNATURE;
     if (identity->sign) return identity->sign(room, length, identity->baton, identity, digest, attributes, pool);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    const bool done = context && EVP_DigestSignInit(context, NULL, hash_of(identity), NULL, identity->key) > 0
+    const bool done = context && EVP_DigestSignInit(context, NULL, cms_hash_of(identity), NULL, identity->key) > 0
                       && EVP_DigestSign(context, room, &size, attributes->data, attributes->length) > 0;
     EVP_MD_CTX_free(context);
     *length = size;
@@ -80,7 +80,7 @@ sr_error_t *sr_cms_sign_attributes(unsigned char *room, apr_size_t *length, cons
  * has. The public key is sufficient for that. Returns NULL on failure. */
 static CMS_SignerInfo *add_signer(CMS_ContentInfo *cms, const sr_cms_identity_t *identity, const unsigned char *digest)
 {
-    const EVP_MD *hash = hash_of(identity);
+    const EVP_MD *hash = cms_hash_of(identity);
     CMS_SignerInfo *signer = CMS_add1_signer(cms, identity->certificate, X509_get0_pubkey(identity->certificate), hash,
                                              CMS_PARTIAL | CMS_BINARY | CMS_NOSMIMECAP | CMS_CADES);
     const bool done =
@@ -92,7 +92,8 @@ static CMS_SignerInfo *add_signer(CMS_ContentInfo *cms, const sr_cms_identity_t 
 }
 
 /* Makes a CMS without certificates of issuers and without a signature. The caller frees it. */
-static CMS_ContentInfo *begin(CMS_SignerInfo **signer, const sr_cms_identity_t *identity, const unsigned char *digest)
+static CMS_ContentInfo *cms_begin(CMS_SignerInfo **signer, const sr_cms_identity_t *identity,
+                                  const unsigned char *digest)
 {
     CMS_ContentInfo *cms = CMS_sign(NULL, NULL, NULL, NULL, CMS_PARTIAL | CMS_DETACHED | CMS_BINARY);
     *signer = cms ? add_signer(cms, identity, digest) : NULL;
@@ -113,14 +114,14 @@ sr_error_t *sr_cms_attributes_of(sr_cms_bytes_t *attributes, const sr_cms_identi
                                  const unsigned char *digest, apr_pool_t *pool)
 {
     CMS_SignerInfo *signer;
-    CMS_ContentInfo *cms = begin(&signer, identity, digest);
+    CMS_ContentInfo *cms = cms_begin(&signer, identity, digest);
     *attributes = attributes_of(signer, pool);
     CMS_ContentInfo_free(cms);
     return attributes->data ? NULL : no_signature(pool);
 }
 
-static sr_error_t *sign(CMS_SignerInfo *signer, const sr_cms_identity_t *identity, const unsigned char *digest,
-                        apr_pool_t *pool)
+static sr_error_t *cms_sign(CMS_SignerInfo *signer, const sr_cms_identity_t *identity, const unsigned char *digest,
+                            apr_pool_t *pool)
 {
     unsigned char room[SR_CMS_MAX_SIGNATURE];
     apr_size_t length;
@@ -141,13 +142,13 @@ sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_
                         const unsigned char *digest, apr_pool_t *pool)
 {
     if (sr_time_now() > identity->about->until)
-        return cannot(pool, apr_psprintf(pool, "the certificate in %s expired at %s", identity->certificate_path,
-                                         sr_time_format(identity->about->until, pool)));
+        return cms_cannot(pool, apr_psprintf(pool, "the certificate in %s expired at %s", identity->certificate_path,
+                                             sr_time_format(identity->about->until, pool)));
     unsigned char *encoded = NULL;
     CMS_SignerInfo *signer;
-    CMS_ContentInfo *cms = begin(&signer, identity, digest);
+    CMS_ContentInfo *cms = cms_begin(&signer, identity, digest);
     const bool begun = signer && add_chain(cms, identity);
-    sr_error_t *error = begun ? sign(signer, identity, digest, pool) : no_signature(pool);
+    sr_error_t *error = begun ? cms_sign(signer, identity, digest, pool) : no_signature(pool);
     const int size = error ? 0 : i2d_CMS_ContentInfo(cms, &encoded);
     CMS_ContentInfo_free(cms);
     if (error) return error;
@@ -156,8 +157,8 @@ sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_
     *length = (apr_size_t)size;
     OPENSSL_free(encoded);
     if (size <= SR_CMS_MAX_BYTES) return NULL;
-    return cannot(pool, apr_psprintf(pool,
-                                     "a signature with its %d certificates takes %d bytes, and there is room "
-                                     "for %d",
-                                     1 + sk_X509_num(identity->chain), size, SR_CMS_MAX_BYTES));
+    return cms_cannot(pool, apr_psprintf(pool,
+                                         "a signature with its %d certificates takes %d bytes, and there is room "
+                                         "for %d",
+                                         1 + sk_X509_num(identity->chain), size, SR_CMS_MAX_BYTES));
 }

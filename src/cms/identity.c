@@ -11,7 +11,7 @@
 #define MIN_RSA_BITS 2048
 #define MAX_RSA_BITS 8192 /* a signature with 16384 bits takes a third of a second */
 
-static apr_status_t release(void *data)
+static apr_status_t identity_release(void *data)
 {
     sr_cms_identity_t *identity = data;
     EVP_PKEY_free(identity->key);
@@ -23,12 +23,12 @@ static apr_status_t release(void *data)
 sr_cms_identity_t *sr_cms_identity_new(apr_pool_t *pool)
 {
     sr_cms_identity_t *made = apr_pcalloc(pool, sizeof *made);
-    apr_pool_cleanup_register(pool, made, release, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, made, identity_release, apr_pool_cleanup_null);
     return made;
 }
 
 /* Takes the first certificate out of the chain, and describes it. */
-static void describe(sr_cms_identity_t *identity, apr_pool_t *pool)
+static void identity_describe(sr_cms_identity_t *identity, apr_pool_t *pool)
 {
     identity->certificate = sk_X509_shift(identity->chain);
     identity->about = sr_cms_describe(identity->certificate, pool);
@@ -144,7 +144,7 @@ static const char *judge_purpose(const sr_cms_identity_t *identity, sr_cms_when_
 }
 
 /* Makes a trial signature. It also verifies that the signature and its chain fit into the reserved room. */
-static const char *judge_signature(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
+static const char *identity_judge_signature(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
 {
     const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
     apr_size_t length;
@@ -154,7 +154,7 @@ static const char *judge_signature(const sr_cms_identity_t *identity, sr_cms_whe
 }
 
 /* Returns all faults of the certificate. */
-static apr_array_header_t *judge(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
+static apr_array_header_t *identity_judge(const sr_cms_identity_t *identity, sr_cms_when_t when, apr_pool_t *pool)
 {
     static const char *(*const judges[])(const sr_cms_identity_t *, sr_cms_when_t, apr_pool_t *) = {
         judge_kind, judge_match, judge_time, judge_usage, judge_purpose};
@@ -168,7 +168,8 @@ static apr_array_header_t *judge(const sr_cms_identity_t *identity, sr_cms_when_
 }
 
 /* Returns the first fault as an error, or NULL. */
-static sr_error_t *refuse(const sr_cms_identity_t *identity, const apr_array_header_t *faults, apr_pool_t *pool)
+static sr_error_t *identity_refuse(const sr_cms_identity_t *identity, const apr_array_header_t *faults,
+                                   apr_pool_t *pool)
 {
     if (!faults->nelts) return NULL;
     return sr_error(pool, SR_EINTERNAL, "%s: %s", identity->certificate_path, APR_ARRAY_IDX(faults, 0, const char *));
@@ -177,8 +178,8 @@ static sr_error_t *refuse(const sr_cms_identity_t *identity, const apr_array_hea
 const apr_array_header_t *sr_cms_identity_faults(const sr_cms_identity_t *identity, sr_cms_when_t when,
                                                  apr_pool_t *pool)
 {
-    apr_array_header_t *faults = judge(identity, when, pool);
-    const char *wrong = faults->nelts || identity->elsewhere ? NULL : judge_signature(identity, when, pool);
+    apr_array_header_t *faults = identity_judge(identity, when, pool);
+    const char *wrong = faults->nelts || identity->elsewhere ? NULL : identity_judge_signature(identity, when, pool);
     if (wrong) APR_ARRAY_PUSH(faults, const char *) = wrong;
     return faults;
 }
@@ -190,9 +191,9 @@ sr_error_t *sr_cms_identity_load_when(const sr_cms_identity_t **identity, const 
     made->certificate_path = apr_pstrdup(pool, certificate_path);
     made->key_path = apr_pstrdup(pool, key_path);
     SR_TRY(sr_cms_certificates_read(&made->chain, certificate_path, pool));
-    describe(made, pool);
+    identity_describe(made, pool);
     SR_TRY(sr_cms_identity_read_key(made, pool));
-    SR_TRY(refuse(made, sr_cms_identity_faults(made, when, pool), pool));
+    SR_TRY(identity_refuse(made, sr_cms_identity_faults(made, when, pool), pool));
     *identity = made;
     return NULL;
 }
@@ -208,7 +209,7 @@ sr_error_t *sr_cms_identity_without_key(const sr_cms_identity_t **identity, cons
 {
     sr_cms_identity_t *made = sr_cms_identity_new(pool);
     SR_TRY(sr_cms_certificates_parse(&made->chain, pem, path, pool));
-    describe(made, pool);
+    identity_describe(made, pool);
     made->certificate_path = apr_pstrdup(pool, path);
     made->sign = sign;
     made->baton = baton;
@@ -224,8 +225,8 @@ sr_error_t *sr_cms_identity_remote(const sr_cms_identity_t **identity, const cha
     made->sign = sign;
     made->baton = baton;
     SR_TRY(sr_cms_certificates_read(&made->chain, certificate_path, pool));
-    describe(made, pool);
-    SR_TRY(refuse(made, judge(made, when, pool), pool));
+    identity_describe(made, pool);
+    SR_TRY(identity_refuse(made, identity_judge(made, when, pool), pool));
     *identity = made;
     return NULL;
 }

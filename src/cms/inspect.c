@@ -52,7 +52,7 @@ static const hash_t *find_hash(const X509_ALGOR *algorithm)
 
 /* ------------------------------------------------------------------------------------------- taking apart */
 
-static apr_status_t release(void *data)
+static apr_status_t inspect_release(void *data)
 {
     CMS_ContentInfo_free(data);
     return APR_SUCCESS;
@@ -70,12 +70,12 @@ static const char *unchecked(cms_t *cms, const char *fault)
     return fault;
 }
 
-static const char *decode(cms_t *cms, const unsigned char *der, apr_size_t length, apr_pool_t *pool)
+static const char *inspect_decode(cms_t *cms, const unsigned char *der, apr_size_t length, apr_pool_t *pool)
 {
     const unsigned char *at = der;
     cms->content = length <= INT32_MAX ? d2i_CMS_ContentInfo(NULL, &at, (long)length) : NULL;
     if (!cms->content) return broken(cms, "its Contents are not a signature");
-    apr_pool_cleanup_register(pool, cms->content, release, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, cms->content, inspect_release, apr_pool_cleanup_null);
     for (; at < der + length; at++)
         if (*at) return broken(cms, "something is hidden after it, in the room that it does not need");
     if (OBJ_obj2nid(CMS_get0_type(cms->content)) != NID_pkcs7_signed)
@@ -119,7 +119,7 @@ static const char *unknown_hash(const X509_ALGOR *digest)
 }
 
 /* Returns false for signature algorithms that are not known here, such as plain ECDSA. */
-static bool is_known(const X509_ALGOR *signature)
+static bool inspect_is_known(const X509_ALGOR *signature)
 {
     const ASN1_OBJECT *object;
     int hash, kind;
@@ -130,7 +130,7 @@ static bool is_known(const X509_ALGOR *signature)
 }
 
 /* Reads the header of the next element and moves *at to its content. Returns false if it has another class or tag. */
-static bool take(const unsigned char **at, const unsigned char *end, int class, int tag, long *length)
+static bool inspect_take(const unsigned char **at, const unsigned char *end, int class, int tag, long *length)
 {
     int its_tag, its_class;
     const unsigned char *from = *at;
@@ -143,17 +143,17 @@ static bool take(const unsigned char **at, const unsigned char *end, int class, 
 static bool take_version(const unsigned char **at, const unsigned char *end, long *version)
 {
     long length;
-    if (!take(at, end, V_ASN1_UNIVERSAL, V_ASN1_INTEGER, &length) || length != 1) return false;
+    if (!inspect_take(at, end, V_ASN1_UNIVERSAL, V_ASN1_INTEGER, &length) || length != 1) return false;
     *version = *(*at)++;
     return true;
 }
 
 /* Returns true if all elements have this tag, or the tag `other` of class CONTEXT unless it is negative. */
-static bool take_all(const unsigned char *at, const unsigned char *end, int tag, int other)
+static bool inspect_take_all(const unsigned char *at, const unsigned char *end, int tag, int other)
 {
     for (long length; at < end; at += length) {
-        if (take(&at, end, V_ASN1_UNIVERSAL, tag, &length)) continue;
-        if (other < 0 || !take(&at, end, V_ASN1_CONTEXT_SPECIFIC, other, &length)) return false;
+        if (inspect_take(&at, end, V_ASN1_UNIVERSAL, tag, &length)) continue;
+        if (other < 0 || !inspect_take(&at, end, V_ASN1_CONTEXT_SPECIFIC, other, &length)) return false;
     }
     return true;
 }
@@ -165,13 +165,13 @@ static bool take_all(const unsigned char *at, const unsigned char *end, int tag,
 static bool is_strict_der(const unsigned char *at, const unsigned char *end, const X509_ALGOR *digest, bool by_key)
 {
     long length, version, signer_version;
-    bool good = take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length)
-                && take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_OBJECT, &length);
+    bool good = inspect_take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length)
+                && inspect_take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_OBJECT, &length);
     if (!good) return false;
     at += length;
-    if (!take(&at, end, V_ASN1_CONTEXT_SPECIFIC, 0, &length)
-        || !take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length) || !take_version(&at, end, &version)
-        || !take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SET, &length))
+    if (!inspect_take(&at, end, V_ASN1_CONTEXT_SPECIFIC, 0, &length)
+        || !inspect_take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length) || !take_version(&at, end, &version)
+        || !inspect_take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SET, &length))
         return false;
     const unsigned char *next = at + length;
     X509_ALGOR *listed = d2i_X509_ALGOR(NULL, &at, length);
@@ -180,15 +180,16 @@ static bool is_strict_der(const unsigned char *at, const unsigned char *end, con
     if (listed) X509_ALGOR_get0(&object, NULL, NULL, listed);
     good = listed && at == next && !OBJ_cmp(object, wanted);
     X509_ALGOR_free(listed);
-    if (!good || !take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length)) return false;
+    if (!good || !inspect_take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length)) return false;
     at += length;
     for (int tag = 0; tag < 2; tag++) {
-        if (!take(&at, end, V_ASN1_CONTEXT_SPECIFIC, tag, &length)) continue;
-        if (!take_all(at, at + length, V_ASN1_SEQUENCE, tag == 1 ? 1 : -1)) return false;
+        if (!inspect_take(&at, end, V_ASN1_CONTEXT_SPECIFIC, tag, &length)) continue;
+        if (!inspect_take_all(at, at + length, V_ASN1_SEQUENCE, tag == 1 ? 1 : -1)) return false;
         at += length;
     }
-    if (!take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SET, &length)
-        || !take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length) || !take_version(&at, end, &signer_version))
+    if (!inspect_take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SET, &length)
+        || !inspect_take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length)
+        || !take_version(&at, end, &signer_version))
         return false;
     return signer_version == (by_key ? 3 : 1) && (version == 1 || (version >= 3 && version <= 5));
 }
@@ -207,7 +208,7 @@ static bool is_strict(const cms_t *cms, STACK_OF(CMS_SignerInfo) * signers, cons
 }
 
 /* Reads TSTInfo, which contains the digest of the document. */
-static const char *read_token(cms_t *cms, const ASN1_OCTET_STRING *content)
+static const char *inspect_read_token(cms_t *cms, const ASN1_OCTET_STRING *content)
 {
     const unsigned char *at = ASN1_STRING_get0_data(content), *end = at + ASN1_STRING_length(content);
     TS_TST_INFO *info = d2i_TS_TST_INFO(NULL, &at, end - at);
@@ -250,7 +251,7 @@ static const char *find_signer(cms_t *cms, STACK_OF(X509) * more, apr_pool_t *po
         apr_psprintf(pool, "%s with %s", sr_cms_key_name(key, pool), hash ? hash->shown : "another hash function");
     cms->plain = EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 || EVP_PKEY_get_base_id(key) == EVP_PKEY_ED448;
     if (!hash) return unchecked(cms, unknown_hash(digest));
-    if (!is_known(signature)) return unchecked(cms, "its algorithm is not checked here");
+    if (!inspect_is_known(signature)) return unchecked(cms, "its algorithm is not checked here");
     if (!fit_together(signature, hash, key)) return broken(cms, "its algorithms do not go together");
     if (!is_strict(cms, signers, digest)) return broken(cms, "parts of it that are not signed were changed");
     if (EVP_PKEY_get_security_bits(key) < MIN_SECURITY_BITS)
@@ -258,7 +259,7 @@ static const char *find_signer(cms_t *cms, STACK_OF(X509) * more, apr_pool_t *po
     cms->signer = sk_CMS_SignerInfo_value(signers, 0);
     if (CMS_signed_get_attr_count(cms->signer) <= 0) return unchecked(cms, "it has no signed attributes");
     cms->own = hash;
-    if (timestamp) return read_token(cms, *content);
+    if (timestamp) return inspect_read_token(cms, *content);
     cms->digest = hash;
     return NULL;
 }
@@ -266,7 +267,7 @@ static const char *find_signer(cms_t *cms, STACK_OF(X509) * more, apr_pool_t *po
 static cms_t *read_cms(const unsigned char *der, apr_size_t length, STACK_OF(X509) * more, apr_pool_t *pool)
 {
     cms_t *cms = apr_pcalloc(pool, sizeof *cms);
-    cms->fault = decode(cms, der, length, pool);
+    cms->fault = inspect_decode(cms, der, length, pool);
     if (!cms->fault) cms->fault = find_signer(cms, more, pool);
     ERR_clear_error();
     return cms;
@@ -282,7 +283,7 @@ static const void *attribute(const cms_t *cms, int nid, int type)
 }
 
 /* Enters the next element of a DER sequence if it has this tag: moves *at to its content. */
-static bool enter(const unsigned char **at, const unsigned char *end, int wanted, long *length)
+static bool inspect_enter(const unsigned char **at, const unsigned char *end, int wanted, long *length)
 {
     int tag, class;
     const unsigned char *from = *at;
@@ -306,11 +307,11 @@ static binding_t check_binding(const cms_t *cms, int nid, const EVP_MD *hash)
     unsigned size = 0;
     long length;
     for (int depth = 0; depth < 3; depth++) {
-        if (!enter(&at, end, V_ASN1_SEQUENCE, &length)) return MISBOUND;
+        if (!inspect_enter(&at, end, V_ASN1_SEQUENCE, &length)) return MISBOUND;
         end = at + length;
     }
     algorithm = at;
-    if (enter(&at, end, V_ASN1_SEQUENCE, &length)) {
+    if (inspect_enter(&at, end, V_ASN1_SEQUENCE, &length)) {
         at = algorithm;
         X509_ALGOR *named = d2i_X509_ALGOR(NULL, &at, end - at);
         const hash_t *known = named ? find_hash(named) : NULL;
@@ -318,12 +319,12 @@ static binding_t check_binding(const cms_t *cms, int nid, const EVP_MD *hash)
         if (!known) return MISBOUND;
         hash = EVP_get_digestbynid(known->nid);
     }
-    if (!enter(&at, end, V_ASN1_OCTET_STRING, &length) || !X509_digest(cms->certificate, hash, own, &size))
+    if (!inspect_enter(&at, end, V_ASN1_OCTET_STRING, &length) || !X509_digest(cms->certificate, hash, own, &size))
         return MISBOUND;
     return (unsigned long)length == size && !memcmp(at, own, size) ? BOUND : MISBOUND;
 }
 
-static sr_cms_bytes_t keep(const void *data, apr_size_t length, apr_pool_t *pool)
+static sr_cms_bytes_t inspect_keep(const void *data, apr_size_t length, apr_pool_t *pool)
 {
     return (sr_cms_bytes_t){apr_pmemdup(pool, data, length), length};
 }
@@ -337,8 +338,9 @@ static void keep_proof(sr_cms_result_t *result, const cms_t *cms, apr_pool_t *po
     size_t length = 0;
     unsigned char *attributes = cms->token ? NULL : sr_cms_attributes(&length, cms->signer);
     if (attributes && length <= SR_CMS_MAX_PROOF && ASN1_STRING_length(signature) <= SR_CMS_MAX_PROOF) {
-        result->attributes = keep(attributes, length, pool);
-        result->signature = keep(ASN1_STRING_get0_data(signature), (apr_size_t)ASN1_STRING_length(signature), pool);
+        result->attributes = inspect_keep(attributes, length, pool);
+        result->signature =
+            inspect_keep(ASN1_STRING_get0_data(signature), (apr_size_t)ASN1_STRING_length(signature), pool);
     }
     OPENSSL_free(attributes);
 }
@@ -380,9 +382,9 @@ static const char *check_attributes(sr_cms_result_t *result, const cms_t *cms, a
     if (!signed_digest || !type || OBJ_cmp(type, CMS_get0_eContentType(cms->content)))
         return "its signed attributes are not those of a document";
     if (cms->token && !is_token_signed(cms, signed_digest)) return SR_CMS_OTHER_DOCUMENT;
-    result->digest =
-        cms->token ? keep(cms->imprint, cms->imprint_size, pool)
-                   : keep(ASN1_STRING_get0_data(signed_digest), (apr_size_t)ASN1_STRING_length(signed_digest), pool);
+    result->digest = cms->token ? inspect_keep(cms->imprint, cms->imprint_size, pool)
+                                : inspect_keep(ASN1_STRING_get0_data(signed_digest),
+                                               (apr_size_t)ASN1_STRING_length(signed_digest), pool);
     if (result->digest.length != (apr_size_t)EVP_MD_get_size(EVP_get_digestbynid(cms->digest->nid)))
         return SR_CMS_OTHER_DOCUMENT;
 
@@ -403,29 +405,29 @@ static apr_time_t read_signing_time(const cms_t *cms)
 }
 
 /* The first timestamp of the signature. No key of the signer signs it, so anybody may have added it. */
-static void read_stamp(sr_cms_checked_t *checked, const cms_t *cms, apr_pool_t *pool)
+static void inspect_read_stamp(sr_cms_checked_t *checked, const cms_t *cms, apr_pool_t *pool)
 {
     const int at = CMS_unsigned_get_attr_by_NID(cms->signer, NID_id_smime_aa_timeStampToken, -1);
     const ASN1_OCTET_STRING *value = CMS_SignerInfo_get0_signature(cms->signer);
     const ASN1_TYPE *token = at < 0 ? NULL : X509_ATTRIBUTE_get0_type(CMS_unsigned_get_attr(cms->signer, at), 0);
-    checked->value = keep(ASN1_STRING_get0_data(value), (apr_size_t)ASN1_STRING_length(value), pool);
+    checked->value = inspect_keep(ASN1_STRING_get0_data(value), (apr_size_t)ASN1_STRING_length(value), pool);
     if (!token || token->type != V_ASN1_SEQUENCE) return;
     const ASN1_STRING *der = token->value.sequence;
-    checked->token = keep(ASN1_STRING_get0_data(der), (apr_size_t)ASN1_STRING_length(der), pool);
+    checked->token = inspect_keep(ASN1_STRING_get0_data(der), (apr_size_t)ASN1_STRING_length(der), pool);
 }
 
-static apr_status_t free_certificates(void *data)
+static apr_status_t inspect_free_certificates(void *data)
 {
     sk_X509_pop_free(data, X509_free);
     return APR_SUCCESS;
 }
 
-static void describe(sr_cms_checked_t *checked, const cms_t *cms, apr_time_t now, apr_pool_t *pool)
+static void inspect_describe(sr_cms_checked_t *checked, const cms_t *cms, apr_time_t now, apr_pool_t *pool)
 {
     sr_cms_result_t *result = &checked->result;
     checked->certificate = cms->certificate;
     checked->others = CMS_get1_certs(cms->content);
-    apr_pool_cleanup_register(pool, checked->others, free_certificates, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, checked->others, inspect_free_certificates, apr_pool_cleanup_null);
     result->signer = sr_cms_describe(cms->certificate, pool);
     result->expired = now > result->signer->until;
     result->premature = now < result->signer->from;
@@ -446,8 +448,8 @@ void sr_cms_examine(sr_cms_checked_t *checked, const void *der, apr_size_t lengt
         if (!result->fault) result->fault = check_attributes(result, cms, pool);
         if (result->fault) result->state = cms->state;
         result->signing_time = read_signing_time(cms);
-        read_stamp(checked, cms, pool);
+        inspect_read_stamp(checked, cms, pool);
     }
-    if (cms->certificate) describe(checked, cms, context->now ? context->now : sr_time_now(), pool);
+    if (cms->certificate) inspect_describe(checked, cms, context->now ? context->now : sr_time_now(), pool);
     ERR_clear_error();
 }

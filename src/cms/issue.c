@@ -31,7 +31,7 @@ static bool set_serial(X509 *certificate)
     return set;
 }
 
-static bool fill(X509 *certificate, EVP_PKEY *key, const char *name, int days)
+static bool issue_fill(X509 *certificate, EVP_PKEY *key, const char *name, int days)
 {
     X509_NAME *subject = X509_get_subject_name(certificate);
     return X509_set_version(certificate, X509_VERSION_3) && set_serial(certificate)
@@ -45,14 +45,14 @@ static bool fill(X509 *certificate, EVP_PKEY *key, const char *name, int days)
            && X509_sign(certificate, key, EVP_sha256()) > 0;
 }
 
-static const char *take_text(BIO *bio, bool written, apr_pool_t *pool)
+static const char *issue_take_text(BIO *bio, bool written, apr_pool_t *pool)
 {
     char *data;
     long length = written ? BIO_get_mem_data(bio, &data) : 0;
     return length > 0 ? apr_pstrmemdup(pool, data, (apr_size_t)length) : NULL;
 }
 
-static sr_error_t *check_name(const char *name, apr_pool_t *pool)
+static sr_error_t *issue_check_name(const char *name, apr_pool_t *pool)
 {
     if (sr_text_length(name) <= SR_CMS_MAX_NAME) return NULL;
     return sr_error(pool, SR_EBADREQUEST, "A certificate's name has at most %d characters: \"%s\" has more",
@@ -61,11 +61,11 @@ static sr_error_t *check_name(const char *name, apr_pool_t *pool)
 
 static sr_error_t *issue(sr_cms_identity_t **identity, const char *name, int days, apr_pool_t *pool)
 {
-    SR_TRY(check_name(name, pool));
+    SR_TRY(issue_check_name(name, pool));
     sr_cms_identity_t *made = sr_cms_identity_new(pool);
     made->key = EVP_EC_gen(SN_X9_62_prime256v1);
     made->certificate = X509_new();
-    bool done = made->key && made->certificate && fill(made->certificate, made->key, name, days);
+    bool done = made->key && made->certificate && issue_fill(made->certificate, made->key, name, days);
     const char *why = sr_cms_why(pool);
     if (!done) return sr_error(pool, SR_EINTERNAL, "No certificate can be made: %s", why);
     *identity = made;
@@ -77,16 +77,16 @@ static const char *key_text(EVP_PKEY *key, apr_pool_t *pool)
 {
     BIO *secret = BIO_new(BIO_s_secmem());
     const char *text =
-        take_text(secret, secret && PEM_write_bio_PrivateKey(secret, key, NULL, NULL, 0, NULL, NULL), pool);
+        issue_take_text(secret, secret && PEM_write_bio_PrivateKey(secret, key, NULL, NULL, 0, NULL, NULL), pool);
     BIO_free(secret);
     return text;
 }
 
-static sr_error_t *to_pem(const char **certificate, const char **key, const sr_cms_identity_t *identity,
-                          apr_pool_t *pool)
+static sr_error_t *issue_to_pem(const char **certificate, const char **key, const sr_cms_identity_t *identity,
+                                apr_pool_t *pool)
 {
     BIO *text = BIO_new(BIO_s_mem());
-    *certificate = take_text(text, text && PEM_write_bio_X509(text, identity->certificate), pool);
+    *certificate = issue_take_text(text, text && PEM_write_bio_X509(text, identity->certificate), pool);
     *key = key_text(identity->key, pool);
     BIO_free(text);
     const char *why = sr_cms_why(pool);
@@ -103,10 +103,10 @@ static bool request_fill(X509_REQ *request, EVP_PKEY *key, const char *name)
 }
 
 /* Frees the request. Returns NULL if it was not made. */
-static const char *request_text(X509_REQ *request, bool made, apr_pool_t *pool)
+static const char *issue_request_text(X509_REQ *request, bool made, apr_pool_t *pool)
 {
     BIO *bio = BIO_new(BIO_s_mem());
-    const char *text = take_text(bio, bio && made && PEM_write_bio_X509_REQ(bio, request), pool);
+    const char *text = issue_take_text(bio, bio && made && PEM_write_bio_X509_REQ(bio, request), pool);
     BIO_free(bio);
     X509_REQ_free(request);
     return text;
@@ -114,11 +114,11 @@ static const char *request_text(X509_REQ *request, bool made, apr_pool_t *pool)
 
 sr_error_t *sr_cms_request(const char **request, const char **key, const char *name, apr_pool_t *pool)
 {
-    SR_TRY(check_name(name, pool));
+    SR_TRY(issue_check_name(name, pool));
     EVP_PKEY *made = EVP_EC_gen(SN_X9_62_prime256v1);
     X509_REQ *asked = X509_REQ_new();
-    *request =
-        request_text(asked, request_fill(asked, made, name) && X509_REQ_sign(asked, made, EVP_sha256()) > 0, pool);
+    *request = issue_request_text(
+        asked, request_fill(asked, made, name) && X509_REQ_sign(asked, made, EVP_sha256()) > 0, pool);
     *key = made ? key_text(made, pool) : NULL;
     EVP_PKEY_free(made);
     const char *why = sr_cms_why(pool);
@@ -151,8 +151,8 @@ static bool request_finish(X509_REQ *request, EVP_PKEY *key, const char *hash, c
 }
 
 /* Fills the request, and has it signed. */
-static sr_error_t *request_sign(X509_REQ *request, bool *made, EVP_PKEY *key, const char *hash, const char *name,
-                                sr_cms_request_sign_t *sign, void *baton, apr_pool_t *pool)
+static sr_error_t *issue_request_sign(X509_REQ *request, bool *made, EVP_PKEY *key, const char *hash, const char *name,
+                                      sr_cms_request_sign_t *sign, void *baton, apr_pool_t *pool)
 {
     unsigned char signature[SR_CMS_MAX_SIGNATURE], *der = NULL;
     apr_size_t length = sizeof signature;
@@ -169,12 +169,13 @@ sr_error_t *sr_cms_request_remote(const char **request, const char *name, const 
                                   sr_cms_request_sign_t *sign, void *baton, apr_pool_t *pool)
 {
     bool made = false;
-    SR_TRY(check_name(name, pool));
+    SR_TRY(issue_check_name(name, pool));
     const unsigned char *at = public_key->data;
     EVP_PKEY *key = d2i_PUBKEY(NULL, &at, (long)public_key->length);
     X509_REQ *asked = X509_REQ_new();
-    sr_error_t *error = request_sign(asked, &made, key, sr_cms_public_key_hash(public_key), name, sign, baton, pool);
-    *request = request_text(asked, made, pool);
+    sr_error_t *error =
+        issue_request_sign(asked, &made, key, sr_cms_public_key_hash(public_key), name, sign, baton, pool);
+    *request = issue_request_text(asked, made, pool);
     EVP_PKEY_free(key);
     const char *why = sr_cms_why(pool);
     if (error) return error;
@@ -185,7 +186,7 @@ sr_error_t *sr_cms_issue(const char **certificate, const char **key, const char 
 {
     sr_cms_identity_t *made;
     SR_TRY(issue(&made, name, days, pool));
-    return to_pem(certificate, key, made, pool);
+    return issue_to_pem(certificate, key, made, pool);
 }
 
 sr_error_t *sr_cms_issue_identity(const sr_cms_identity_t **identity, const char *name, int days, apr_pool_t *pool)

@@ -49,7 +49,7 @@ static const char *examine_token(item_t *item, STACK_OF(X509) * more, const sr_c
                                                                                      : "it is of another signature";
 }
 
-static void set_stamp(sr_cms_stamp_t *stamp, const sr_cms_checked_t *token)
+static void judge_set_stamp(sr_cms_stamp_t *stamp, const sr_cms_checked_t *token)
 {
     stamp->state = SR_CMS_STAMP_UNTRUSTED;
     stamp->time = token->time;
@@ -58,7 +58,7 @@ static void set_stamp(sr_cms_stamp_t *stamp, const sr_cms_checked_t *token)
     if (!token->result.bound) stamp->fault = "it does not say by which certificate it was made, as its kind must";
 }
 
-static void examine(item_t *item, STACK_OF(X509) * more, const sr_cms_context_t *context, apr_pool_t *pool)
+static void judge_examine(item_t *item, STACK_OF(X509) * more, const sr_cms_context_t *context, apr_pool_t *pool)
 {
     sr_cms_stamp_t *stamp = &item->result->stamp;
     sr_cms_examine(&item->cms, item->asked->der, item->asked->length, more, context, pool);
@@ -68,10 +68,10 @@ static void examine(item_t *item, STACK_OF(X509) * more, const sr_cms_context_t 
     if (item->result->state != SR_CMS_INTACT) return;
     if (item->result->timestamp) {
         item->stamp = !item->asked->refuted && item->cms.time && item->result->bound;
-        set_stamp(stamp, &item->cms);
+        judge_set_stamp(stamp, &item->cms);
     } else if (item->cms.token.length) {
         stamp->fault = examine_token(item, more, context, pool);
-        if (!stamp->fault) set_stamp(stamp, &item->token);
+        if (!stamp->fault) judge_set_stamp(stamp, &item->token);
         else stamp->state = item->token.result.state == SR_CMS_UNCHECKED ? SR_CMS_STAMP_UNTRUSTED : SR_CMS_STAMP_BROKEN;
     }
 }
@@ -104,7 +104,7 @@ static apr_time_t judge_token(sr_cms_stamp_t *stamp, sr_cms_chain_t *chain, cons
 }
 
 /* What is proved by a later timestamp is proved as long as that one. */
-static void extend(item_t *item, const pass_t *pass)
+static void judge_extend(item_t *item, const pass_t *pass)
 {
     for (int i = 0; i < pass->count; i++) {
         const item_t *other = &pass->items[i];
@@ -119,11 +119,11 @@ static void judge_stamp(item_t *item, const pass_t *pass)
     item->proved = judge_token(&item->own, &item->chain, &item->cms, known, pass);
     if (item->proved) sr_cms_store_existed(pass->store, item->asked->covers, item->proved);
     item->until = item->chain.until;
-    extend(item, pass);
+    judge_extend(item, pass);
 }
 
 /* Returns the earliest time that is proved for a signature. */
-static apr_time_t time_of(item_t *item, const pass_t *pass)
+static apr_time_t judge_time_of(item_t *item, const pass_t *pass)
 {
     const apr_time_t known = known_at(pass, item->asked->covers);
     if (item->own.state != SR_CMS_STAMP_UNTRUSTED || !item->token.time) return known;
@@ -133,15 +133,15 @@ static apr_time_t time_of(item_t *item, const pass_t *pass)
 
 static void judge_signature(item_t *item, const pass_t *pass)
 {
-    const sr_cms_how_t how = {.anchors = pass->anchors, .at = time_of(item, pass)};
+    const sr_cms_how_t how = {.anchors = pass->anchors, .at = judge_time_of(item, pass)};
     sr_cms_chain_judge(&item->chain, &item->cms, &how, pass->store, pass->pool);
     item->until = item->chain.until;
     if (item->own.state == SR_CMS_STAMP_VALID && item->by.until > item->until) item->until = item->by.until;
-    extend(item, pass);
+    judge_extend(item, pass);
 }
 
 /* Document timestamps come first, because signatures rely on them. */
-static void run(const pass_t *pass)
+static void judge_run(const pass_t *pass)
 {
     sr_cms_store_reset(pass->store);
     for (int i = 0; i < pass->count; i++) {
@@ -190,7 +190,7 @@ static bool has_token(const item_t *item)
 }
 
 /* Returns true if the proofs before an offset are complete. 0: all proofs. */
-static bool is_proved(const item_t *item, apr_off_t before, const pass_t *pass)
+static bool judge_is_proved(const item_t *item, apr_off_t before, const pass_t *pass)
 {
     sr_cms_chain_t chain;
     const bool own = has_token(item);
@@ -211,8 +211,8 @@ static sr_cms_level_t level_of(const item_t *item, const pass_t *pass)
         if (pass->items[i].proved && pass->items[i].asked->covers > item->asked->covers && !before)
             before = pass->items[i].asked->covers;
     if (!before && !has_token(item)) return SR_CMS_LEVEL_B;
-    if (!pass->store->count || !is_proved(item, 0, pass)) return SR_CMS_LEVEL_T;
-    return before && is_proved(item, before, pass) ? SR_CMS_LEVEL_LTA : SR_CMS_LEVEL_LT;
+    if (!pass->store->count || !judge_is_proved(item, 0, pass)) return SR_CMS_LEVEL_T;
+    return before && judge_is_proved(item, before, pass) ? SR_CMS_LEVEL_LTA : SR_CMS_LEVEL_LT;
 }
 
 static void set_levels(pass_t *pass, const sr_cms_context_t *context)
@@ -230,10 +230,10 @@ static void set_levels(pass_t *pass, const sr_cms_context_t *context)
 
 /* -------------------------------------------------------------------------------------------------- results */
 
-static void set_trust(pass_t *pass, const sr_cms_context_t *context)
+static void judge_set_trust(pass_t *pass, const sr_cms_context_t *context)
 {
     pass->anchors = context->anchors->store;
-    run(pass);
+    judge_run(pass);
     for (int i = 0; i < pass->count; i++) {
         const item_t *item = &pass->items[i];
         sr_cms_result_t *result = item->result;
@@ -265,11 +265,11 @@ void sr_cms_check_all(sr_cms_result_t *results, const sr_cms_asked_t *asked, int
     for (int i = 0; i < count; i++) {
         items[i].asked = &asked[i];
         items[i].result = &results[i];
-        examine(&items[i], pass.store->certificates, context, pool);
+        judge_examine(&items[i], pass.store->certificates, context, pool);
     }
     if (count) qsort(items, (size_t)count, sizeof *items, by_cover);
     set_levels(&pass, context);
-    if (context->anchors) set_trust(&pass, context);
+    if (context->anchors) judge_set_trust(&pass, context);
     ERR_clear_error();
 }
 

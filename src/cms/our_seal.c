@@ -26,7 +26,7 @@ static bool names_digest(const sr_cms_bytes_t *attributes, const unsigned char *
     return memmem(attributes->data, attributes->length, wanted, sizeof head + length) != NULL;
 }
 
-static bool is_proved(const sr_cms_result_t *result, const sr_cms_certificate_t *ours)
+static bool our_seal_is_proved(const sr_cms_result_t *result, const sr_cms_certificate_t *ours)
 {
     const unsigned char *at = ours->public_key.data;
     if (!at || !result->attributes.length || !result->signature.length) return false;
@@ -43,7 +43,7 @@ static bool is_proved(const sr_cms_result_t *result, const sr_cms_certificate_t 
     return good;
 }
 
-static void fail(sr_cms_result_t *result, sr_cms_state_t state, const char *fault)
+static void our_seal_fail(sr_cms_result_t *result, sr_cms_state_t state, const char *fault)
 {
     result->state = state;
     result->fault = fault;
@@ -58,14 +58,14 @@ void sr_cms_match(sr_cms_result_t *result, const unsigned char *digest, apr_size
     if (result->state != SR_CMS_INTACT) return;
     if (result->digest.length != length || length > EVP_MAX_MD_SIZE
         || memcmp(result->digest.data, digest, length) != 0) {
-        fail(result, SR_CMS_BROKEN, SR_CMS_OTHER_DOCUMENT);
+        our_seal_fail(result, SR_CMS_BROKEN, SR_CMS_OTHER_DOCUMENT);
         return;
     }
     const sr_cms_certificate_t *const *ours = context->ours;
     while (ours && *ours && strcmp((*ours)->sha256, result->signer->sha256) != 0) ours++;
     if (!ours || !*ours) return;
-    if (!is_proved(result, *ours) || !names_digest(&result->attributes, digest, length)) {
-        fail(result, SR_CMS_UNCHECKED, UNPROVED);
+    if (!our_seal_is_proved(result, *ours) || !names_digest(&result->attributes, digest, length)) {
+        our_seal_fail(result, SR_CMS_UNCHECKED, UNPROVED);
         return;
     }
     const apr_time_t now = context->now ? context->now : sr_time_now();

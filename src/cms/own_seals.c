@@ -11,21 +11,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *in_folder(const char *folder, const char *organization, const char *name, apr_pool_t *pool)
+static const char *own_seals_in_folder(const char *folder, const char *organization, const char *name, apr_pool_t *pool)
 {
     return apr_pstrcat(pool, folder, "/", organization, "/", name, NULL);
 }
 
 /* Returns false only if there is no such file. What cannot be looked at, for a lack of rights or because of a disk, is
  * there: otherwise another seal would take its place. */
-static bool is_there(const char *folder, const char *organization, const char *name, apr_pool_t *pool)
+static bool own_seals_is_there(const char *folder, const char *organization, const char *name, apr_pool_t *pool)
 {
-    return access(in_folder(folder, organization, name, pool), F_OK) == 0 || errno != ENOENT;
+    return access(own_seals_in_folder(folder, organization, name, pool), F_OK) == 0 || errno != ENOENT;
 }
 
 const char *sr_cms_own_certificate(const char *folder, const char *organization, apr_pool_t *pool)
 {
-    return in_folder(folder, organization, "seal.crt", pool);
+    return own_seals_in_folder(folder, organization, "seal.crt", pool);
 }
 
 /* Without a certificate and with a request, the organisation waits for its first certificate. `sigreqctl seal request`
@@ -35,10 +35,11 @@ const char *sr_cms_own_certificate(const char *folder, const char *organization,
 static bool is_waiting(const char *folder, const char *organization, apr_pool_t *pool)
 {
     struct stat info;
-    if (stat(in_folder(folder, organization, "", pool), &info) != 0) return false;
-    if (is_there(folder, organization, "seal.crt", pool)) return false;
-    if (is_there(folder, organization, "seal.csr", pool)) return true;
-    return !is_there(folder, organization, "seal.key", pool) && !is_there(folder, organization, "former", pool);
+    if (stat(own_seals_in_folder(folder, organization, "", pool), &info) != 0) return false;
+    if (own_seals_is_there(folder, organization, "seal.crt", pool)) return false;
+    if (own_seals_is_there(folder, organization, "seal.csr", pool)) return true;
+    return !own_seals_is_there(folder, organization, "seal.key", pool)
+           && !own_seals_is_there(folder, organization, "former", pool);
 }
 
 /* Hidden files, what is not complete yet, and what `sigreqctl org seal --remove` has put away. */
@@ -53,7 +54,7 @@ static bool names_organization(const char *name)
     return sr_uuid_valid(name) && !name[strcspn(name, "ABCDEF")];
 }
 
-static int compare(const void *one, const void *other)
+static int own_seals_compare(const void *one, const void *other)
 {
     return strcmp(*(const char *const *)one, *(const char *const *)other);
 }
@@ -75,7 +76,7 @@ sr_error_t *sr_cms_own_list(apr_array_header_t **organizations, apr_array_header
     }
     sr_error_t *error = errno ? sr_error(pool, SR_EINTERNAL, "%s: %s", folder, strerror(errno)) : NULL;
     closedir(listing);
-    qsort((*organizations)->elts, (size_t)(*organizations)->nelts, sizeof(const char *), compare);
+    qsort((*organizations)->elts, (size_t)(*organizations)->nelts, sizeof(const char *), own_seals_compare);
     return error;
 }
 
@@ -85,7 +86,7 @@ void sr_cms_own_load(sr_cms_own_t *own, const char *folder, const char *organiza
 {
     *own = (sr_cms_own_t){.organization = apr_pstrdup(pool, organization)};
     sr_error_t *error = sr_cms_identity_load(&own->identity, sr_cms_own_certificate(folder, organization, pool),
-                                             in_folder(folder, organization, "seal.key", pool), pool);
+                                             own_seals_in_folder(folder, organization, "seal.key", pool), pool);
     if (error) own->fault = error->message;
 }
 

@@ -43,7 +43,7 @@ static void good(sr_revocation_t *result)
     result->why = NULL;
 }
 
-static void revoked(sr_revocation_t *result, const ASN1_TIME *when, int reason)
+static void revocation_revoked(sr_revocation_t *result, const ASN1_TIME *when, int reason)
 {
     result->state = SR_REVOCATION_REVOKED;
     result->why = NULL;
@@ -53,7 +53,7 @@ static void revoked(sr_revocation_t *result, const ASN1_TIME *when, int reason)
 
 /* Returns a store in which a chain ends at the issuer. The issuer is trusted here because the caller has verified it.
  * Its own validity, and that of a responder, is compared with the time `at`. */
-static X509_STORE *store_of(X509 *issuer, apr_time_t at)
+static X509_STORE *revocation_store_of(X509 *issuer, apr_time_t at)
 {
     X509_STORE *store = X509_STORE_new();
     X509_VERIFY_PARAM *how = store ? X509_STORE_get0_param(store) : NULL;
@@ -118,7 +118,7 @@ static void find_responder(sr_revocation_t *result, OCSP_BASICRESP *basic, X509 
 /* OCSP_basic_verify checks the signature, the chain of the responder, and that it may answer for the issuer. */
 static bool is_signed(OCSP_BASICRESP *basic, X509 *issuer, STACK_OF(X509) * others, apr_time_t at)
 {
-    X509_STORE *store = store_of(issuer, at);
+    X509_STORE *store = revocation_store_of(issuer, at);
     STACK_OF(X509) *all = others ? sk_X509_dup(others) : sk_X509_new_null();
     const bool verified = store && all && sk_X509_push(all, issuer) && OCSP_basic_verify(basic, all, store, 0) == 1;
     sk_X509_free(all);
@@ -139,7 +139,7 @@ static void judge_answer(sr_revocation_t *result, OCSP_BASICRESP *basic, X509 *c
     if (has_unknown_extension(one, basic)) unusable(result, "it has a critical extension that is not known");
     else if (!is_in_time(result, from, until, at)) return;
     else if (status == V_OCSP_CERTSTATUS_GOOD) good(result);
-    else if (status == V_OCSP_CERTSTATUS_REVOKED) revoked(result, when, reason);
+    else if (status == V_OCSP_CERTSTATUS_REVOKED) revocation_revoked(result, when, reason);
     else {
         result->state = SR_REVOCATION_UNKNOWN;
         result->why = "the responder does not know the certificate";
@@ -192,7 +192,7 @@ static const char *crl_fault(int code)
 static int verify_with(X509_CRL *crl, X509 *certificate, X509 *issuer)
 {
     int code = X509_V_ERR_OUT_OF_MEM;
-    X509_STORE *store = store_of(issuer, 0);
+    X509_STORE *store = revocation_store_of(issuer, 0);
     X509_STORE_CTX *context = X509_STORE_CTX_new();
     STACK_OF(X509_CRL) *list = sk_X509_CRL_new_null();
     if (store && context && list && sk_X509_CRL_push(list, crl)
@@ -207,7 +207,7 @@ static int verify_with(X509_CRL *crl, X509 *certificate, X509 *issuer)
     return code;
 }
 
-static int reason_of(const X509_REVOKED *entry)
+static int revocation_reason_of(const X509_REVOKED *entry)
 {
     ASN1_ENUMERATED *given = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, NULL, NULL);
     const int reason = given ? (int)ASN1_ENUMERATED_get(given) : -1;
@@ -234,7 +234,7 @@ static void judge_crl(sr_revocation_t *result, X509_CRL *crl, X509 *certificate,
     const int code = verify_with(crl, certificate, issuer);
     if (code == X509_V_OK) good(result);
     else if (code == X509_V_ERR_CERT_REVOKED && X509_CRL_get0_by_cert(crl, &entry, certificate) > 0)
-        revoked(result, X509_REVOKED_get0_revocationDate(entry), reason_of(entry));
+        revocation_revoked(result, X509_REVOKED_get0_revocationDate(entry), revocation_reason_of(entry));
     else unusable(result, crl_fault(code));
 }
 

@@ -72,7 +72,7 @@ static const char *note_section(cmd_parms *cmd, sr_conf_t *conf)
     return NULL;
 }
 
-static const char *set_value(cmd_parms *cmd, void *location, const char *text)
+static const char *conf_set_value(cmd_parms *cmd, void *location, const char *text)
 {
     const sr_conf_row_t *row = cmd->info;
     bool of_process = row->scope == PROCESS;
@@ -127,7 +127,7 @@ enum {
 };
 const command_rec sr_conf_commands[] = {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help)                                                    \
-    {#name, {.take1 = set_value}, (void *)&rows[ROW_##name], CONTEXT_##scope, ARGUMENTS_##kind, help},
+    {#name, {.take1 = conf_set_value}, (void *)&rows[ROW_##name], CONTEXT_##scope, ARGUMENTS_##kind, help},
 #include "conf/directives.def"
 #undef SR_DIRECTIVE
     {.name = NULL}};

@@ -13,7 +13,7 @@ static bool has_database(const ap_directive_t *directive)
     return false;
 }
 
-static server_rec *server_of(const ap_directive_t *section, server_rec *main_server)
+static server_rec *databases_server_of(const ap_directive_t *section, server_rec *main_server)
 {
     for (server_rec *server = main_server->next; server; server = server->next)
         if (server->defn_name && !strcmp(server->defn_name, section->filename)
@@ -31,7 +31,7 @@ const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_s
     if (used && has_database(ap_conftree)) APR_ARRAY_PUSH(servers, server_rec *) = main_server;
     for (const ap_directive_t *section = ap_conftree; section; section = section->next) {
         if (strcasecmp(section->directive, "<VirtualHost") != 0 || !has_database(section->first_child)) continue;
-        server_rec *server = server_of(section, main_server);
+        server_rec *server = databases_server_of(section, main_server);
         if (server && sr_conf_serves(server, main_server)) APR_ARRAY_PUSH(servers, server_rec *) = server;
     }
     return servers;

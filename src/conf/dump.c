@@ -35,7 +35,7 @@ static void print_list(const ap_directive_t *first)
     }
 }
 
-static const char *name_of(const server_rec *server, const server_rec *main_server)
+static const char *dump_name_of(const server_rec *server, const server_rec *main_server)
 {
     if (server == main_server) return "main";
     return server->server_hostname ? server->server_hostname : server->defn_name;
@@ -55,7 +55,7 @@ static void print_database(apr_pool_t *pool, server_rec *main_server, const char
     printf("<Database");
     for (const server_rec *server = main_server; server; server = server->next)
         if (sr_conf_serves(server, main_server) && !strcmp(database, database_of(pool, server, main_server))) {
-            printf(" %s", name_of(server, main_server));
+            printf(" %s", dump_name_of(server, main_server));
             connections = sr_conf_all_connections(pool, server, main_server);
         }
     printf(">\nSigreqConnections %d\n", connections);

@@ -31,7 +31,7 @@ static const char *const wanted[] = {
         "20/h, 1000/d, or none",
 };
 
-static const char *read_one(sr_rates_t *rates, sr_conf_limited_t what, const char *text)
+static const char *rates_read_one(sr_rates_t *rates, sr_conf_limited_t what, const char *text)
 {
     for (int i = 0; i < SR_RATE_COUNT && names[what][i]; i++) {
         const size_t length = strlen(names[what][i]);
@@ -52,7 +52,7 @@ static const char *read_one(sr_rates_t *rates, sr_conf_limited_t what, const cha
 const char *sr_conf_read_rates(apr_pool_t *pool, sr_rates_t *rates, sr_conf_limited_t what, const char *text)
 {
     const char *wrong = NULL;
-    while (*text && !wrong) wrong = read_one(rates, what, ap_getword_white(pool, &text));
+    while (*text && !wrong) wrong = rates_read_one(rates, what, ap_getword_white(pool, &text));
     return wrong;
 }
 

@@ -9,7 +9,7 @@
 #define YEAR (366 * DAY) /* ten years are never shorter than ten calendar years */
 
 /* Parses "90d" or "10y". Returns 0 if it is neither. */
-static apr_interval_time_t read_time(const char *text)
+static apr_interval_time_t retention_read_time(const char *text)
 {
     const size_t digits = strspn(text, "0123456789");
     if (!digits || digits > 5 || !strchr("dy", text[digits]) || !text[digits] || text[digits + 1]) return 0;
@@ -26,12 +26,13 @@ static const char *set_one(sr_retention_t *retention, sr_environment_t environme
 }
 
 /* Reads "OUTCOME=TIME". */
-static const char *read_one(apr_pool_t *pool, sr_retention_t *retention, sr_environment_t environment, const char *text)
+static const char *retention_read_one(apr_pool_t *pool, sr_retention_t *retention, sr_environment_t environment,
+                                      const char *text)
 {
     const char *value = strchr(text, '='), *wrong = NULL;
     const char *name = value ? apr_pstrmemdup(pool, text, (size_t)(value - text)) : text;
     const bool all = !strcmp(name, "all");
-    const apr_interval_time_t time = value ? read_time(value + 1) : 0;
+    const apr_interval_time_t time = value ? retention_read_time(value + 1) : 0;
     bool known = false;
     for (int i = SR_SUBMISSION_COMPLETED; i <= SR_SUBMISSION_EXPIRED && value && !wrong; i++) {
         if (!all && strcmp(name, sr_submission_state_name((sr_submission_state_t)i)) != 0) continue;
@@ -48,6 +49,6 @@ const char *sr_conf_read_retention(apr_pool_t *pool, sr_retention_t *retention, 
     const char *wrong = NULL;
     if (!sr_environment_parse(&environment, ap_getword_conf(pool, &text))) return "must begin with production or test";
     if (!*text) return "must set completed=, refused=, cancelled=, expired= or all= after the environment";
-    while (*text && !wrong) wrong = read_one(pool, retention, environment, ap_getword_conf(pool, &text));
+    while (*text && !wrong) wrong = retention_read_one(pool, retention, environment, ap_getword_conf(pool, &text));
     return wrong;
 }

@@ -86,7 +86,7 @@ int sr_conf_all_connections(apr_pool_t *pool, const server_rec *server, const se
     return children * (most < used ? most : used);
 }
 
-static const char *name_of(apr_pool_t *pool, const server_rec *server, const server_rec *main_server)
+static const char *sharing_name_of(apr_pool_t *pool, const server_rec *server, const server_rec *main_server)
 {
     if (server == main_server) return "the main server";
     return apr_psprintf(pool, "the virtual host at %s:%u", server->defn_name, server->defn_line_number);
@@ -96,7 +96,7 @@ const apr_array_header_t *sr_conf_uses(apr_pool_t *pool, server_rec *main_server
 {
     apr_array_header_t *uses = apr_array_make(pool, 8, sizeof(sr_conf_use_t));
     for (server_rec *server = main_server; server; server = server->next) {
-        sr_conf_use_t use = {.where = name_of(pool, server, main_server),
+        sr_conf_use_t use = {.where = sharing_name_of(pool, server, main_server),
                              .connections = sr_conf_all_connections(pool, server, main_server)};
         set_database(pool, &use, server == main_server ? NULL : sr_conf_content(server));
         for (int i = 0; i < sr_conf_sections(); i++) {

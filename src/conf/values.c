@@ -14,15 +14,15 @@ static const char *read_switch(apr_pool_t *pool, const sr_conf_row_t *row, const
     return NULL;
 }
 
-static const char *read_path(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+static const char *values_read_path(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     *(sr_conf_PATH *)slot = *text ? ap_server_root_relative(pool, text) : "";
     return *(sr_conf_PATH *)slot ? NULL : "must be a path";
 }
 
-static const char *read_key(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+static const char *values_read_key(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
-    if (!sr_text_is_token(text)) return read_path(pool, row, text, slot);
+    if (!sr_text_is_token(text)) return values_read_path(pool, row, text, slot);
     *(sr_conf_KEY *)slot = text;
     return NULL;
 }
@@ -47,7 +47,7 @@ static bool is_base_url(apr_pool_t *pool, const char *text)
     return !uri.user && !uri.query && !uri.fragment;
 }
 
-static const char *read_url(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+static const char *values_read_url(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     size_t length = strlen(text);
     if (*text && !is_base_url(pool, text)) return "must be an http:// or https:// URL without user, query and fragment";
@@ -168,7 +168,7 @@ static const char *in_range(apr_pool_t *pool, const sr_conf_row_t *row, apr_int6
     return NULL;
 }
 
-static const char *read_number(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+static const char *values_read_number(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     char *end;
     errno = 0;
@@ -177,7 +177,7 @@ static const char *read_number(apr_pool_t *pool, const sr_conf_row_t *row, const
     return in_range(pool, row, value, slot);
 }
 
-static const char *read_size(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+static const char *values_read_size(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     char *end;
     errno = 0;
@@ -189,19 +189,20 @@ static const char *read_size(apr_pool_t *pool, const sr_conf_row_t *row, const c
     return in_range(pool, row, value << shift, slot);
 }
 
-static const char *time_text(apr_pool_t *pool, apr_int64_t value)
+static const char *values_time_text(apr_pool_t *pool, apr_int64_t value)
 {
     const bool whole = value % APR_USEC_PER_SEC == 0;
     return apr_psprintf(pool, "%" APR_INT64_T_FMT "%s", value / (whole ? APR_USEC_PER_SEC : 1000), whole ? "s" : "ms");
 }
 
-static const char *read_time(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+static const char *values_read_time(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     apr_interval_time_t value;
     if (!apr_isdigit(*text) || ap_timeout_parameter_parse(text, &value, "s"))
         return "must be a time, such as 2500ms or 3s";
     if (value < row->min || value > row->max)
-        return apr_pstrcat(pool, "must be ", time_text(pool, row->min), " to ", time_text(pool, row->max), NULL);
+        return apr_pstrcat(pool, "must be ", values_time_text(pool, row->min), " to ", values_time_text(pool, row->max),
+                           NULL);
     *(sr_conf_TIME *)slot = value;
     return NULL;
 }
@@ -211,7 +212,7 @@ static const char *read_times(apr_pool_t *pool, const sr_conf_row_t *row, const 
 {
     sr_conf_TIMES *times = slot, read;
     const char *each = ap_getword_conf(pool, &text), *all = ap_getword_conf(pool, &text);
-    if (!*all || *text || read_time(pool, row, each, &read.each) || read_time(pool, row, all, &read.all)
+    if (!*all || *text || values_read_time(pool, row, each, &read.each) || values_read_time(pool, row, all, &read.all)
         || read.all < read.each)
         return "must be two times from 10ms to 60s, such as 3s 6s, the second not less than the first";
     *times = read;
@@ -316,20 +317,20 @@ static const struct {
     size_t size;
 } kinds[] = {
     [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)},
-    [PATH] = {read_path, sizeof(sr_conf_PATH)},
-    [KEY] = {read_key, sizeof(sr_conf_KEY)},
+    [PATH] = {values_read_path, sizeof(sr_conf_PATH)},
+    [KEY] = {values_read_key, sizeof(sr_conf_KEY)},
     [DOCUMENTS] = {sr_conf_read_documents, sizeof(sr_conf_DOCUMENTS)},
     [ENDPOINT] = {sr_conf_read_endpoint, sizeof(sr_conf_ENDPOINT)},
     [NAME] = {sr_conf_read_name, sizeof(sr_conf_NAME)},
     [PIN] = {read_pin, sizeof(sr_conf_PIN)},
     [LINK] = {read_link, sizeof(sr_conf_LINK)},
-    [URL] = {read_url, sizeof(sr_conf_URL)},
+    [URL] = {values_read_url, sizeof(sr_conf_URL)},
     [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
     [ACTIVE] = {read_active, sizeof(sr_conf_ACTIVE)},
-    [SIZE] = {read_size, sizeof(sr_conf_SIZE)},
-    [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
+    [SIZE] = {values_read_size, sizeof(sr_conf_SIZE)},
+    [NUMBER] = {values_read_number, sizeof(sr_conf_NUMBER)},
     [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
-    [TIME] = {read_time, sizeof(sr_conf_TIME)},
+    [TIME] = {values_read_time, sizeof(sr_conf_TIME)},
     [TIMES] = {read_times, sizeof(sr_conf_TIMES)},
     [TIMESTAMPS] = {read_timestamps, sizeof(sr_conf_TIMESTAMPS)},
     [STAMPING] = {read_stamping, sizeof(sr_conf_STAMPING)},

@@ -24,7 +24,7 @@ typedef struct work_t {
     apr_int64_t archived, failed;
 } work_t;
 
-static void notice(void *baton, const char *text)
+static void archive_notice(void *baton, const char *text)
 {
     (void)baton;
     fprintf(stderr, "sigreqctl: %s\n", text);
@@ -46,7 +46,7 @@ static sr_error_t *make_timestamps(ctl_t *ctl, sr_timestamps_t **timestamps)
         OPTION_TIMESTAMP,        OPTION_AUTHORITIES, OPTION_PROXY, OPTION_PROOFS, OPTION_CERTIFICATE,
         OPTION_TEST_CERTIFICATE, OPTION_HELPER,      OPTION_RENEW, OPTION_SEALS,  OPTION_COUNT};
     const sr_fetch_options_t fetching = {.agent = "sigreqctl", .proxy = ctl->values[OPTION_PROXY]};
-    sr_timestamp_options_t options = {.each = EACH, .all = ALL, .required = true, .notice = notice};
+    sr_timestamp_options_t options = {.each = EACH, .all = ALL, .required = true, .notice = archive_notice};
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));
     if (!ctl->given[OPTION_TIMESTAMP] || !ctl->given[OPTION_AUTHORITIES])
         return sr_error(ctl->pool, SR_EBADREQUEST,
@@ -118,7 +118,7 @@ static sr_error_t *make_helper(ctl_t *ctl, sr_pdf_pool_t **workers)
     const sr_pdf_options_t options = {.program = apr_pstrdup(ctl->pool, absolute ? absolute : helper),
                                       .workers = 2,
                                       .timeout = HELPER_TIMEOUT,
-                                      .notice = notice};
+                                      .notice = archive_notice};
     if (!absolute) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s: give --helper", helper, strerror(errno));
     free(absolute);
     return sr_pdf_pool_create(workers, &options, ctl->pool);

@@ -24,7 +24,7 @@ typedef struct backup_t {
     apr_off_t bytes;
 } backup_t;
 
-static sr_error_t *fail(const backup_t *backup, const char *path)
+static sr_error_t *backup_fail(const backup_t *backup, const char *path)
 {
     return sr_error(backup->ctl->pool, SR_EINTERNAL, "%s: %s", path, strerror(errno));
 }
@@ -46,16 +46,16 @@ static sr_error_t *check_folder(const backup_t *backup)
     return NULL;
 }
 
-static sr_error_t *make_folder(const backup_t *backup, const char *path)
+static sr_error_t *backup_make_folder(const backup_t *backup, const char *path)
 {
-    return mkdir(path, 0700) == 0 || errno == EEXIST ? NULL : fail(backup, path);
+    return mkdir(path, 0700) == 0 || errno == EEXIST ? NULL : backup_fail(backup, path);
 }
 
-static sr_error_t *open_folder(backup_t *backup)
+static sr_error_t *backup_open_folder(backup_t *backup)
 {
     SR_TRY(check_folder(backup));
-    SR_TRY(make_folder(backup, backup->root));
-    SR_TRY(make_folder(backup, backup->folder));
+    SR_TRY(backup_make_folder(backup, backup->root));
+    SR_TRY(backup_make_folder(backup, backup->folder));
     return sr_blobs_folder(&backup->to, backup->folder, backup->ctl->pool);
 }
 
@@ -133,7 +133,7 @@ static sr_error_t *sync_path(const backup_t *backup, const char *path, apr_off_t
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     const bool synced =
         file >= 0 && fchmod(file, size ? 0600 : 0700) == 0 && fsync(file) == 0 && fstat(file, &status) == 0;
-    sr_error_t *error = synced ? NULL : fail(backup, path);
+    sr_error_t *error = synced ? NULL : backup_fail(backup, path);
 
     if (file >= 0) close(file);
     if (synced && size) *size = status.st_size;
@@ -146,11 +146,11 @@ static sr_error_t *save_database(const backup_t *backup, apr_off_t *size)
     ctl_t *ctl = backup->ctl;
     const char *partial = apr_pstrcat(ctl->pool, backup->database, ".partial", NULL);
 
-    if (unlink(partial) != 0 && errno != ENOENT) return fail(backup, partial);
+    if (unlink(partial) != 0 && errno != ENOENT) return backup_fail(backup, partial);
     umask(077);
     SR_TRY(!strcmp(apr_dbd_name(ctl->driver), "pgsql") ? dump(ctl, partial) : vacuum(ctl, partial));
     SR_TRY(sync_path(backup, partial, size));
-    if (rename(partial, backup->database) != 0) return fail(backup, backup->database);
+    if (rename(partial, backup->database) != 0) return backup_fail(backup, backup->database);
     return sync_path(backup, backup->root, NULL);
 }
 
@@ -171,7 +171,7 @@ sr_error_t *ctl_backup(ctl_t *ctl)
     /* as the owner, because this may store the uuids of a bucket in its local folder */
     SR_TRY(ctl_same_database(ctl, &(const char *){NULL}, backup.from, ctl->values[OPTION_DOCUMENTS]));
     SR_TRY(ctl_be_caller(ctl, &owner)); /* until the end: the folder of the backup is the caller's */
-    SR_TRY(open_folder(&backup));
+    SR_TRY(backup_open_folder(&backup));
     SR_TRY(copy_documents(&backup, &report, true));
     SR_TRY(save_database(&backup, &size));
     SR_TRY(copy_documents(&backup, &report, false));

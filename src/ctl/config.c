@@ -83,7 +83,7 @@ static apr_array_header_t *lines_of(const char *text, const char *directive, apr
 }
 
 /* Reads a whole file. */
-static sr_error_t *read_text(ctl_t *ctl, const char **text, const char *path)
+static sr_error_t *config_read_text(ctl_t *ctl, const char **text, const char *path)
 {
     apr_size_t length;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -102,7 +102,7 @@ static sr_error_t *find_config(ctl_t *ctl, bool spare)
 
     if (ctl->config_text) return NULL;
     ctl->config = path;
-    if (path) return read_text(ctl, &ctl->config_text, path);
+    if (path) return config_read_text(ctl, &ctl->config_text, path);
     if (!getenv("SIGREQ_HTTPD") && access(SR_DEFAULT_CONFIG, R_OK) != 0) return NULL;
     sr_error_t *error = ctl_ask_httpd(ctl, &ctl->config_text);
     if (ctl->config_text) ctl->config = "httpd's configuration";
@@ -178,7 +178,7 @@ static sr_error_t *make_file(ctl_t *ctl, const char *path, bool create)
     return NULL;
 }
 
-static apr_status_t disconnect(void *data)
+static apr_status_t config_disconnect(void *data)
 {
     ctl_t *ctl = data;
 
@@ -233,7 +233,7 @@ sr_error_t *ctl_connect(ctl_t *ctl, bool create)
         return sr_error(ctl->pool, SR_EUNAVAILABLE, "apr has no driver %s: install libaprutil1-dbd-%s", driver, driver);
     }
     SR_TRY(open_database(ctl, params));
-    apr_pool_pre_cleanup_register(ctl->pool, ctl, disconnect);
+    apr_pool_pre_cleanup_register(ctl->pool, ctl, config_disconnect);
     return NULL;
 }
 

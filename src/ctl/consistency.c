@@ -18,7 +18,7 @@ typedef struct checking_t {
 
 /* --- what the database names */
 
-static sr_error_t *note_missing(checking_t *check, const sr_blob_row_t *row, apr_pool_t *pool)
+static sr_error_t *consistency_note_missing(checking_t *check, const sr_blob_row_t *row, apr_pool_t *pool)
 {
     bool named, quarantined;
 
@@ -46,7 +46,7 @@ static sr_error_t *check_named(void *baton, const sr_blob_row_t *row, apr_pool_t
 
     SR_TRY(sr_blobs_measure(&there, &size, check->documents, row->key, pool));
     check->documents_checked++;
-    if (!there) return note_missing(check, row, pool);
+    if (!there) return consistency_note_missing(check, row, pool);
     check->bytes += size;
     if (size != row->size)
         damage = apr_psprintf(pool, "it has %" APR_OFF_T_FMT " bytes instead of %" APR_OFF_T_FMT, size,
@@ -72,7 +72,7 @@ static sr_error_t *note_foreign(void *baton, const char *key, apr_pool_t *pool)
     return NULL;
 }
 
-static sr_error_t *check_all(checking_t *check)
+static sr_error_t *consistency_check_all(checking_t *check)
 {
     SR_TRY(ctl_each_blob(check->ctl, check->folder, check_named, check));
     return ctl_each_stranger(check->ctl, sr_blobs_list, check->documents, note_foreign, check);
@@ -88,7 +88,7 @@ sr_error_t *ctl_check(ctl_t *ctl)
 
     SR_TRY(ctl_open_documents(ctl, &check.documents));
     SR_TRY(ctl_same_database(ctl, &check.folder, check.documents, ctl->values[OPTION_DOCUMENTS]));
-    SR_TRY(check_all(&check));
+    SR_TRY(consistency_check_all(&check));
     apr_int64_t submissions = 0, wrong = 0;
     if (evidence) SR_TRY(ctl_check_evidence(ctl, check.problems, &submissions, &wrong));
     json_t *report =

@@ -21,7 +21,7 @@ typedef struct copying_t {
 } copying_t;
 
 /* The progress is for people, so it is not on the standard output. */
-static void say(copying_t *copying)
+static void copy_say(copying_t *copying)
 {
     const apr_time_t now = sr_time_steady();
     const apr_int64_t done = copying->copied + copying->present + copying->missing + copying->damaged;
@@ -50,7 +50,8 @@ static sr_error_t *read_blob(const char **fault, sr_blobs_t *blobs, const sr_blo
 }
 
 /* *right is true if the other place has the blob. *wrong is true if it has another content under its key. */
-static sr_error_t *look(bool *right, bool *wrong, const copying_t *copying, const sr_blob_row_t *row, apr_pool_t *pool)
+static sr_error_t *copy_look(bool *right, bool *wrong, const copying_t *copying, const sr_blob_row_t *row,
+                             apr_pool_t *pool)
 {
     const char *fault = NULL;
     apr_off_t size;
@@ -103,7 +104,7 @@ static sr_error_t *copy_one(copying_t *copying, const sr_blob_row_t *row, apr_po
     bool right, wrong, there, named;
     apr_off_t size;
 
-    SR_TRY(look(&right, &wrong, copying, row, pool));
+    SR_TRY(copy_look(&right, &wrong, copying, row, pool));
     if (right) {
         copying->present++;
         copying->present_bytes += row->size;
@@ -132,7 +133,7 @@ static sr_error_t *count_one(void *baton, const sr_blob_row_t *row, apr_pool_t *
 static sr_error_t *copy_next(void *baton, const sr_blob_row_t *row, apr_pool_t *pool)
 {
     SR_TRY(copy_one(baton, row, pool));
-    say(baton);
+    copy_say(baton);
     return NULL;
 }
 
@@ -182,7 +183,7 @@ sr_error_t *ctl_copy_blobs(ctl_t *ctl, json_t **report, sr_blobs_t *from, const 
 
     SR_TRY(bind_both(&c, from_name, to_name));
     SR_TRY(ctl_each_blob(ctl, c.folder, count_one, &c));
-    say(&c);
+    copy_say(&c);
     SR_TRY(ctl_each_blob(ctl, c.folder, copy_next, &c));
     *report = sr_json_own(json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:O}", "documents", (json_int_t)c.total, "copied",
                                     (json_int_t)c.copied, "copied_bytes", (json_int_t)c.copied_bytes, "present",

@@ -38,7 +38,7 @@ static sr_error_t *add_risk(json_t *report, ctl_t *ctl)
 }
 
 /* Prints the current state of the schema. */
-static sr_error_t *answer(ctl_t *ctl, json_t *applied)
+static sr_error_t *database_answer(ctl_t *ctl, json_t *applied)
 {
     sr_schema_t schema;
     sr_error_t *error = sr_schema_read(&schema, ctl->driver, ctl->handle, ctl->pool);
@@ -74,13 +74,13 @@ sr_error_t *ctl_db_init(ctl_t *ctl)
         json_array_append_new(names, json_sprintf("%d %s", migration->version, migration->name));
     }
     if (defined) json_array_append_new(names, json_string("functions and views"));
-    return answer(ctl, names);
+    return database_answer(ctl, names);
 }
 
 sr_error_t *ctl_db_status(ctl_t *ctl)
 {
     SR_TRY(ctl_connect(ctl, false));
-    return answer(ctl, NULL);
+    return database_answer(ctl, NULL);
 }
 
 /* Refuses an SQLite file that another process uses. httpd keeps a lock for reading on it. To be called before this

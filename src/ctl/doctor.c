@@ -22,10 +22,10 @@ typedef struct doctor_t {
     json_t *rows;
 } doctor_t;
 
-static void note(doctor_t *doctor, const char *check, const char *state, const char *format, ...)
+static void doctor_note(doctor_t *doctor, const char *check, const char *state, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static void note(doctor_t *doctor, const char *check, const char *state, const char *format, ...)
+static void doctor_note(doctor_t *doctor, const char *check, const char *state, const char *format, ...)
 {
     va_list arguments;
 
@@ -43,8 +43,8 @@ static void note(doctor_t *doctor, const char *check, const char *state, const c
 /* Returns true, with a line, if there is an error. */
 static bool is_wrong(doctor_t *doctor, const char *check, const sr_error_t *error)
 {
-    if (error && error->cause) note(doctor, check, bad, "%s (%s)", error->message, error->cause);
-    else if (error) note(doctor, check, bad, "%s", error->message);
+    if (error && error->cause) doctor_note(doctor, check, bad, "%s (%s)", error->message, error->cause);
+    else if (error) doctor_note(doctor, check, bad, "%s", error->message);
     return error != NULL;
 }
 
@@ -57,8 +57,8 @@ static void take_message(doctor_t *doctor, const char *line)
     const size_t length = tag ? strspn(tag, "SR0123456789") : 0;
 
     if (length != 6 || tag[6] != ':') return;
-    note(doctor, apr_pstrmemdup(doctor->ctl->pool, tag, length), strstr(tag, "503") ? bad : warn, "%s",
-         tag + length + strspn(tag + length, ": "));
+    doctor_note(doctor, apr_pstrmemdup(doctor->ctl->pool, tag, length), strstr(tag, "503") ? bad : warn, "%s",
+                tag + length + strspn(tag + length, ": "));
 }
 
 /* Returns false if there is no valid configuration, without which nothing else can be checked. */
@@ -69,14 +69,14 @@ static bool check_httpd(doctor_t *doctor)
     bool valid;
 
     if (!ctl_configtest(doctor->ctl, &valid, &said)) {
-        note(doctor, "configtest", warn, "there is no httpd here: run this command on the host of the service");
+        doctor_note(doctor, "configtest", warn, "there is no httpd here: run this command on the host of the service");
         return true;
     }
     if (!valid) {
-        note(doctor, "configtest", bad, "httpd would not start: %s", said);
+        doctor_note(doctor, "configtest", bad, "httpd would not start: %s", said);
         return false;
     }
-    note(doctor, "configtest", ok, "httpd accepts its configuration");
+    doctor_note(doctor, "configtest", ok, "httpd accepts its configuration");
     char *last, *lines = apr_pstrdup(pool, said);
     for (const char *line = apr_strtok(lines, "\n", &last); line; line = apr_strtok(NULL, "\n", &last))
         take_message(doctor, line);
@@ -89,10 +89,10 @@ static void check_version(doctor_t *doctor)
     const char *text, *module;
 
     if (ctl_config_text(doctor->ctl, &text) || !text || !(module = ctl_httpd_version(text, pool))) return;
-    if (!strcmp(module, SR_VERSION)) note(doctor, "version", ok, "%s", SR_VERSION);
+    if (!strcmp(module, SR_VERSION)) doctor_note(doctor, "version", ok, "%s", SR_VERSION);
     else
-        note(doctor, "version", warn, "the module is %s, and sigreqctl is %s: install the same version of both", module,
-             SR_VERSION);
+        doctor_note(doctor, "version", warn, "the module is %s, and sigreqctl is %s: install the same version of both",
+                    module, SR_VERSION);
 }
 
 /* --- database */
@@ -102,13 +102,13 @@ static void check_clock(doctor_t *doctor, apr_time_t clock)
     const apr_interval_time_t behind = clock ? sr_time_now() - clock : 0;
     const int seconds = (int)apr_time_sec(behind < 0 ? -behind : behind);
 
-    note(doctor, "clock", seconds > apr_time_sec(CLOCKS_DIFFER) ? warn : ok,
-         "the clocks of this host and of the database differ by %d s%s", seconds,
-         seconds > apr_time_sec(CLOCKS_DIFFER) ? ": synchronize both (NTP)" : "");
+    doctor_note(doctor, "clock", seconds > apr_time_sec(CLOCKS_DIFFER) ? warn : ok,
+                "the clocks of this host and of the database differ by %d s%s", seconds,
+                seconds > apr_time_sec(CLOCKS_DIFFER) ? ": synchronize both (NTP)" : "");
 }
 
 /* Returns true if the database can be used. */
-static bool check_database(doctor_t *doctor)
+static bool doctor_check_database(doctor_t *doctor)
 {
     ctl_t *ctl = doctor->ctl;
     const sr_installation_row_t *row;
@@ -118,21 +118,22 @@ static bool check_database(doctor_t *doctor)
     if (is_wrong(doctor, "database", ctl_connect(ctl, false))) return false;
     if (is_wrong(doctor, "database", sr_schema_read(&schema, ctl->driver, ctl->handle, ctl->pool))) return false;
     if (schema.problem) {
-        note(doctor, "database", bad, "%s", schema.problem);
+        doctor_note(doctor, "database", bad, "%s", schema.problem);
         return false;
     }
     if (is_wrong(doctor, "database", ctl_use_store(ctl))) return false;
     if (is_wrong(doctor, "database", ctl_database_risk(ctl, &row, &risk))) return false;
-    note(doctor, "database", ok, "%s answers, its tables have version %d", apr_dbd_name(ctl->driver), schema.version);
-    if (risk) note(doctor, "durability", warn, "%s", risk);
-    else note(doctor, "durability", ok, "what was committed is durable, and httpd has enough connections");
+    doctor_note(doctor, "database", ok, "%s answers, its tables have version %d", apr_dbd_name(ctl->driver),
+                schema.version);
+    if (risk) doctor_note(doctor, "durability", warn, "%s", risk);
+    else doctor_note(doctor, "durability", ok, "what was committed is durable, and httpd has enough connections");
     check_clock(doctor, row->clock);
     return true;
 }
 
 /* --- documents */
 
-static void check_documents(doctor_t *doctor)
+static void doctor_check_documents(doctor_t *doctor)
 {
     ctl_t *ctl = doctor->ctl;
     struct statvfs room;
@@ -143,14 +144,14 @@ static void check_documents(doctor_t *doctor)
     if (is_wrong(doctor, "documents", ctl_same_database(ctl, &folder, documents, ctl->values[OPTION_DOCUMENTS])))
         return;
     if (is_wrong(doctor, "documents", sr_blobs_probe(documents, ctl->pool))) return;
-    note(doctor, "documents", ok, "the owner of %s can write to it", ctl->values[OPTION_DOCUMENTS]);
+    doctor_note(doctor, "documents", ok, "the owner of %s can write to it", ctl->values[OPTION_DOCUMENTS]);
     if (statvfs(ctl->documents_root, &room) != 0) {
-        note(doctor, "space", bad, "%s: %s", ctl->documents_root, strerror(errno));
+        doctor_note(doctor, "space", bad, "%s: %s", ctl->documents_root, strerror(errno));
         return;
     }
     const apr_int64_t left = (apr_int64_t)(room.f_bavail * room.f_frsize);
-    note(doctor, "space", left < LITTLE_SPACE ? warn : ok, "%s has %" APR_INT64_T_FMT " MB of free space%s",
-         ctl->documents_root, left / 1000000, left < LITTLE_SPACE ? ": make room" : "");
+    doctor_note(doctor, "space", left < LITTLE_SPACE ? warn : ok, "%s has %" APR_INT64_T_FMT " MB of free space%s",
+                ctl->documents_root, left / 1000000, left < LITTLE_SPACE ? ": make room" : "");
 }
 
 /* --- seal */
@@ -165,7 +166,7 @@ static void check_seal(doctor_t *doctor)
 
     if (is_wrong(doctor, "seal", ctl_read_config(ctl, wanted, 2, false))) return;
     if (!ctl->given[OPTION_CERTIFICATE] || !ctl->given[OPTION_KEY]) {
-        note(doctor, "seal", warn, "there is none: only test documents are sealed. Run: sigreqctl seal create");
+        doctor_note(doctor, "seal", warn, "there is none: only test documents are sealed. Run: sigreqctl seal create");
         return;
     }
     certificate = ctl->values[OPTION_CERTIFICATE];
@@ -175,22 +176,22 @@ static void check_seal(doctor_t *doctor)
         return;
     if (is_wrong(doctor, "seal", sr_cms_certificate_read(&about, certificate, ctl->pool))) return;
     const int days = (int)((about->until - sr_time_now()) / CTL_DAY);
-    if (days < 0) note(doctor, "seal", bad, "its certificate has expired: run: sigreqctl seal request");
+    if (days < 0) doctor_note(doctor, "seal", bad, "its certificate has expired: run: sigreqctl seal request");
     else
-        note(doctor, "seal", days < SEAL_DAYS ? warn : ok, "%s, %d days left%s", about->name, days,
-             days < SEAL_DAYS ? ": run: sigreqctl seal request" : "");
+        doctor_note(doctor, "seal", days < SEAL_DAYS ? warn : ok, "%s, %d days left%s", about->name, days,
+                    days < SEAL_DAYS ? ": run: sigreqctl seal request" : "");
 }
 
 /* --- what is called */
 
 /* Makes a call, and waits for its end. */
-static void perform(doctor_t *doctor, const char *check, sr_call_t *call, CURL *easy, const char *where)
+static void doctor_perform(doctor_t *doctor, const char *check, sr_call_t *call, CURL *easy, const char *where)
 {
     sr_call_result_t result = {0};
 
     sr_call_end(call, &result, curl_easy_perform(easy));
-    if (result.success) note(doctor, check, ok, "%s has accepted it", where);
-    else note(doctor, check, bad, "%s: %s", where, result.detail ? result.detail : result.error);
+    if (result.success) doctor_note(doctor, check, ok, "%s has accepted it", where);
+    else doctor_note(doctor, check, bad, "%s: %s", where, result.detail ? result.detail : result.error);
 }
 
 static sr_error_t *make_call(sr_call_t **call, sr_jobs_options_t *options, ctl_t *ctl)
@@ -216,12 +217,13 @@ static void send_mail(doctor_t *doctor, sr_mail_t *mail, const char *link, const
     if (mail->folder) {
         sr_call_result_t result = {0};
         sr_mail_keep(call, mail, letter, &result, ctl->pool);
-        note(doctor, "mail", result.success ? ok : bad, "%s: %s", where, result.success ? "written" : result.error);
+        doctor_note(doctor, "mail", result.success ? ok : bad, "%s: %s", where,
+                    result.success ? "written" : result.error);
         return;
     }
     CURL *easy = sr_mail_begin(call, mail, letter, &fault, ctl->pool);
-    if (easy) perform(doctor, "mail", call, easy, where);
-    else note(doctor, "mail", bad, "%s", fault);
+    if (easy) doctor_perform(doctor, "mail", call, easy, where);
+    else doctor_note(doctor, "mail", bad, "%s", fault);
 }
 
 /* Returns the URL with which links begin, or NULL. */
@@ -229,10 +231,11 @@ static const char *check_links(doctor_t *doctor)
 {
     const char *link = ctl_directive(doctor->ctl, "SigreqBaseURL");
 
-    if (link) note(doctor, "links", ok, "begin with %s", link);
+    if (link) doctor_note(doctor, "links", ok, "begin with %s", link);
     else
-        note(doctor, "links", warn,
-             "have the host of the request: set SigreqBaseURL, without which no mail is sent, and which a proxy needs");
+        doctor_note(
+            doctor, "links", warn,
+            "have the host of the request: set SigreqBaseURL, without which no mail is sent, and which a proxy needs");
     return link;
 }
 
@@ -243,21 +246,21 @@ static void check_mail(doctor_t *doctor, const char *link)
     sr_mail_t mail = {0};
 
     if (!smtp || !from) {
-        note(doctor, "mail", ctl->given[OPTION_MAIL] ? bad : ok,
-             "no mail is sent: SigreqSMTP and SigreqMailFrom are not set");
+        doctor_note(doctor, "mail", ctl->given[OPTION_MAIL] ? bad : ok,
+                    "no mail is sent: SigreqSMTP and SigreqMailFrom are not set");
         return;
     }
     if (!sr_mail_read(&mail, smtp, from, ctl->pool)) {
-        note(doctor, "mail", bad, "SigreqSMTP is not a URL");
+        doctor_note(doctor, "mail", bad, "SigreqSMTP is not a URL");
         return;
     }
     const char *where = mail.folder ? mail.folder : mail.url; /* without the password */
     if (ctl->given[OPTION_MAIL]) send_mail(doctor, &mail, link ? link : "https://localhost", where);
-    else note(doctor, "mail", ok, "%s (--mail ADDRESS sends a test mail)", where);
+    else doctor_note(doctor, "mail", ok, "%s (--mail ADDRESS sends a test mail)", where);
 }
 
 /* The addresses that may be called although they are not public. */
-static apr_array_header_t *allowed(ctl_t *ctl)
+static apr_array_header_t *doctor_allowed(ctl_t *ctl)
 {
     const char *text = ctl_directive(ctl, "SigreqWebhookAllow");
     apr_array_header_t *ranges = apr_array_make(ctl->pool, 2, sizeof(apr_ipsubnet_t *));
@@ -280,9 +283,9 @@ static void check_webhook(doctor_t *doctor)
     sr_call_t *call;
 
     if (!url || is_wrong(doctor, "webhook", make_call(&call, &options, ctl))) return;
-    options.allowed = allowed(ctl);
+    options.allowed = doctor_allowed(ctl);
     json_t *body = sr_json_own(sr_webhook_test(SR_TEST, sr_uuid_make(ctl->pool), sr_time_now()), ctl->pool);
-    perform(doctor, "webhook", call, sr_call_begin(call, url, sr_json_text(body, ctl->pool)), url);
+    doctor_perform(doctor, "webhook", call, sr_call_begin(call, url, sr_json_text(body, ctl->pool)), url);
 }
 
 static void check_timestamp(doctor_t *doctor)
@@ -291,12 +294,12 @@ static void check_timestamp(doctor_t *doctor)
     const char *authority;
 
     if (!urls)
-        note(doctor, "timestamp", doctor->ctl->given[OPTION_ASK_TIMESTAMP] ? bad : ok,
-             "signatures have no timestamps: SigreqTimestamp is not set");
+        doctor_note(doctor, "timestamp", doctor->ctl->given[OPTION_ASK_TIMESTAMP] ? bad : ok,
+                    "signatures have no timestamps: SigreqTimestamp is not set");
     else if (!doctor->ctl->given[OPTION_ASK_TIMESTAMP])
-        note(doctor, "timestamp", ok, "%s (--ask-timestamp gets one)", urls);
+        doctor_note(doctor, "timestamp", ok, "%s (--ask-timestamp gets one)", urls);
     else if (!is_wrong(doctor, "timestamp", ctl_try_timestamp(doctor->ctl, &authority)))
-        note(doctor, "timestamp", ok, "%s has made one", authority);
+        doctor_note(doctor, "timestamp", ok, "%s has made one", authority);
 }
 
 sr_error_t *ctl_doctor(ctl_t *ctl)
@@ -307,7 +310,7 @@ sr_error_t *ctl_doctor(ctl_t *ctl)
 
     if (check_httpd(&doctor)) {
         check_version(&doctor);
-        if (check_database(&doctor)) check_documents(&doctor);
+        if (doctor_check_database(&doctor)) doctor_check_documents(&doctor);
         SR_TRY(ctl_be_caller(ctl, &owner)); /* who may read the key of the seal */
         check_seal(&doctor);
         check_mail(&doctor, check_links(&doctor));

@@ -105,7 +105,7 @@ typedef struct strangers_t {
     void *baton;
 } strangers_t;
 
-static sr_error_t *look_up(const strangers_t *strangers, apr_pool_t *pool)
+static sr_error_t *each_look_up(const strangers_t *strangers, apr_pool_t *pool)
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
@@ -124,7 +124,7 @@ static sr_error_t *note_key(void *baton, const char *key, apr_off_t size, apr_po
     const strangers_t *strangers = baton;
 
     json_array_append_new(strangers->listed, json_string(key));
-    return json_array_size(strangers->listed) < ROWS ? NULL : look_up(strangers, pool);
+    return json_array_size(strangers->listed) < ROWS ? NULL : each_look_up(strangers, pool);
 }
 
 sr_error_t *ctl_each_stranger(ctl_t *ctl, ctl_blobs_list_t list, sr_blobs_t *blobs, ctl_stranger_each_t each,
@@ -133,5 +133,5 @@ sr_error_t *ctl_each_stranger(ctl_t *ctl, ctl_blobs_list_t list, sr_blobs_t *blo
     const strangers_t strangers = {ctl, sr_json_own(json_array(), ctl->pool), each, baton};
 
     SR_TRY(list(blobs, note_key, (void *)&strangers, ctl->pool));
-    return look_up(&strangers, ctl->pool);
+    return each_look_up(&strangers, ctl->pool);
 }

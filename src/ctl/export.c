@@ -56,20 +56,20 @@ static sr_error_t *copy_blobs(const export_t *export, copying_t *copying, const 
 }
 
 /* Leaves out a file whose content is missing or damaged, and notes that. */
-static sr_error_t *leave_out(const export_t *export, const ctl_exported_file_t *file, const sr_error_t *error)
+static sr_error_t *export_leave_out(const export_t *export, const ctl_exported_file_t *file, const sr_error_t *error)
 {
     fprintf(stderr, "sigreqctl: %s: %s\n", file->name, error->message);
     json_array_append_new(export->missing, json_pack("{s:s,s:s}", "file", file->name, "reason", error->message));
     return ctl_new_folder_delete(&export->folder, file->name);
 }
 
-static sr_error_t *write_file(export_t *export, const ctl_exported_file_t *file, apr_pool_t *pool)
+static sr_error_t *export_write_file(export_t *export, const ctl_exported_file_t *file, apr_pool_t *pool)
 {
     copying_t copying = {-1, sr_sha256_begin(pool), 0};
     SR_TRY(ctl_new_folder_file(&export->folder, &copying.descriptor, file->name));
     sr_descriptor_own(copying.descriptor, pool);
     sr_error_t *error = copy_blobs(export, &copying, file, pool);
-    if (error && error->code == SR_EUNAVAILABLE) return leave_out(export, file, error);
+    if (error && error->code == SR_EUNAVAILABLE) return export_leave_out(export, file, error);
     SR_TRY(error);
     if (fsync(copying.descriptor) != 0)
         return sr_error(pool, SR_EINTERNAL, "%s: %s", export->folder.partial, strerror(errno));
@@ -88,7 +88,7 @@ static sr_error_t *write_files(export_t *export, const char *submission, const a
     SR_TRY(ctl_new_folder_sub(&export->folder, apr_pstrcat(pool, "submissions/", submission, NULL)));
     apr_pool_create(&each, pool);
     for (int i = 0; !error && i < files->nelts; i++) {
-        error = sr_error_copy(write_file(export, &APR_ARRAY_IDX(files, i, ctl_exported_file_t), each), pool);
+        error = sr_error_copy(export_write_file(export, &APR_ARRAY_IDX(files, i, ctl_exported_file_t), each), pool);
         apr_pool_clear(each);
     }
     return error;
@@ -96,7 +96,7 @@ static sr_error_t *write_files(export_t *export, const char *submission, const a
 
 /* --- export.json: an object that is written in parts */
 
-static void write_value(const export_t *export, const json_t *value)
+static void export_write_value(const export_t *export, const json_t *value)
 {
     json_dumpf(value, export->out, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 }
@@ -104,7 +104,7 @@ static void write_value(const export_t *export, const json_t *value)
 static void write_member(const export_t *export, const char *name, json_t *value)
 {
     fprintf(export->out, "\"%s\": ", name);
-    write_value(export, value);
+    export_write_value(export, value);
     fprintf(export->out, ",\n");
     json_decref(value);
 }
@@ -132,7 +132,7 @@ static sr_error_t *begin_json(export_t *export)
 static sr_error_t *end_json(export_t *export)
 {
     fprintf(export->out, "],\n\"missing\": ");
-    write_value(export, export->missing);
+    export_write_value(export, export->missing);
     fprintf(export->out, "\n}\n");
     const bool written = fflush(export->out) == 0 && !ferror(export->out) && fsync(fileno(export->out)) == 0;
     return written ? NULL : sr_error(export->ctl->pool, SR_EINTERNAL, "export.json: %s", strerror(errno));
@@ -178,11 +178,11 @@ static sr_error_t *write_submission(void *baton, const char *uuid, apr_pool_t *p
     sr_json_own(shown, pool);
     SR_TRY(write_files(export, uuid, files, pool));
     if (export->submissions++) fprintf(export->out, ",\n");
-    write_value(export, shown);
+    export_write_value(export, shown);
     return NULL;
 }
 
-static sr_error_t *find(const export_t *export, apr_array_header_t **rows, apr_int64_t after, apr_pool_t *pool)
+static sr_error_t *export_find(const export_t *export, apr_array_header_t **rows, apr_int64_t after, apr_pool_t *pool)
 {
     sr_outcome_t outcome;
     SR_TRY(sr_store_admin_export_find(export->ctl->database, &outcome, rows, export->email, export->organization,
@@ -199,7 +199,7 @@ static sr_error_t *write_all_pages(export_t *export, const apr_array_header_t *f
     while (rows->nelts) {
         SR_TRY(ctl_each_found(export->ctl, rows, &after, write_submission, export, page));
         apr_pool_clear(page);
-        SR_TRY(find(export, &rows, after, page));
+        SR_TRY(export_find(export, &rows, after, page));
     }
     return NULL;
 }
@@ -236,7 +236,7 @@ sr_error_t *ctl_export(ctl_t *ctl)
     SR_TRY(ctl_open_documents(ctl, &export.documents));
     SR_TRY(ctl_same_database(ctl, &binding, export.documents, ctl->values[OPTION_DOCUMENTS]));
     SR_TRY(read_accounts(&export));
-    SR_TRY(find(&export, &first, 0, ctl->pool));
+    SR_TRY(export_find(&export, &first, 0, ctl->pool));
     if (!json_array_size(export.accounts) && !first->nelts)
         return sr_error(ctl->pool, SR_ENOTFOUND, "Nothing is stored about this email address");
     SR_TRY(ctl_new_folder_begin(&export.folder, ctl, ctl->values[OPTION_OUT]));

@@ -105,8 +105,8 @@ typedef struct filing_t {
 } filing_t;
 
 /* Adds a file, and its name to `object`. */
-static void add_file(const filing_t *filing, json_t *object, const char *member, const char *name,
-                     const apr_array_header_t *keys, const char *sha256)
+static void exported_add_file(const filing_t *filing, json_t *object, const char *member, const char *name,
+                              const apr_array_header_t *keys, const char *sha256)
 {
     if (!filing->files) return;
     const char *path = apr_psprintf(filing->pool, "submissions/%s/%s.pdf", filing->submission, name);
@@ -128,12 +128,12 @@ static sr_error_t *document_shown(json_t **shown, const filing_t *filing, const 
     SR_TRY(sr_document_state_parse(&document, row, pool));
     *shown = json_pack("{s:s,s:s,s:s,s:I,s:i}", "uuid", document.uuid, "name", document.name, "sha256", document.sha256,
                        "size", (json_int_t)document.size, "pages", document.pages);
-    add_file(filing, *shown, "original", apr_psprintf(pool, "%d-original", number), one_key(document.key, pool),
-             document.sha256);
+    exported_add_file(filing, *shown, "original", apr_psprintf(pool, "%d-original", number),
+                      one_key(document.key, pool), document.sha256);
     if (!document.revisions->nelts) return NULL;
     json_object_set_new(*shown, "signedSha256", json_string(sr_document_state_sha256(&document)));
-    add_file(filing, *shown, "signed", apr_psprintf(pool, "%d-signed", number),
-             sr_document_state_files(&document, pool), sr_document_state_sha256(&document));
+    exported_add_file(filing, *shown, "signed", apr_psprintf(pool, "%d-signed", number),
+                      sr_document_state_files(&document, pool), sr_document_state_sha256(&document));
     return NULL;
 }
 
@@ -150,7 +150,7 @@ static sr_error_t *documents_shown(json_t *shown, const filing_t *filing, const 
     const char *sha256 = sr_json_string(certificate, "sha256"), *key = sr_json_string(certificate, "key");
     one = json_pack("{s:s,s:O}", "sha256", sha256, "size", json_object_get(certificate, "size"));
     json_object_set_new(shown, "certificate", one);
-    add_file(filing, one, "file", "certificate", one_key(key, filing->pool), sha256);
+    exported_add_file(filing, one, "file", "certificate", one_key(key, filing->pool), sha256);
     return NULL;
 }
 

@@ -19,10 +19,10 @@
 #define HISTORY_DAYS "90"
 
 /* Deletes rows in small transactions, so that requests that write do not wait long. */
-static sr_error_t *expire(ctl_t *ctl, json_t *report, const char *name,
-                          sr_error_t *(*some)(sr_store_source_t *, sr_outcome_t *, const sr_count_row_t **, apr_time_t,
-                                              apr_pool_t *),
-                          apr_time_t before)
+static sr_error_t *gc_expire(ctl_t *ctl, json_t *report, const char *name,
+                             sr_error_t *(*some)(sr_store_source_t *, sr_outcome_t *, const sr_count_row_t **,
+                                                 apr_time_t, apr_pool_t *),
+                             apr_time_t before)
 {
     const sr_count_row_t *row;
     sr_outcome_t outcome;
@@ -41,9 +41,9 @@ static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
     const char *days = ctl->given[OPTION_HISTORY_DAYS] ? ctl->values[OPTION_HISTORY_DAYS] : HISTORY_DAYS;
     const apr_time_t now = sr_time_now();
 
-    SR_TRY(expire(ctl, report, "keys_deleted", sr_store_admin_expire, now - KEY_LIFETIME));
-    return expire(ctl, report, "history_deleted", sr_store_admin_history_expire,
-                  now - strtol(days, NULL, 10) * CTL_DAY);
+    SR_TRY(gc_expire(ctl, report, "keys_deleted", sr_store_admin_expire, now - KEY_LIFETIME));
+    return gc_expire(ctl, report, "history_deleted", sr_store_admin_history_expire,
+                     now - strtol(days, NULL, 10) * CTL_DAY);
 }
 
 /* --- documents: what the database dooms, then what has become of that */

@@ -250,7 +250,7 @@ static void take_first_word(ctl_t *ctl, apr_array_header_t *words)
     }
 }
 
-static ctl_exit_t perform(ctl_t *ctl, int argc, const char *const *argv)
+static ctl_exit_t main_perform(ctl_t *ctl, int argc, const char *const *argv)
 {
     apr_array_header_t *words = apr_array_make(ctl->pool, 8, sizeof(const char *));
     const char *wrong = take_arguments(ctl, words, argc, argv);
@@ -279,7 +279,7 @@ int main(int argc, const char *const *argv)
     apr_app_initialize(&argc, &argv, NULL);
     if (atexit(apr_terminate)) return CTL_FAILED;
     apr_pool_create(&ctl.pool, NULL);
-    status = perform(&ctl, argc, argv);
+    status = main_perform(&ctl, argc, argv);
     if (fflush(stdout) != 0 && status == CTL_DONE) {
         perror("sigreqctl: standard output");
         status = CTL_FAILED;

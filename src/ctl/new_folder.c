@@ -15,7 +15,7 @@
 #define SUFFIX ".partial"
 #define OPEN_FOLDERS 8 /* descriptors that deleting may use */
 
-static sr_error_t *fail(const ctl_new_folder_t *folder, const char *name)
+static sr_error_t *new_folder_fail(const ctl_new_folder_t *folder, const char *name)
 {
     return sr_error(folder->ctl->pool, SR_EINTERNAL, "%s%s%s: %s", folder->partial, *name ? "/" : "", name,
                     strerror(errno));
@@ -36,7 +36,7 @@ static void look_into(const char *path)
 }
 
 /* The folder itself must be new or empty. */
-static sr_error_t *check(const ctl_new_folder_t *folder)
+static sr_error_t *new_folder_check(const ctl_new_folder_t *folder)
 {
     look_into(folder->path);
     if (errno == 0 || errno == ENOENT) return NULL;
@@ -45,15 +45,15 @@ static sr_error_t *check(const ctl_new_folder_t *folder)
     return sr_error(folder->ctl->pool, SR_EINTERNAL, "%s: %s", folder->path, strerror(errno));
 }
 
-static sr_error_t *make(ctl_new_folder_t *folder)
+static sr_error_t *new_folder_make(ctl_new_folder_t *folder)
 {
-    SR_TRY(check(folder));
+    SR_TRY(new_folder_check(folder));
     if (mkdir(folder->partial, 0700) != 0 && errno == EEXIST)
         return sr_error(folder->ctl->pool, SR_ECONFLICT,
                         "%s exists: this command was interrupted, or runs at this moment. Delete that folder",
                         folder->partial);
     folder->descriptor = open(folder->partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder->descriptor < 0) return fail(folder, "");
+    if (folder->descriptor < 0) return new_folder_fail(folder, "");
     sr_descriptor_own(folder->descriptor, folder->ctl->pool);
     return NULL;
 }
@@ -74,7 +74,7 @@ sr_error_t *ctl_new_folder_begin(ctl_new_folder_t *folder, ctl_t *ctl, const cha
     SR_TRY(ctl_be_caller(ctl, &owner));
     *folder = (ctl_new_folder_t){.ctl = ctl, .path = plain_path(path, ctl->pool), .descriptor = -1};
     folder->partial = apr_pstrcat(ctl->pool, folder->path, SUFFIX, NULL);
-    sr_error_t *error = make(folder);
+    sr_error_t *error = new_folder_make(folder);
     SR_TRY(ctl_be_owner_again(ctl, &owner));
     return error;
 }
@@ -85,7 +85,7 @@ sr_error_t *ctl_new_folder_sub(const ctl_new_folder_t *folder, const char *name)
     SR_TRY(ctl_be_caller(folder->ctl, &owner));
     const bool made = mkdirat(folder->descriptor, name, 0700) == 0;
     SR_TRY(ctl_be_owner_again(folder->ctl, &owner));
-    return made ? NULL : fail(folder, name);
+    return made ? NULL : new_folder_fail(folder, name);
 }
 
 sr_error_t *ctl_new_folder_file(const ctl_new_folder_t *folder, int *descriptor, const char *name)
@@ -94,7 +94,7 @@ sr_error_t *ctl_new_folder_file(const ctl_new_folder_t *folder, int *descriptor,
     SR_TRY(ctl_be_caller(folder->ctl, &owner));
     *descriptor = openat(folder->descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     SR_TRY(ctl_be_owner_again(folder->ctl, &owner));
-    return *descriptor < 0 ? fail(folder, name) : NULL;
+    return *descriptor < 0 ? new_folder_fail(folder, name) : NULL;
 }
 
 sr_error_t *ctl_new_folder_delete(const ctl_new_folder_t *folder, const char *name)
@@ -103,7 +103,7 @@ sr_error_t *ctl_new_folder_delete(const ctl_new_folder_t *folder, const char *na
     SR_TRY(ctl_be_caller(folder->ctl, &owner));
     const bool deleted = unlinkat(folder->descriptor, name, 0) == 0;
     SR_TRY(ctl_be_owner_again(folder->ctl, &owner));
-    return deleted ? NULL : fail(folder, name);
+    return deleted ? NULL : new_folder_fail(folder, name);
 }
 
 sr_error_t *ctl_new_folder_end(ctl_new_folder_t *folder)

@@ -115,7 +115,7 @@ const char *ctl_check_period(const char **value, apr_pool_t *pool)
 }
 
 /* Returns a number of days, or a number that is too large for any option if the text is not a number. */
-static int days_of(const char *value)
+static int option_check_days_of(const char *value)
 {
     int days;
 
@@ -124,14 +124,14 @@ static int days_of(const char *value)
 
 const char *ctl_check_days(const char **value, apr_pool_t *pool)
 {
-    const int days = days_of(*value);
+    const int days = option_check_days_of(*value);
 
     return days < 1 || days > MAX_DAYS ? "must be a number from 1 to 36500" : NULL;
 }
 
 const char *ctl_check_unused(const char **value, apr_pool_t *pool)
 {
-    return days_of(*value) > MAX_DAYS ? "must be a number from 0 to 36500" : NULL;
+    return option_check_days_of(*value) > MAX_DAYS ? "must be a number from 0 to 36500" : NULL;
 }
 
 const char *ctl_check_limit(const char **value, apr_pool_t *pool)

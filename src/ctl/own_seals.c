@@ -60,7 +60,7 @@ static sr_error_t *find_organization(ctl_t *ctl, seal_t *seal)
 }
 
 /* Sets the folder of the organisation, and whether it has a seal there. */
-static sr_error_t *look(ctl_t *ctl, seal_t *seal)
+static sr_error_t *own_seals_look(ctl_t *ctl, seal_t *seal)
 {
     apr_array_header_t *organizations, *strangers;
     SR_TRY(sr_cms_own_list(&organizations, &strangers, ctl->values[OPTION_SEALS], ctl->pool));
@@ -75,7 +75,7 @@ static sr_error_t *look(ctl_t *ctl, seal_t *seal)
 /* ------------------------------------------------------------------------------------------------ commands */
 
 /* Which seal is used is in the answer, so that a script need not know the reasons of errors. */
-static sr_error_t *show(ctl_t *ctl, const seal_t *seal)
+static sr_error_t *own_seals_show(ctl_t *ctl, const seal_t *seal)
 {
     static const char *const columns[] = {"organization", "uuid", "seal", "folder", NULL};
     if (seal->is_own) return ctl_seal_show(ctl);
@@ -132,10 +132,10 @@ sr_error_t *ctl_org_seal(ctl_t *ctl)
     SR_TRY(find_folder(ctl));
     SR_TRY(find_organization(ctl, &seal));
     SR_TRY(ctl_be_caller(ctl, &unused)); /* the database is not needed any more */
-    SR_TRY(look(ctl, &seal));
+    SR_TRY(own_seals_look(ctl, &seal));
     if (ctl->given[OPTION_REQUEST]) return ctl_seal_request(ctl);
     if (ctl->given[OPTION_CERTIFICATE] && ctl->given[OPTION_KEY]) return install(ctl, &seal);
     if (ctl->given[OPTION_CERTIFICATE]) return ctl_seal_import(ctl);
     if (ctl->given[OPTION_ROTATE]) return ctl_seal_rotate(ctl);
-    return ctl->given[OPTION_REMOVE] ? remove_seal(ctl, &seal) : show(ctl, &seal);
+    return ctl->given[OPTION_REMOVE] ? remove_seal(ctl, &seal) : own_seals_show(ctl, &seal);
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Opens a folder. A symbolic link is followed only if root made it. */
-static int open_folder(const char *path)
+static int owner_open_folder(const char *path)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
     const int descriptor = open(path, flags | O_NOFOLLOW);
@@ -36,7 +36,7 @@ sr_error_t *ctl_become_owner(ctl_t *ctl, const char *path)
     struct stat owner;
     if (getuid() != 0) return NULL;
     if (seteuid(0) != 0) return sr_error(ctl->pool, SR_EINTERNAL, "%s: %s", path, strerror(errno));
-    const int descriptor = open_folder(path);
+    const int descriptor = owner_open_folder(path);
     if (descriptor < 0 && errno == ENOENT && seteuid(before) == 0) return NULL; /* the caller reports that */
     if (descriptor < 0 || fstat(descriptor, &owner) != 0) {
         const int reason = errno;

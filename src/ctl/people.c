@@ -14,7 +14,7 @@ const char *const ctl_token_columns[] = {"uuid",       "organization_name", "ema
 static const char no_organization[] = CTL_NO_ORGANIZATION, no_token[] = CTL_NO_TOKEN;
 
 /* Returns the number of an option, which has been checked already, or NULL. */
-static const apr_int64_t *number_of(const ctl_t *ctl, ctl_option_id_t option)
+static const apr_int64_t *people_number_of(const ctl_t *ctl, ctl_option_id_t option)
 {
     if (!ctl->values[option]) return NULL;
     apr_int64_t *number = apr_palloc(ctl->pool, sizeof *number);
@@ -47,8 +47,8 @@ sr_error_t *ctl_org_create(ctl_t *ctl)
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_create(ctl->database, &outcome, &row, sr_uuid_make(ctl->pool),
-                                              ctl->values[OPTION_NAME], number_of(ctl, OPTION_QUOTA), sr_time_now(),
-                                              ctl->pool));
+                                              ctl->values[OPTION_NAME], people_number_of(ctl, OPTION_QUOTA),
+                                              sr_time_now(), ctl->pool));
     SR_TRY(ctl_refusal(ctl, outcome, NULL, "An organization of this name exists"));
     return ctl_print_row(ctl, SR_OP_ADMIN_ORGANIZATION_CREATE, row, ctl_organization_columns);
 }
@@ -70,7 +70,7 @@ sr_error_t *ctl_org_quota(ctl_t *ctl)
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_quota(ctl->database, &outcome, &row, ctl->values[OPTION_ORGANIZATION],
-                                             number_of(ctl, OPTION_QUOTA), ctl->pool));
+                                             people_number_of(ctl, OPTION_QUOTA), ctl->pool));
     SR_TRY(ctl_refusal(ctl, outcome, no_organization, NULL));
     return ctl_print_row(ctl, SR_OP_ADMIN_ORGANIZATION_QUOTA, row, ctl_organization_columns);
 }
@@ -130,7 +130,7 @@ sr_error_t *ctl_token_create(ctl_t *ctl)
 
 sr_error_t *ctl_token_rotate(ctl_t *ctl)
 {
-    const apr_int64_t *keep = number_of(ctl, OPTION_KEEP);
+    const apr_int64_t *keep = people_number_of(ctl, OPTION_KEEP);
     const char *uuid = ctl->values[OPTION_UUID];
     const sr_token_row_t *found;
     sr_outcome_t outcome;
@@ -151,7 +151,7 @@ sr_error_t *ctl_token_rotate(ctl_t *ctl)
 
 sr_error_t *ctl_token_list(ctl_t *ctl)
 {
-    const apr_int64_t *expiring = number_of(ctl, OPTION_EXPIRING);
+    const apr_int64_t *expiring = people_number_of(ctl, OPTION_EXPIRING);
     const apr_time_t now = sr_time_now();
     const sr_user_row_t *user = NULL;
     apr_array_header_t *rows;

@@ -15,7 +15,7 @@ static apr_int64_t rows_wanted(const ctl_t *ctl)
 }
 
 /* Returns a time that was given as an option, or 0. */
-static apr_time_t time_of(const ctl_t *ctl, ctl_option_id_t option)
+static apr_time_t requests_time_of(const ctl_t *ctl, ctl_option_id_t option)
 {
     return ctl->given[option] ? apr_atoi64(ctl->values[option]) : 0;
 }
@@ -35,7 +35,7 @@ sr_error_t *ctl_submission_list(ctl_t *ctl)
     SR_TRY(sr_store_admin_submission_list(
         ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION], user ? user->uuid : NULL,
         ctl->values[OPTION_ENVIRONMENT], ctl->values[OPTION_STATUS], ctl->values[OPTION_BEFORE], rows_wanted(ctl),
-        ctl->values[OPTION_BY_SIGNER], time_of(ctl, OPTION_SINCE), time_of(ctl, OPTION_UNTIL), name,
+        ctl->values[OPTION_BY_SIGNER], requests_time_of(ctl, OPTION_SINCE), requests_time_of(ctl, OPTION_UNTIL), name,
         ctl->values[OPTION_EXTERNAL_ID], ctl->pool));
     SR_TRY(
         ctl_refusal(ctl, outcome, "There is no such organization, or no submission with the uuid of --before", NULL));
@@ -51,13 +51,13 @@ sr_error_t *ctl_stats(ctl_t *ctl)
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_stats(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION],
-                                time_of(ctl, OPTION_SINCE), time_of(ctl, OPTION_UNTIL), ctl->pool));
+                                requests_time_of(ctl, OPTION_SINCE), requests_time_of(ctl, OPTION_UNTIL), ctl->pool));
     SR_TRY(ctl_refusal(ctl, outcome, CTL_NO_ORGANIZATION, NULL));
     return ctl_print_rows(ctl, SR_OP_ADMIN_STATS, rows, columns);
 }
 
 /* Prints a submission as it is now. */
-static sr_error_t *show(ctl_t *ctl)
+static sr_error_t *requests_show(ctl_t *ctl)
 {
     static const char *const columns[] = {"uuid",    "name",        "organization",  "email",       "environment",
                                           "state",   "created_at",  "updated_at",    "expires_at",  "closed_at",
@@ -84,7 +84,7 @@ static sr_error_t *show(ctl_t *ctl)
 sr_error_t *ctl_submission_show(ctl_t *ctl)
 {
     SR_TRY(ctl_open_store(ctl));
-    return show(ctl);
+    return requests_show(ctl);
 }
 
 /* Returns the message for a submission that is not there as the other commands give it. */
@@ -99,7 +99,7 @@ sr_error_t *ctl_submission_cancel(ctl_t *ctl)
     SR_TRY(ctl_open_store(ctl));
     const sr_service_t service = {.database = ctl->database};
     SR_TRY(said(ctl, sr_service_withdraw(&service, ctl->values[OPTION_UUID], ctl->values[OPTION_REASON], ctl->pool)));
-    return show(ctl);
+    return requests_show(ctl);
 }
 
 /* --- what its caller could do, for support */
@@ -114,7 +114,7 @@ sr_error_t *ctl_submission_extend(ctl_t *ctl)
     SR_TRY(ctl_open_store(ctl));
     const sr_service_t service = {.database = ctl->database};
     SR_TRY(said(ctl, sr_service_extend(&service, &view, &caller, expires_at, ctl->pool)));
-    return show(ctl);
+    return requests_show(ctl);
 }
 
 /* Makes a service that writes mail, and finds the signers that are meant (const char *, uuids). */
@@ -149,7 +149,7 @@ sr_error_t *ctl_submission_resend(ctl_t *ctl)
         if (!first) first = error;
     }
     SR_TRY(said(ctl, first));
-    return show(ctl);
+    return requests_show(ctl);
 }
 
 sr_error_t *ctl_submission_replace(ctl_t *ctl)
@@ -169,25 +169,25 @@ sr_error_t *ctl_submission_replace(ctl_t *ctl)
                         signers->nelts);
     request.signer = APR_ARRAY_IDX(signers, 0, const char *);
     SR_TRY(said(ctl, sr_service_replace(&service, &view, &caller, &request, ctl->pool)));
-    return show(ctl);
+    return requests_show(ctl);
 }
 
-static sr_error_t *hold(ctl_t *ctl, const char *reason)
+static sr_error_t *requests_hold(ctl_t *ctl, const char *reason)
 {
     SR_TRY(ctl_open_store(ctl));
     const sr_service_t service = {.database = ctl->database};
     SR_TRY(said(ctl, sr_service_hold(&service, ctl->values[OPTION_UUID], reason, ctl->pool)));
-    return show(ctl);
+    return requests_show(ctl);
 }
 
 sr_error_t *ctl_submission_hold(ctl_t *ctl)
 {
-    return hold(ctl, ctl->values[OPTION_REASON]);
+    return requests_hold(ctl, ctl->values[OPTION_REASON]);
 }
 
 sr_error_t *ctl_submission_release(ctl_t *ctl)
 {
-    return hold(ctl, NULL);
+    return requests_hold(ctl, NULL);
 }
 
 /* --- deliveries */

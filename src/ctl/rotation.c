@@ -27,7 +27,7 @@ typedef struct paths_t {
     const char *folder, *certificate, *key, *next_certificate, *next_key, *former;
 } paths_t;
 
-static const char *in_folder(const ctl_t *ctl, const char *name)
+static const char *rotation_in_folder(const ctl_t *ctl, const char *name)
 {
     return apr_pstrcat(ctl->pool, ctl->values[OPTION_FOLDER], "/", name, NULL);
 }
@@ -35,20 +35,20 @@ static const char *in_folder(const ctl_t *ctl, const char *name)
 static paths_t paths_of(const ctl_t *ctl)
 {
     return (paths_t){.folder = ctl->values[OPTION_FOLDER],
-                     .certificate = in_folder(ctl, "seal.crt"),
-                     .key = in_folder(ctl, "seal.key"),
-                     .next_certificate = in_folder(ctl, "next.crt"),
-                     .next_key = in_folder(ctl, "next.key"),
-                     .former = in_folder(ctl, "former")};
+                     .certificate = rotation_in_folder(ctl, "seal.crt"),
+                     .key = rotation_in_folder(ctl, "seal.key"),
+                     .next_certificate = rotation_in_folder(ctl, "next.crt"),
+                     .next_key = rotation_in_folder(ctl, "next.key"),
+                     .former = rotation_in_folder(ctl, "former")};
 }
 
-static bool is_there(const char *path)
+static bool rotation_is_there(const char *path)
 {
     return access(path, F_OK) == 0;
 }
 
 /* One of these commands works in a folder at a time. The lock ends with the process. */
-static sr_error_t *lock(ctl_t *ctl, const char *folder)
+static sr_error_t *rotation_lock(ctl_t *ctl, const char *folder)
 {
     const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0 && errno == ENOENT) return sr_error(ctl->pool, SR_ENOTFOUND, "%s: no such folder", folder);
@@ -62,7 +62,8 @@ static sr_error_t *lock(ctl_t *ctl, const char *folder)
 static bool is_unfinished(ctl_t *ctl, const paths_t *paths)
 {
     const sr_cms_identity_t *unused;
-    return is_there(paths->next_key) && !is_there(paths->next_certificate) && is_there(paths->certificate)
+    return rotation_is_there(paths->next_key) && !rotation_is_there(paths->next_certificate)
+           && rotation_is_there(paths->certificate)
            && !sr_cms_identity_load_when(&unused, paths->certificate, paths->next_key, SR_CMS_NOW_OR_BEFORE, ctl->pool);
 }
 
@@ -88,9 +89,9 @@ static sr_error_t *write_complete(ctl_t *ctl, const char *path, const char *text
 
 /* ------------------------------------------------------------------------------------------------ request */
 
-static sr_error_t *check_new(ctl_t *ctl, const char *path)
+static sr_error_t *rotation_check_new(ctl_t *ctl, const char *path)
 {
-    if (!is_there(path)) return NULL;
+    if (!rotation_is_there(path)) return NULL;
     return sr_error(ctl->pool, SR_ECONFLICT,
                     "%s exists, and is never overwritten: import the certificate for it, or delete it if you do not "
                     "need it",
@@ -108,14 +109,14 @@ sr_error_t *ctl_seal_request(ctl_t *ctl)
     if (uri) SR_TRY(ctl_signer_request(ctl, &request));
     else SR_TRY(sr_cms_request(&request, &key, ctl->values[OPTION_NAME], ctl->pool));
     if (mkdir(paths.folder, 0755) != 0 && errno != EEXIST) return ctl_seal_fault(ctl, paths.folder);
-    SR_TRY(lock(ctl, paths.folder));
+    SR_TRY(rotation_lock(ctl, paths.folder));
     SR_TRY(check_finished(ctl, &paths));
-    const bool first = !is_there(paths.certificate);
+    const bool first = !rotation_is_there(paths.certificate);
     const char *key_path = first ? paths.key : paths.next_key;
-    const char *token_path = in_folder(ctl, first ? "seal.token" : "next.token");
-    const char *request_path = in_folder(ctl, first ? "seal.csr" : "next.csr");
-    SR_TRY(check_new(ctl, key_path));
-    SR_TRY(check_new(ctl, token_path));
+    const char *token_path = rotation_in_folder(ctl, first ? "seal.token" : "next.token");
+    const char *request_path = rotation_in_folder(ctl, first ? "seal.csr" : "next.csr");
+    SR_TRY(rotation_check_new(ctl, key_path));
+    SR_TRY(rotation_check_new(ctl, token_path));
     /* the request first: it is worth nothing without a key, and is written again */
     SR_TRY(write_complete(ctl, request_path, request, 0644, true));
     if (uri) SR_TRY(write_complete(ctl, token_path, apr_pstrcat(ctl->pool, uri, "\n", NULL), 0644, false));
@@ -129,13 +130,13 @@ sr_error_t *ctl_seal_request(ctl_t *ctl)
 
 /* ------------------------------------------------------------------------------------------------- import */
 
-static sr_error_t *find_key(ctl_t *ctl, const paths_t *paths, bool *first)
+static sr_error_t *rotation_find_key(ctl_t *ctl, const paths_t *paths, bool *first)
 {
     SR_TRY(check_finished(ctl, paths));
-    *first = !is_there(paths->certificate);
-    if (is_there(*first ? paths->key : paths->next_key)
+    *first = !rotation_is_there(paths->certificate);
+    if (rotation_is_there(*first ? paths->key : paths->next_key)
         || sr_text_is_token(ctl_seal_key(ctl, paths->folder, *first ? "seal" : "next"))) {
-        if (!is_there(paths->next_certificate)) return NULL;
+        if (!rotation_is_there(paths->next_certificate)) return NULL;
         return sr_error(ctl->pool, SR_ECONFLICT,
                         "%s exists, and is never overwritten: run 'sigreqctl seal rotate' first, or delete it if the "
                         "authority has sent another one",
@@ -146,7 +147,7 @@ static sr_error_t *find_key(ctl_t *ctl, const paths_t *paths, bool *first)
 }
 
 /* Adds what the change from the present certificate to the next one means. */
-static void compare(ctl_t *ctl, sr_cms_arranged_t *arranged, const paths_t *paths)
+static void rotation_compare(ctl_t *ctl, sr_cms_arranged_t *arranged, const paths_t *paths)
 {
     const sr_cms_certificate_t *present, *next = arranged->about;
     apr_array_header_t *remarks = apr_array_copy(ctl->pool, arranged->remarks);
@@ -160,7 +161,7 @@ static void compare(ctl_t *ctl, sr_cms_arranged_t *arranged, const paths_t *path
     arranged->remarks = remarks;
 }
 
-static sr_error_t *refuse(ctl_t *ctl, const char *path, const apr_array_header_t *faults)
+static sr_error_t *rotation_refuse(ctl_t *ctl, const char *path, const apr_array_header_t *faults)
 {
     const char *all = "";
     for (int i = 0; i < faults->nelts; i++)
@@ -189,16 +190,16 @@ sr_error_t *ctl_seal_import(ctl_t *ctl)
     sr_cms_arranged_t *arranged;
     bool first;
 
-    SR_TRY(lock(ctl, paths.folder));
-    SR_TRY(find_key(ctl, &paths, &first));
+    SR_TRY(rotation_lock(ctl, paths.folder));
+    SR_TRY(rotation_find_key(ctl, &paths, &first));
     const char *key = ctl_seal_key(ctl, paths.folder, first ? "seal" : "next");
-    const char *request = in_folder(ctl, first ? "seal.csr" : "next.csr");
+    const char *request = rotation_in_folder(ctl, first ? "seal.csr" : "next.csr");
     const char *certificate = first ? paths.certificate : paths.next_certificate;
     /* the request has the public key of one in a token */
     SR_TRY(sr_cms_arrange(&arranged, sent, sr_text_is_token(key) ? request : key,
                           first ? SR_CMS_NOW : SR_CMS_NOW_OR_LATER, ctl->pool));
-    if (arranged->faults->nelts) return refuse(ctl, sent, arranged->faults);
-    if (!first) compare(ctl, arranged, &paths);
+    if (arranged->faults->nelts) return rotation_refuse(ctl, sent, arranged->faults);
+    if (!first) rotation_compare(ctl, arranged, &paths);
     SR_TRY(write_complete(ctl, certificate, arranged->pem, 0644, false));
     unlink(request);
     print_installed(ctl, arranged, certificate, key);
@@ -207,7 +208,7 @@ sr_error_t *ctl_seal_import(ctl_t *ctl)
 
 /* ------------------------------------------------------------------------------------------------- rotate */
 
-static sr_error_t *read_key(ctl_t *ctl, const char **text, const char *path)
+static sr_error_t *rotation_read_key(ctl_t *ctl, const char **text, const char *path)
 {
     char *buffer = apr_palloc(ctl->pool, MAX_KEY_FILE + 1);
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -238,8 +239,8 @@ static sr_error_t *keep_former(ctl_t *ctl, const paths_t *paths)
 static sr_error_t *join_keys(ctl_t *ctl, const paths_t *paths)
 {
     const char *old = "", *next;
-    if (is_there(paths->key)) SR_TRY(read_key(ctl, &old, paths->key));
-    SR_TRY(read_key(ctl, &next, paths->next_key));
+    if (rotation_is_there(paths->key)) SR_TRY(rotation_read_key(ctl, &old, paths->key));
+    SR_TRY(rotation_read_key(ctl, &next, paths->next_key));
     return write_complete(ctl, paths->key, apr_pstrcat(ctl->pool, old, "\n", next, NULL), 0600, true);
 }
 
@@ -254,17 +255,17 @@ static sr_error_t *replace_certificate(ctl_t *ctl, const paths_t *paths)
 {
     const sr_cms_identity_t *unused;
     const char *key = ctl_seal_key(ctl, paths->folder, "next");
-    if (is_there(paths->next_certificate) && sr_text_is_token(key))
+    if (rotation_is_there(paths->next_certificate) && sr_text_is_token(key))
         return sr_error(ctl->pool, SR_ECONFLICT,
                         "%s: its key is in a token, which the configuration names: put it and \"%s\" into "
                         "SigreqSealCertificate and SigreqSealKey",
                         paths->next_certificate, key);
-    if (!is_there(paths->next_certificate))
+    if (!rotation_is_there(paths->next_certificate))
         return sr_error(ctl->pool, SR_ENOTFOUND,
                         "%s: there is no next certificate: 'sigreqctl seal request' and 'seal import' prepare it",
                         paths->folder);
     SR_TRY(sr_cms_identity_load(&unused, paths->next_certificate, paths->next_key, ctl->pool));
-    if (is_there(paths->certificate)) SR_TRY(keep_former(ctl, paths));
+    if (rotation_is_there(paths->certificate)) SR_TRY(keep_former(ctl, paths));
     SR_TRY(join_keys(ctl, paths));
     return move(ctl, paths->next_certificate, paths->certificate);
 }
@@ -272,10 +273,10 @@ static sr_error_t *replace_certificate(ctl_t *ctl, const paths_t *paths)
 sr_error_t *ctl_seal_rotate(ctl_t *ctl)
 {
     const paths_t paths = paths_of(ctl);
-    SR_TRY(lock(ctl, paths.folder));
+    SR_TRY(rotation_lock(ctl, paths.folder));
     if (!is_unfinished(ctl, &paths)) SR_TRY(replace_certificate(ctl, &paths));
     SR_TRY(move(ctl, paths.next_key, paths.key));
-    unlink(in_folder(ctl, "next.csr"));
+    unlink(rotation_in_folder(ctl, "next.csr"));
     return ctl_seal_print(ctl, paths.certificate, paths.key);
 }
 
@@ -286,7 +287,7 @@ static sr_error_t *write_pair(ctl_t *ctl, const sr_cms_arranged_t *arranged, con
                               bool replace)
 {
     const char *text;
-    SR_TRY(read_key(ctl, &text, ctl->values[OPTION_KEY]));
+    SR_TRY(rotation_read_key(ctl, &text, ctl->values[OPTION_KEY]));
     SR_TRY(write_complete(ctl, key, text, 0600, replace));
     return write_complete(ctl, certificate, arranged->pem, 0644, replace);
 }
@@ -297,16 +298,16 @@ sr_error_t *ctl_seal_install(ctl_t *ctl, const char *becomes)
     const char *sent = ctl->values[OPTION_CERTIFICATE];
     sr_cms_arranged_t *arranged;
 
-    SR_TRY(lock(ctl, paths.folder));
+    SR_TRY(rotation_lock(ctl, paths.folder));
     SR_TRY(check_finished(ctl, &paths));
-    if (!becomes && (is_there(paths.next_key) || is_there(paths.next_certificate)))
+    if (!becomes && (rotation_is_there(paths.next_key) || rotation_is_there(paths.next_certificate)))
         return sr_error(ctl->pool, SR_ECONFLICT, "%s: there is a next key or certificate, which is never overwritten",
                         paths.folder);
     SR_TRY(sr_cms_arrange(&arranged, sent, ctl->values[OPTION_KEY], becomes ? SR_CMS_NOW : SR_CMS_NOW_OR_LATER,
                           ctl->pool));
-    if (arranged->faults->nelts) return refuse(ctl, sent, arranged->faults);
+    if (arranged->faults->nelts) return rotation_refuse(ctl, sent, arranged->faults);
     if (!becomes) {
-        compare(ctl, arranged, &paths);
+        rotation_compare(ctl, arranged, &paths);
         SR_TRY(write_pair(ctl, arranged, paths.next_certificate, paths.next_key, false));
         print_installed(ctl, arranged, paths.next_certificate, paths.next_key);
         return NULL;
@@ -314,6 +315,6 @@ sr_error_t *ctl_seal_install(ctl_t *ctl, const char *becomes)
     SR_TRY(write_pair(ctl, arranged, paths.certificate, paths.key, true));
     if (rename(paths.folder, becomes) != 0) return ctl_seal_fault(ctl, becomes);
     ctl->values[OPTION_FOLDER] = becomes;
-    print_installed(ctl, arranged, in_folder(ctl, "seal.crt"), in_folder(ctl, "seal.key"));
+    print_installed(ctl, arranged, rotation_in_folder(ctl, "seal.crt"), rotation_in_folder(ctl, "seal.key"));
     return NULL;
 }

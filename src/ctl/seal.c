@@ -151,7 +151,7 @@ static sr_error_t *describe_former(ctl_t *ctl, json_t *former, const char *folde
 }
 
 /* Prints a seal, and the next and former certificates in its folder, or NULL. */
-static sr_error_t *show(ctl_t *ctl, const char *certificate, const char *key, const char *folder)
+static sr_error_t *seal_show(ctl_t *ctl, const char *certificate, const char *key, const char *folder)
 {
     const sr_cms_certificate_t *about;
     const sr_cms_identity_t *identity;
@@ -179,10 +179,11 @@ sr_error_t *ctl_seal_show(ctl_t *ctl)
     const char *folder = ctl->values[OPTION_FOLDER];
 
     if (ctl->given[OPTION_FOLDER])
-        return show(ctl, apr_pstrcat(ctl->pool, folder, "/seal.crt", NULL), ctl_seal_key(ctl, folder, "seal"), folder);
+        return seal_show(ctl, apr_pstrcat(ctl->pool, folder, "/seal.crt", NULL), ctl_seal_key(ctl, folder, "seal"),
+                         folder);
     SR_TRY(ctl_read_config(ctl, wanted, 1, false));
     if (ctl->given[OPTION_CERTIFICATE])
-        return show(ctl, ctl->values[OPTION_CERTIFICATE], ctl->values[OPTION_KEY], NULL);
+        return seal_show(ctl, ctl->values[OPTION_CERTIFICATE], ctl->values[OPTION_KEY], NULL);
     return sr_error(ctl->pool, SR_EBADREQUEST,
                     "no certificate is named: give a folder, --certificate and --key, or --config with "
                     "SigreqSealCertificate");

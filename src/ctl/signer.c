@@ -17,7 +17,7 @@
 #define PATIENCE apr_time_from_sec(60) /* a token takes its time */
 
 /* Returns NULL if the process has not answered with JSON. */
-static json_t *read_answer(int descriptor, apr_pool_t *pool)
+static json_t *signer_read_answer(int descriptor, apr_pool_t *pool)
 {
     const char *text;
     apr_size_t length;
@@ -27,7 +27,7 @@ static json_t *read_answer(int descriptor, apr_pool_t *pool)
 }
 
 /* Starts the program with this setup, and waits until it has ended. Returns its answer, or NULL. */
-static json_t *ask(int *failed, const char *program, const char *setup, apr_pool_t *pool)
+static json_t *signer_ask(int *failed, const char *program, const char *setup, apr_pool_t *pool)
 {
     int door[2], talk[2], status;
     pid_t pid;
@@ -48,7 +48,7 @@ static json_t *ask(int *failed, const char *program, const char *setup, apr_pool
     for (int i = 0; i < 3; i++) close(descriptors[i]);
     if (!*failed && send(talk[0], setup, strlen(setup), MSG_NOSIGNAL) == (ssize_t)strlen(setup)) {
         shutdown(talk[0], SHUT_WR);
-        answer = read_answer(talk[0], pool);
+        answer = signer_read_answer(talk[0], pool);
     }
     close(talk[0]);
     close(door[0]);
@@ -83,7 +83,7 @@ sr_error_t *ctl_signer_request(ctl_t *ctl, const char **request)
     int failed;
     SR_TRY(make_setup(ctl, &setup));
     const char *program = ctl->given[OPTION_SIGNER] ? ctl->values[OPTION_SIGNER] : SR_DEFAULT_SIGND;
-    json_t *answer = ask(&failed, program, setup, ctl->pool);
+    json_t *answer = signer_ask(&failed, program, setup, ctl->pool);
     if (failed)
         return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s cannot be started: %s: give --signer", program,
                         strerror(failed));

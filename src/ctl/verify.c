@@ -89,7 +89,7 @@ static void print_text(ctl_t *ctl, const sr_pdf_verification_t *found)
 /* --------------------------------------------------------------------------------------------------- work */
 
 /* A fault is only a warning. */
-static const apr_array_header_t *read_former(ctl_t *ctl)
+static const apr_array_header_t *verify_read_former(ctl_t *ctl)
 {
     static const struct {
         ctl_option_id_t option;
@@ -124,7 +124,7 @@ static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
         SR_TRY(sr_cms_identity_without_key(&seals[i], pem, path, NULL, NULL, ctl->pool));
     }
     if (ctl->given[OPTION_SEALS]) SR_TRY(sr_cms_own_read(&own, ctl->values[OPTION_SEALS], ctl->pool));
-    context->ours = sr_cms_own_ours(seals, 2, own, read_former(ctl), ctl->pool);
+    context->ours = sr_cms_own_ours(seals, 2, own, verify_read_former(ctl), ctl->pool);
     return NULL;
 }
 

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static sr_pdf_wire_t wait_for(int socket, short events, int64_t deadline)
+static sr_pdf_wire_t wire_wait_for(int socket, short events, int64_t deadline)
 {
     for (;;) {
         int64_t left = deadline - sr_time_steady();
@@ -26,14 +26,14 @@ static sr_pdf_wire_t wait_for(int socket, short events, int64_t deadline)
 
 sr_pdf_wire_t sr_pdf_wait(int socket, int64_t deadline)
 {
-    return wait_for(socket, POLLIN, deadline);
+    return wire_wait_for(socket, POLLIN, deadline);
 }
 
 /* Handles an errno of sendmsg or recvmsg. SR_PDF_WIRE_OK means that the call should be repeated. */
 static sr_pdf_wire_t after_error(int socket, short events, int64_t deadline)
 {
     if (errno == EINTR) return SR_PDF_WIRE_OK;
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return wait_for(socket, events, deadline);
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return wire_wait_for(socket, events, deadline);
     return errno == EPIPE || errno == ECONNRESET ? SR_PDF_WIRE_CLOSED : SR_PDF_WIRE_FAILED;
 }
 

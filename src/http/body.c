@@ -71,7 +71,7 @@ typedef struct reading_t {
     int place;
 } reading_t;
 
-static void leave_place(reading_t *reading)
+static void body_leave_place(reading_t *reading)
 {
     if (reading->waits || reading->lingers) sr_http_readers_leave(reading->place);
     reading->waits = reading->lingers = false;
@@ -84,7 +84,7 @@ static sr_error_t *wait_for_place(reading_t *reading, apr_interval_time_t waited
     apr_pool_t *pool = reading->http->pool;
     int place;
     if (sr_http_readers_enter(&place, SR_READER_WAITS)) {
-        leave_place(reading);
+        body_leave_place(reading);
         reading->place = place;
         reading->waits = true;
         return NULL;
@@ -110,7 +110,7 @@ static sr_error_t *next_piece(reading_t *reading)
         const apr_read_type_e block = reading->waits ? APR_BLOCK_READ : APR_NONBLOCK_READ;
         apr_status_t status = ap_get_brigade(r->input_filters, reading->brigade, AP_MODE_READBYTES, block, PIECE);
         if (!status && (reading->waits || !APR_BRIGADE_EMPTY(reading->brigade))) {
-            if (reading->lingers) leave_place(reading);
+            if (reading->lingers) body_leave_place(reading);
             return NULL;
         }
         if (status && (reading->waits || !APR_STATUS_IS_EAGAIN(status))) return read_failed(reading->http, status);
@@ -119,7 +119,7 @@ static sr_error_t *next_piece(reading_t *reading)
     }
 }
 
-static sr_error_t *read_all(reading_t *reading, apr_off_t limit, sr_http_sink_t sink, void *baton)
+static sr_error_t *body_read_all(reading_t *reading, apr_off_t limit, sr_http_sink_t sink, void *baton)
 {
     sr_http_t *http = reading->http;
     apr_off_t left = limit, announced;
@@ -138,8 +138,8 @@ static sr_error_t *read_all(reading_t *reading, apr_off_t limit, sr_http_sink_t 
 sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton)
 {
     reading_t reading = {.http = http, .brigade = apr_brigade_create(http->pool, http->r->connection->bucket_alloc)};
-    sr_error_t *error = read_all(&reading, limit, sink, baton);
-    leave_place(&reading);
+    sr_error_t *error = body_read_all(&reading, limit, sink, baton);
+    body_leave_place(&reading);
     return error;
 }
 

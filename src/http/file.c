@@ -33,7 +33,7 @@ static sr_error_t *not_one(const receiver_t *receiver)
     return sr_error(receiver->http->pool, SR_EBADREQUEST, "Exactly 1 file must be provided");
 }
 
-static sr_error_t *begin_file(receiver_t *receiver, const char *name)
+static sr_error_t *file_begin_file(receiver_t *receiver, const char *name)
 {
     if (receiver->has_file) return not_one(receiver);
     receiver->has_file = true;
@@ -50,25 +50,25 @@ static sr_error_t *file_data(void *baton, const char *data, apr_size_t length)
     return receiver->sink->data(receiver->sink->baton, data, length);
 }
 
-static sr_error_t *begin_part(void *baton, const sr_part_t *part)
+static sr_error_t *file_begin_part(void *baton, const sr_part_t *part)
 {
     receiver_t *receiver = baton;
     SR_TRY(sr_http_check_part(part, receiver->http->pool));
     receiver->is_file = sr_http_is_file(part);
-    return receiver->is_file ? begin_file(receiver, part->filename) : NULL;
+    return receiver->is_file ? file_begin_file(receiver, part->filename) : NULL;
 }
 
-static sr_error_t *part_data(void *baton, const char *data, apr_size_t length)
+static sr_error_t *file_part_data(void *baton, const char *data, apr_size_t length)
 {
     return ((receiver_t *)baton)->is_file ? file_data(baton, data, length) : NULL;
 }
 
-static sr_error_t *end_part(void *baton)
+static sr_error_t *file_end_part(void *baton)
 {
     return NULL;
 }
 
-static sr_error_t *body_piece(void *baton, const char *data, apr_size_t length)
+static sr_error_t *file_body_piece(void *baton, const char *data, apr_size_t length)
 {
     return sr_multipart_feed(((receiver_t *)baton)->parser, data, length);
 }
@@ -76,16 +76,16 @@ static sr_error_t *body_piece(void *baton, const char *data, apr_size_t length)
 static sr_error_t *receive_form(receiver_t *receiver, const char *parameters)
 {
     sr_http_t *http = receiver->http;
-    const sr_multipart_sink_t sink = {begin_part, part_data, end_part, receiver};
+    const sr_multipart_sink_t sink = {file_begin_part, file_part_data, file_end_part, receiver};
     SR_TRY(sr_multipart_make(&receiver->parser, parameters, &sink, 1 + EXTRA_PARTS, http->pool));
-    SR_TRY(sr_http_read(http, receiver->sink->max_request, body_piece, receiver));
+    SR_TRY(sr_http_read(http, receiver->sink->max_request, file_body_piece, receiver));
     return sr_multipart_finish(receiver->parser);
 }
 
 static sr_error_t *receive_body(receiver_t *receiver)
 {
     const sr_http_file_sink_t *sink = receiver->sink;
-    SR_TRY(begin_file(receiver, NULL));
+    SR_TRY(file_begin_file(receiver, NULL));
     return sr_http_read(receiver->http, sink->max_file < sink->max_request ? sink->max_file : sink->max_request,
                         file_data, receiver);
 }

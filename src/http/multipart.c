@@ -31,7 +31,7 @@ struct sr_multipart_t {
     apr_size_t headers_length;
 };
 
-static sr_error_t *malformed(apr_pool_t *pool, const char *why)
+static sr_error_t *multipart_malformed(apr_pool_t *pool, const char *why)
 {
     return sr_part_malformed(pool, why);
 }
@@ -41,14 +41,14 @@ sr_error_t *sr_multipart_make(sr_multipart_t **parser, const char *parameters, c
 {
     const char *boundary = NULL;
     SR_TRY(sr_part_parameter(&boundary, parameters, "boundary", pool));
-    if (!boundary) return malformed(pool, "the Content-Type of the request has no boundary");
+    if (!boundary) return multipart_malformed(pool, "the Content-Type of the request has no boundary");
     size_t length = strlen(boundary);
     if (length < 1 || length > BOUNDARY_MAX || boundary[length - 1] == ' ')
-        return malformed(pool, "the boundary must have 1 to 70 characters, and no space at its end");
+        return multipart_malformed(pool, "the boundary must have 1 to 70 characters, and no space at its end");
     /* bchars of RFC 2046 and other characters that real clients use, but no control characters */
     for (const char *p = boundary; *p; p++)
         if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
-            return malformed(pool, "the boundary must be printable ASCII");
+            return multipart_malformed(pool, "the boundary must be printable ASCII");
 
     sr_multipart_t *made = apr_pcalloc(pool, sizeof *made);
     made->sink = *sink;
@@ -145,15 +145,15 @@ static sr_error_t *feed_after_delimiter(sr_multipart_t *parser, char c)
 {
     if (parser->tail_length == 0 && (c == ' ' || c == '\t')) return NULL;
     parser->tail[parser->tail_length++] = c;
-    if (parser->tail_length == 1) return c == '-' || c == '\r' ? NULL : malformed(parser->pool, JUNK);
+    if (parser->tail_length == 1) return c == '-' || c == '\r' ? NULL : multipart_malformed(parser->pool, JUNK);
     if (parser->tail[0] == '-' && c == '-') {
         parser->state = EPILOGUE;
     } else if (parser->tail[0] == '\r' && c == '\n') {
-        if (parser->parts_left-- <= 0) return malformed(parser->pool, "too many parts");
+        if (parser->parts_left-- <= 0) return multipart_malformed(parser->pool, "too many parts");
         parser->state = HEADERS;
         parser->headers_length = 0;
     } else {
-        return malformed(parser->pool, JUNK);
+        return multipart_malformed(parser->pool, JUNK);
     }
     return NULL;
 }
@@ -173,7 +173,7 @@ static sr_error_t *feed_header(sr_multipart_t *parser, char c)
 {
     char *headers = parser->headers;
     if (parser->headers_length == SR_MULTIPART_HEADER_MAX)
-        return malformed(parser->pool, "the headers of a part are longer than 8192 bytes");
+        return multipart_malformed(parser->pool, "the headers of a part are longer than 8192 bytes");
     headers[parser->headers_length++] = c;
     apr_size_t n = parser->headers_length;
     bool blank_line = n == 2 ? !memcmp(headers, "\r\n", 2) : n >= 4 && !memcmp(headers + n - 4, "\r\n\r\n", 4);
@@ -199,5 +199,5 @@ sr_error_t *sr_multipart_feed(sr_multipart_t *parser, const char *data, apr_size
 
 sr_error_t *sr_multipart_finish(const sr_multipart_t *parser)
 {
-    return parser->state == EPILOGUE ? NULL : malformed(parser->pool, "it ends before its closing boundary");
+    return parser->state == EPILOGUE ? NULL : multipart_malformed(parser->pool, "it ends before its closing boundary");
 }

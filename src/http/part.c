@@ -11,7 +11,7 @@ sr_error_t *sr_part_malformed(apr_pool_t *pool, const char *why)
     return sr_error_because(sr_error(pool, SR_EBADREQUEST, "Malformed multipart body: %s", why), pool, "%s", why);
 }
 
-static sr_error_t *malformed(apr_pool_t *pool, const char *why)
+static sr_error_t *part_malformed(apr_pool_t *pool, const char *why)
 {
     return sr_part_malformed(pool, why);
 }
@@ -40,19 +40,19 @@ typedef struct parameter_t {
 
 /* Reads a value, quoted or a token, from *cursor. A backslash escapes only a quote or a backslash, because old
  * clients send paths such as C:\dir\file.pdf without escaping. */
-static sr_error_t *read_value(parameter_t *parameter, const char **cursor, apr_pool_t *pool)
+static sr_error_t *part_read_value(parameter_t *parameter, const char **cursor, apr_pool_t *pool)
 {
     const char *start = *cursor, *p = start;
     if (*p != '"') {
         while (*p && *p != ';' && *p != ' ' && *p != '\t') p++;
-        if (p == start) return malformed(pool, "a parameter without a value");
+        if (p == start) return part_malformed(pool, "a parameter without a value");
         parameter->raw = parameter->value = apr_pstrmemdup(pool, start, (apr_size_t)(p - start));
         *cursor = p;
         return NULL;
     }
     char *value = apr_palloc(pool, strlen(start)), *out = value;
     for (p = ++start; *p != '"'; p++) {
-        if (!*p) return malformed(pool, "an unterminated quoted value");
+        if (!*p) return part_malformed(pool, "an unterminated quoted value");
         if (*p == '\\' && (p[1] == '"' || p[1] == '\\')) p++;
         *out++ = *p;
     }
@@ -71,16 +71,16 @@ static sr_error_t *next_parameter(parameter_t *parameter, bool *found, const cha
     while (*p == ';') p = skip_space(p + 1);
     if (!*p) return NULL;
     if (p == skip_space(*cursor))
-        return malformed(pool, "a header has something other than a parameter after its value");
+        return part_malformed(pool, "a header has something other than a parameter after its value");
     const char *start = p;
     while (is_token(*p)) p++;
     char *name = apr_pstrmemdup(pool, start, (apr_size_t)(p - start));
     to_lower(name);
     p = skip_space(p);
-    if (p == start || *p != '=') return malformed(pool, "a parameter without a value");
+    if (p == start || *p != '=') return part_malformed(pool, "a parameter without a value");
     p = skip_space(p + 1);
     parameter->name = name;
-    SR_TRY(read_value(parameter, &p, pool));
+    SR_TRY(part_read_value(parameter, &p, pool));
     *cursor = p;
     *found = true;
     return NULL;
@@ -96,7 +96,7 @@ sr_error_t *sr_part_parameter(const char **value, const char *parameters, const 
         SR_TRY(next_parameter(&parameter, &found, &cursor, pool));
         if (!found) return NULL;
         if (strcmp(parameter.name, name) != 0) continue;
-        if (*value) return malformed(pool, "a parameter given twice");
+        if (*value) return part_malformed(pool, "a parameter given twice");
         *value = parameter.value;
     }
 }
@@ -114,7 +114,7 @@ static sr_error_t *extended_value(const char **value, const char *text, apr_pool
 {
     const char *language = strchr(text, '\''), *end = language ? strchr(language + 1, '\'') : NULL;
     if (!end || strncasecmp(text, "utf-8'", 6) != 0)
-        return malformed(pool, "filename* must begin with UTF-8'' (RFC 5987)");
+        return part_malformed(pool, "filename* must begin with UTF-8'' (RFC 5987)");
     *value = percent_decode(end + 1, NULL, pool);
     return NULL;
 }
@@ -126,15 +126,15 @@ static sr_error_t *read_disposition(sr_part_t *part, const char *value, apr_pool
     parameter_t parameter;
     bool found;
     if (strncasecmp(value, type, sizeof type - 1) != 0 || is_token(*cursor))
-        return malformed(pool, "the Content-Disposition of a part is not form-data");
+        return part_malformed(pool, "the Content-Disposition of a part is not form-data");
     for (;;) {
         SR_TRY(next_parameter(&parameter, &found, &cursor, pool));
         if (!found) break;
         if (!strcmp(parameter.name, "name")) {
-            if (part->name) return malformed(pool, "a part with two names");
+            if (part->name) return part_malformed(pool, "a part with two names");
             part->name = percent_decode(parameter.value, "\"\r\n", pool);
         } else if (!strcmp(parameter.name, "filename")) {
-            if (part->filename) return malformed(pool, "a part with two file names");
+            if (part->filename) return part_malformed(pool, "a part with two file names");
             part->filename = percent_decode(parameter.value, "\"\r\n", pool);
             part->raw_filename = parameter.raw;
         } else if (!strcmp(parameter.name, "filename*")) {
@@ -145,7 +145,7 @@ static sr_error_t *read_disposition(sr_part_t *part, const char *value, apr_pool
         part->raw_filename = part->filename ? part->raw_filename : extended;
         part->filename = extended;
     }
-    return part->name ? NULL : malformed(pool, "a part without a name");
+    return part->name ? NULL : part_malformed(pool, "a part without a name");
 }
 
 /* "Application/PDF; charset=x" → "application/pdf" */
@@ -160,14 +160,15 @@ static sr_error_t *read_line(sr_part_t *part, bool *disposed, char *line, apr_po
 {
     char *colon = line;
     while (is_token(*colon)) colon++;
-    if (colon == line || *colon != ':') return malformed(pool, "a header line of a part without a name and a colon");
+    if (colon == line || *colon != ':')
+        return part_malformed(pool, "a header line of a part without a name and a colon");
     *colon = '\0';
     const char *value = skip_space(colon + 1);
     for (const char *p = value; *p; p++)
         if (((unsigned char)*p < 0x20 && *p != '\t') || *p == 0x7f)
-            return malformed(pool, "a control character in the headers of a part");
+            return part_malformed(pool, "a control character in the headers of a part");
     if (!strcasecmp(line, "Content-Disposition")) {
-        if (*disposed) return malformed(pool, "a part with two Content-Disposition headers");
+        if (*disposed) return part_malformed(pool, "a part with two Content-Disposition headers");
         *disposed = true;
         return read_disposition(part, value, pool);
     }
@@ -181,12 +182,12 @@ sr_error_t *sr_part_parse(sr_part_t **part, const char *headers, apr_size_t leng
     sr_part_t *made = apr_pcalloc(pool, sizeof *made);
     bool disposed = false;
     char *line = apr_pstrmemdup(pool, headers, length);
-    if (memchr(headers, '\0', length)) return malformed(pool, "NUL in the headers of a part");
+    if (memchr(headers, '\0', length)) return part_malformed(pool, "NUL in the headers of a part");
     for (char *end; (end = strstr(line, "\r\n")) != NULL && end != line; line = end + 2) {
         *end = '\0';
         SR_TRY(read_line(made, &disposed, line, pool));
     }
-    if (!disposed) return malformed(pool, "a part without Content-Disposition");
+    if (!disposed) return part_malformed(pool, "a part without Content-Disposition");
     *part = made;
     return NULL;
 }

@@ -14,13 +14,13 @@ bool sr_http_decode(char *text)
     return sr_text_decode_percent(text, NULL);
 }
 
-static const char *decode(sr_http_t *http, const char *text, apr_size_t length)
+static const char *query_decode(sr_http_t *http, const char *text, apr_size_t length)
 {
     char *decoded = apr_pstrmemdup(http->pool, text, length);
     return sr_http_decode(decoded) ? decoded : NULL;
 }
 
-static sr_error_t *take(sr_http_t *http, const sr_query_param_t *params, const char *name, const char *value)
+static sr_error_t *query_take(sr_http_t *http, const sr_query_param_t *params, const char *name, const char *value)
 {
     if (!name || !value || !sr_text_is_utf8(name, strlen(name)) || !sr_text_is_utf8(value, strlen(value)))
         return sr_error(http->pool, SR_EBADREQUEST, "The query string is malformed");
@@ -40,7 +40,7 @@ sr_error_t *sr_http_query(sr_http_t *http, const sr_query_param_t *params)
         size_t length = strcspn(p, "&"), name = strcspn(p, "=&");
         if (length) {
             size_t from = name < length ? name + 1 : length;
-            SR_TRY(take(http, params, decode(http, p, name), decode(http, p + from, length - from)));
+            SR_TRY(query_take(http, params, query_decode(http, p, name), query_decode(http, p + from, length - from)));
         }
         p += length + (p[length] == '&');
     }

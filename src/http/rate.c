@@ -23,7 +23,7 @@ static const struct {
     [SR_RATE_VERIFY] = {"verify", "to check a document from one address"},
 };
 
-static apr_uint64_t key_of(const sr_http_t *http, sr_rate_of_t of, const void *data, apr_size_t length)
+static apr_uint64_t rate_key_of(const sr_http_t *http, sr_rate_of_t of, const void *data, apr_size_t length)
 {
     return sr_rate_key(kinds[of].name, data, length, &http->rates->of[of]);
 }
@@ -35,8 +35,9 @@ static apr_uint64_t key_of_address(const sr_http_t *http, sr_rate_of_t of)
     static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
     const apr_sockaddr_t *address = http->r->useragent_addr; /* the address that mod_remoteip found, if it is loaded */
     const unsigned char *bytes = address->ipaddr_ptr;
-    if (address->ipaddr_len != 16) return key_of(http, of, bytes, (apr_size_t)address->ipaddr_len);
-    return memcmp(bytes, mapped, sizeof mapped) ? key_of(http, of, bytes, 8) : key_of(http, of, bytes + 12, 4);
+    if (address->ipaddr_len != 16) return rate_key_of(http, of, bytes, (apr_size_t)address->ipaddr_len);
+    return memcmp(bytes, mapped, sizeof mapped) ? rate_key_of(http, of, bytes, 8)
+                                                : rate_key_of(http, of, bytes + 12, 4);
 }
 
 /* Finds the credential of the request: the token, or the whole Authorization header without one, or the uuid of the
@@ -59,7 +60,7 @@ static bool find_credential(sr_http_t *http)
     return true;
 }
 
-static int seconds(apr_interval_time_t time)
+static int rate_seconds(apr_interval_time_t time)
 {
     return (int)((time + APR_USEC_PER_SEC - 1) / APR_USEC_PER_SEC);
 }
@@ -68,27 +69,29 @@ static void add_fields(const sr_http_t *http, sr_rate_of_t of, const sr_rate_sta
 {
     const sr_rate_t *rate = &http->rates->of[of];
     apr_table_t *headers = http->r->err_headers_out;
-    apr_table_merge(headers, "RateLimit-Policy",
-                    apr_psprintf(http->pool, "\"%s\";q=%u;w=%d", kinds[of].name, rate->times, seconds(rate->period)));
+    apr_table_merge(
+        headers, "RateLimit-Policy",
+        apr_psprintf(http->pool, "\"%s\";q=%u;w=%d", kinds[of].name, rate->times, rate_seconds(rate->period)));
     apr_table_merge(headers, "RateLimit",
                     apr_psprintf(http->pool, "\"%s\";r=%u;t=%d", kinds[of].name, state->left,
-                                 seconds(state->left ? state->whole : state->wait)));
+                                 rate_seconds(state->left ? state->whole : state->wait)));
 }
 
-static sr_error_t *refuse(const sr_http_t *http, sr_rate_of_t of, const sr_rate_state_t *state)
+static sr_error_t *rate_refuse(const sr_http_t *http, sr_rate_of_t of, const sr_rate_state_t *state)
 {
     sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, kinds[of].name), 0, 1);
-    sr_error_t *error = sr_error(http->pool, SR_ETOOMANY, "Too many requests %s: the limit is %s, try again in %d s",
-                                 kinds[of].whose, sr_rate_text(&http->rates->of[of], http->pool), seconds(state->wait));
+    sr_error_t *error =
+        sr_error(http->pool, SR_ETOOMANY, "Too many requests %s: the limit is %s, try again in %d s", kinds[of].whose,
+                 sr_rate_text(&http->rates->of[of], http->pool), rate_seconds(state->wait));
     return sr_error_retry(error, state->wait);
 }
 
-static sr_error_t *take(const sr_http_t *http, sr_rate_of_t of, apr_uint64_t key)
+static sr_error_t *rate_take(const sr_http_t *http, sr_rate_of_t of, apr_uint64_t key)
 {
     sr_rate_state_t state;
     const bool allowed = sr_rate_take(&state, key, &http->rates->of[of], sr_time_steady());
     add_fields(http, of, &state);
-    return allowed ? NULL : refuse(http, of, &state);
+    return allowed ? NULL : rate_refuse(http, of, &state);
 }
 
 sr_error_t *sr_http_rate_begin(sr_http_t *http)
@@ -97,21 +100,21 @@ sr_error_t *sr_http_rate_begin(sr_http_t *http)
     const sr_rate_of_t own = http->secret_paths ? SR_RATE_LINK : SR_RATE_TOKEN;
     const apr_time_t now = sr_time_steady();
     sr_rate_state_t state;
-    if (rates[SR_RATE_ADDRESS].times) SR_TRY(take(http, SR_RATE_ADDRESS, key_of_address(http, SR_RATE_ADDRESS)));
+    if (rates[SR_RATE_ADDRESS].times) SR_TRY(rate_take(http, SR_RATE_ADDRESS, key_of_address(http, SR_RATE_ADDRESS)));
     if (!find_credential(http)) return NULL;
     http->known = sr_rate_remembers(http->credential_key, KNOWN_FOR, now);
     if (!http->known && !sr_rate_has(&state, key_of_address(http, SR_RATE_FAILURES), &rates[SR_RATE_FAILURES], now)) {
         add_fields(http, SR_RATE_FAILURES, &state);
-        return refuse(http, SR_RATE_FAILURES, &state);
+        return rate_refuse(http, SR_RATE_FAILURES, &state);
     }
     if (!rates[own].times) return NULL;
-    return take(http, own, key_of(http, own, http->credential, strlen(http->credential)));
+    return rate_take(http, own, rate_key_of(http, own, http->credential, strlen(http->credential)));
 }
 
 sr_error_t *sr_http_rate_verify(sr_http_t *http)
 {
     if (!http->rates->of[SR_RATE_VERIFY].times) return NULL;
-    return take(http, SR_RATE_VERIFY, key_of_address(http, SR_RATE_VERIFY));
+    return rate_take(http, SR_RATE_VERIFY, key_of_address(http, SR_RATE_VERIFY));
 }
 
 /* Returns true if the error says that the token or the link is wrong. For a known link, 404 says that a document or
@@ -134,5 +137,5 @@ sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error)
                      sr_time_steady()))
         return error;
     add_fields(http, SR_RATE_FAILURES, &state);
-    return refuse(http, SR_RATE_FAILURES, &state);
+    return rate_refuse(http, SR_RATE_FAILURES, &state);
 }

@@ -19,7 +19,7 @@ APLOG_USE_MODULE(sigreq);
 #define RETRY_AFTER 2 /* seconds, for errors without a time of their own */
 
 /* Responses of the API belong to one person: no cache may store them, and no browser may guess their type. */
-static void set_headers(sr_http_t *http, int status, const char *type)
+static void reply_set_headers(sr_http_t *http, int status, const char *type)
 {
     request_rec *r = http->r;
     r->status = status;
@@ -31,7 +31,7 @@ static void set_headers(sr_http_t *http, int status, const char *type)
 
 /* If a response cannot be sent completely, its connection is closed, so that no client takes a part for the whole.
  * The status has been sent already, so it cannot report the error. */
-static void send_all(sr_http_t *http, apr_bucket_brigade *brigade)
+static void reply_send_all(sr_http_t *http, apr_bucket_brigade *brigade)
 {
     conn_rec *connection = http->r->connection;
     const apr_status_t status = ap_pass_brigade(http->r->output_filters, brigade);
@@ -43,20 +43,20 @@ static void send_all(sr_http_t *http, apr_bucket_brigade *brigade)
 
 sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const char *data, apr_size_t length)
 {
-    set_headers(http, status, type);
+    reply_set_headers(http, status, type);
     if (sr_http_wants_gzip(http, status, type, length)) sr_http_gzip(http, &data, &length);
     ap_set_content_length(http->r, (apr_off_t)length);
     conn_rec *connection = http->r->connection;
     apr_bucket_brigade *brigade = apr_brigade_create(http->pool, connection->bucket_alloc);
     APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_pool_create(data, length, http->pool, connection->bucket_alloc));
     APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(connection->bucket_alloc));
-    send_all(http, brigade);
+    reply_send_all(http, brigade);
     return NULL;
 }
 
 sr_error_t *sr_http_empty(sr_http_t *http)
 {
-    set_headers(http, HTTP_NO_CONTENT, NULL);
+    reply_set_headers(http, HTTP_NO_CONTENT, NULL);
     return NULL;
 }
 
@@ -99,11 +99,11 @@ sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_
 {
     request_rec *r = http->r;
     apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
-    set_headers(http, status, SR_HTTP_JSON);
+    reply_set_headers(http, status, SR_HTTP_JSON);
     ap_set_content_length(r, length);
     apr_brigade_insert_file(brigade, file, 0, length, http->pool);
     APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(r->connection->bucket_alloc));
-    send_all(http, brigade);
+    reply_send_all(http, brigade);
     return NULL;
 }
 
@@ -135,7 +135,7 @@ sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
         return sr_error(http->pool, SR_EINTERNAL, "The length of the content is not known");
     apr_table_setn(r->headers_out, "Cache-Control",
                    content->cache_control ? content->cache_control : "private, no-cache");
-    set_headers(http, HTTP_OK, content->type);
+    reply_set_headers(http, HTTP_OK, content->type);
     if (content->name) apr_table_setn(r->headers_out, "Content-Disposition", disposition(content->name, http->pool));
     if (!content->etag) return NULL; /* HEAD for content that was not made */
     /* the compressed form is another representation and has an ETag of its own (RFC 9110, 8.8.3.3) */
@@ -149,7 +149,7 @@ sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
     }
     ap_set_content_length(r, length);
     APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(r->connection->bucket_alloc));
-    send_all(http, brigade);
+    reply_send_all(http, brigade);
     return NULL;
 }
 
@@ -186,7 +186,7 @@ static const struct {
 };
 
 /* "401 Unauthorized" → "Unauthorized" */
-static const char *reason_of(int status)
+static const char *reply_reason_of(int status)
 {
     const char *line = ap_get_status_line(status);
     return strlen(line) > 4 ? line + 4 : line;
@@ -264,7 +264,7 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error)
     if (http->show_error && !http->show_error(http, status, error->message)) return;
     json_t *body = json_object();
     json_object_set_new(body, "statusCode", json_integer(status));
-    json_object_set_new(body, "error", json_string(reason_of(status)));
+    json_object_set_new(body, "error", json_string(reply_reason_of(status)));
     json_object_set_new(body, "message", json_string(error->message));
     sr_http_json(http, status, body);
 }

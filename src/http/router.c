@@ -29,7 +29,7 @@ static bool matches(sr_http_t *http, const char *pattern)
     return !*p;
 }
 
-static const sr_route_t *find(sr_http_t *http, const sr_route_t *routes)
+static const sr_route_t *router_find(sr_http_t *http, const sr_route_t *routes)
 {
     for (const sr_route_t *row = routes; row->path; row++)
         if (row->method == http->r->method_number && matches(http, row->path)) return row;
@@ -37,7 +37,7 @@ static const sr_route_t *find(sr_http_t *http, const sr_route_t *routes)
 }
 
 /* Returns the Allow header of a path, or NULL if no route has this path. */
-static const char *allowed(sr_http_t *http, const sr_route_t *routes)
+static const char *router_allowed(sr_http_t *http, const sr_route_t *routes)
 {
     const char *allow = NULL;
     for (const sr_route_t *row = routes; row->path; row++) {
@@ -49,12 +49,12 @@ static const char *allowed(sr_http_t *http, const sr_route_t *routes)
     return allow ? apr_pstrcat(http->pool, allow, ", OPTIONS", NULL) : NULL;
 }
 
-static sr_error_t *answer(sr_http_t *http, const sr_route_t *routes)
+static sr_error_t *router_answer(sr_http_t *http, const sr_route_t *routes)
 {
-    http->route = find(http, routes);
+    http->route = router_find(http, routes);
     SR_TRY(sr_http_rate_begin(http));
     if (http->route) return http->route->handler(http);
-    const char *allow = allowed(http, routes);
+    const char *allow = router_allowed(http, routes);
     if (!allow) {
         sr_error_t *error = sr_error(http->pool, SR_ENOTFOUND, "Not found");
         return http->manual ? sr_error_hint(error, http->pool, "there is no such path: see %s", http->manual) : error;
@@ -75,6 +75,6 @@ static void forbid_compression(request_rec *r)
 void sr_http_dispatch(sr_http_t *http, const sr_route_t *routes)
 {
     forbid_compression(http->r);
-    sr_error_t *error = sr_http_rate_end(http, answer(http, routes));
+    sr_error_t *error = sr_http_rate_end(http, router_answer(http, routes));
     if (error) sr_http_error(http, error);
 }

@@ -39,7 +39,7 @@ static void flush(output_t *output)
     }
 }
 
-static void put(output_t *output, const char *text, apr_size_t length)
+static void views_put(output_t *output, const char *text, apr_size_t length)
 {
     while (length && !output->error) {
         const apr_size_t free = output->room - output->used, part = length < free ? length : free;
@@ -55,14 +55,14 @@ static void put_view(output_t *output, const char *view)
 {
     const char *base = output->http->base_url, *mark;
     for (; (mark = strchr(view, SR_BASE_URL_PLACEHOLDER)) != NULL; view = mark + 1) {
-        put(output, view, (apr_size_t)(mark - view));
-        put(output, base, strlen(base));
+        views_put(output, view, (apr_size_t)(mark - view));
+        views_put(output, base, strlen(base));
     }
-    put(output, view, strlen(view));
+    views_put(output, view, strlen(view));
 }
 
 /* Returns the length of the response. */
-static apr_size_t length_of(const apr_array_header_t *views, apr_size_t base)
+static apr_size_t views_length_of(const apr_array_header_t *views, apr_size_t base)
 {
     apr_size_t length = 0;
     for (int i = 0; i < views->nelts; i++) {
@@ -75,7 +75,7 @@ static apr_size_t length_of(const apr_array_header_t *views, apr_size_t base)
 
 /* Opens a file without a name in the documents folder. Returns -1 if the file system does not support that; memory is
  * used then. */
-static int open_file(const sr_http_t *http)
+static int views_open_file(const sr_http_t *http)
 {
     return open(http->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
@@ -107,8 +107,8 @@ static const char *tag_of(const sr_http_t *http, const apr_array_header_t *views
 sr_error_t *sr_http_views(sr_http_t *http, const apr_array_header_t *views)
 {
     if (sr_http_unchanged(http, tag_of(http, views))) return NULL;
-    const apr_size_t length = length_of(views, strlen(http->base_url));
-    output_t output = {.http = http, .file = length > IN_MEMORY ? open_file(http) : -1};
+    const apr_size_t length = views_length_of(views, strlen(http->base_url));
+    output_t output = {.http = http, .file = length > IN_MEMORY ? views_open_file(http) : -1};
     output.room = output.file < 0 ? length : PIECE;
     output.buffer = apr_palloc(http->pool, output.room);
     for (int i = 0; i < views->nelts; i++) put_view(&output, APR_ARRAY_IDX(views, i, const char *));

@@ -22,7 +22,7 @@ static struct {
     const apr_array_header_t *folders; /* for each database: an array of const char * */
 } child;
 
-static bool is_stopped(const void *baton)
+static bool archive_is_stopped(const void *baton)
 {
     return apr_atomic_read32(&child.stopped) != 0;
 }
@@ -36,7 +36,7 @@ void sr_run_archive_stop(void)
 bool sr_run_archive_leads(void)
 {
     const char *fault = NULL;
-    if (child.leads || is_stopped(NULL)) return child.leads;
+    if (child.leads || archive_is_stopped(NULL)) return child.leads;
     child.leads = sr_proof_lock(&fault, child.proofs, SR_PROOF_ARCHIVES, child.locked);
     if (fault && !child.said)
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, child.main_server, "SR0606: nothing is archived: %s", fault);
@@ -70,5 +70,5 @@ sr_timestamps_t *sr_run_archive_child_init(apr_pool_t *pchild, server_rec *main_
         APR_ARRAY_PUSH(folders, const apr_array_header_t *) =
             sr_conf_folders(pchild, APR_ARRAY_IDX(databases, i, server_rec *), main_server);
     child.folders = folders;
-    return sr_run_timestamps_patient(pchild, main_server, conf, is_stopped);
+    return sr_run_timestamps_patient(pchild, main_server, conf, archive_is_stopped);
 }

@@ -11,7 +11,7 @@
 static const char *authorities;
 static sr_cms_anchors_t *trust;
 
-static void load(const char **pem, sr_cms_anchors_t **anchors, apr_pool_t *pool, server_rec *main_server)
+static void authorities_load(const char **pem, sr_cms_anchors_t **anchors, apr_pool_t *pool, server_rec *main_server)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     const char *path = conf->ca_certificate_file;
@@ -29,12 +29,12 @@ void sr_run_authorities_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     const char *unused;
     sr_cms_anchors_t *none;
-    load(&unused, &none, ptemp, main_server);
+    authorities_load(&unused, &none, ptemp, main_server);
 }
 
 void sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server)
 {
-    load(&authorities, &trust, pconf, main_server);
+    authorities_load(&authorities, &trust, pconf, main_server);
 }
 
 const sr_cms_anchors_t *sr_run_trust(void)

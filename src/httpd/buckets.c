@@ -41,14 +41,14 @@ void sr_run_buckets_load(apr_pool_t *pool, server_rec *main_server)
     if (fault) sr_run_unusable(main_server, apr_pstrcat(pool, "SR0730: SigreqS3Credentials: ", fault, NULL));
 }
 
-static void note(void *baton, const char *text)
+static void buckets_note(void *baton, const char *text)
 {
     char line[400];
     apr_snprintf(line, sizeof line, "SR0731: %s", text);
     sr_run_log(baton, APLOG_WARNING, line);
 }
 
-static sr_error_t *make(sr_bucket_t **bucket, const char *documents, server_rec *main_server, apr_pool_t *pool)
+static sr_error_t *buckets_make(sr_bucket_t **bucket, const char *documents, server_rec *main_server, apr_pool_t *pool)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     sr_s3_options_t options = {.region = conf->s3_region,
@@ -56,7 +56,7 @@ static sr_error_t *make(sr_bucket_t **bucket, const char *documents, server_rec 
                                .virtual_host = conf->s3_endpoint.virtual_host,
                                .authorities = sr_run_authorities(),
                                .agent = loaded.agent,
-                               .note = note,
+                               .note = buckets_note,
                                .baton = main_server};
     const char *fault = sr_s3_read_url(&options, documents, pool);
     if (!fault) fault = sr_s3_read_endpoint(&options, conf->s3_endpoint.url, pool);
@@ -69,7 +69,7 @@ static void add_bucket(const char *documents, server_rec *main_server, apr_pool_
 {
     sr_bucket_t *bucket;
     if (!sr_s3_is_url(documents) || apr_hash_get(buckets, documents, APR_HASH_KEY_STRING)) return;
-    const sr_error_t *error = make(&bucket, documents, main_server, pchild);
+    const sr_error_t *error = buckets_make(&bucket, documents, main_server, pchild);
     if (!error) apr_hash_set(buckets, documents, APR_HASH_KEY_STRING, bucket);
     else
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, main_server, "SR0732: documents cannot be stored in %s: %s", documents,
@@ -111,6 +111,6 @@ sr_error_t *sr_run_documents(sr_blobs_t **blobs, const char *documents, server_r
 {
     sr_bucket_t *bucket = sr_run_bucket(documents);
     if (!sr_s3_is_url(documents)) return sr_blobs_folder(blobs, documents, pool);
-    if (!bucket) SR_TRY(make(&bucket, documents, main_server, pool));
+    if (!bucket) SR_TRY(buckets_make(&bucket, documents, main_server, pool));
     return sr_blobs_bucket(blobs, bucket, false, pool);
 }

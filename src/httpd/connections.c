@@ -214,7 +214,7 @@ static void count(const dbd_source_t *dbd, sr_metric_t metric, int by)
     if (dbd->source.number >= 0) sr_metrics_live_add(metric, dbd->source.number, by);
 }
 
-static void give_back(sr_store_source_t *source, sr_store_t *store)
+static void connections_give_back(sr_store_source_t *source, sr_store_t *store)
 {
     APR_OPTIONAL_FN_TYPE(ap_dbd_close) *close = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_close);
     dbd_source_t *dbd = (dbd_source_t *)source;
@@ -233,7 +233,7 @@ static sr_gate_t *gate_of(const dbd_source_t *dbd)
 }
 
 /* A request that has waited for the time limit in vain must not wait once more, for example to give back a lock. */
-static const char *begin(dbd_source_t *dbd)
+static const char *connections_begin(dbd_source_t *dbd)
 {
     const sr_use_t use = dbd->source.reads ? SR_USE_READ : SR_USE_WRITE;
     const char *why = NULL;
@@ -257,7 +257,7 @@ static void note_driver(const dbd_source_t *dbd)
     if (number >= 0 && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3")) child.are_files[number] = true;
 }
 
-static apr_status_t disconnect(void *data)
+static apr_status_t connections_disconnect(void *data)
 {
     const ap_dbd_t *connection = data;
     return apr_dbd_close(connection->driver, connection->handle);
@@ -275,12 +275,12 @@ const char *sr_run_database_open(ap_dbd_t *connection, const char *driver, const
     if (apr_dbd_get_driver(pool, driver, &connection->driver) != APR_SUCCESS) return "apr has no such driver";
     if (apr_dbd_open_ex(connection->driver, pool, params, &connection->handle, &why) != APR_SUCCESS)
         return why ? apr_pstrmemdup(pool, why, strcspn(why, "\r\n")) : "it cannot be opened";
-    apr_pool_pre_cleanup_register(pool, connection, disconnect);
+    apr_pool_pre_cleanup_register(pool, connection, connections_disconnect);
     return NULL;
 }
 
 /* Returns why the database refuses a connection, in its own words, or NULL. mod_dbd does not tell. */
-static const char *refusal(const dbd_source_t *dbd)
+static const char *connections_refusal(const dbd_source_t *dbd)
 {
     const char *driver = sr_conf_setting(dbd->pool, dbd->server, child.main_server, "DBDriver");
     const char *params = sr_conf_setting(dbd->pool, dbd->server, child.main_server, "DBDParams");
@@ -306,10 +306,10 @@ static void lend(dbd_source_t *dbd)
 static const char *open_connection(dbd_source_t *dbd)
 {
     const apr_time_t begun = sr_time_steady();
-    const char *why = dbd->visit.asks ? refusal(dbd) : NULL;
+    const char *why = dbd->visit.asks ? connections_refusal(dbd) : NULL;
     if (!why) lend(dbd);
     const bool slow = sr_time_steady() - begun >= SLOW;
-    if (!dbd->connection && !why && !slow) why = refusal(dbd);
+    if (!dbd->connection && !why && !slow) why = connections_refusal(dbd);
     if (!dbd->connection && !why) why = "mod_dbd has no connection: see DBDriver and DBDParams, and its own message";
     const sr_gate_change_t change = dbd->visit.gate ? sr_gate_opened(&dbd->visit, why != NULL) : SR_GATE_SAME;
     log_change(dbd, change,
@@ -336,19 +336,19 @@ static sr_error_t *no_connection(apr_pool_t *pool, const char *why)
 
 static sr_error_t *take_connection(dbd_source_t *dbd, apr_pool_t *pool)
 {
-    const char *why = begin(dbd);
+    const char *why = connections_begin(dbd);
     if (why) return no_connection(pool, why);
     const bool waits = needs_lock(dbd);
     if (waits) dbd->writes = lock_writer() == APR_SUCCESS;
     if (waits && !dbd->writes) {
-        give_back(&dbd->source, NULL);
+        connections_give_back(&dbd->source, NULL);
         return away(pool, "the SQLite write lock cannot be acquired");
     }
     why = open_connection(dbd);
     return why ? no_connection(pool, why) : NULL;
 }
 
-static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
+static sr_error_t *connections_borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
 {
     dbd_source_t *dbd = (dbd_source_t *)source;
     if (!APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open)) return away(pool, "mod_dbd is not loaded");
@@ -356,23 +356,24 @@ static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_poo
         return away(pool, "the database file was replaced while httpd was running. Run: apachectl graceful");
     SR_TRY(take_connection(dbd, pool));
     if (needs_lock(dbd)) { /* the first connection of this child has told that it is SQLite */
-        give_back(source, NULL);
+        connections_give_back(source, NULL);
         SR_TRY(take_connection(dbd, pool));
     }
     const ap_dbd_t *connection = dbd->connection;
     sr_error_t *error = sr_store_open(store, connection->driver, connection->handle, connection->prepared,
                                       connection->pool, &dbd->watch, pool);
-    if (error) give_back(source, NULL);
+    if (error) connections_give_back(source, NULL);
     return error;
 }
 
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool)
 {
     dbd_source_t *dbd = apr_palloc(pool, sizeof *dbd);
-    *dbd =
-        (dbd_source_t){.source = {.number = sr_run_database_number(server), .borrow = borrow, .give_back = give_back},
-                       .server = server,
-                       .pool = pool};
+    *dbd = (dbd_source_t){.source = {.number = sr_run_database_number(server),
+                                     .borrow = connections_borrow,
+                                     .give_back = connections_give_back},
+                          .server = server,
+                          .pool = pool};
     if (dbd->source.number >= 0) dbd->source.servers = sr_gate_servers(child.gates[dbd->source.number]);
     return &dbd->source;
 }

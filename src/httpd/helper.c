@@ -15,7 +15,7 @@ APLOG_USE_MODULE(sigreq);
 
 static void *visit_places; /* shared by all children */
 
-static void notice(void *baton, const char *message)
+static void helper_notice(void *baton, const char *message)
 {
     char text[MESSAGE_MAX];
     apr_snprintf(text, sizeof text, "SR0300: PDF helper: %s", message);
@@ -63,7 +63,7 @@ void sr_run_helper_check(apr_pool_t *ptemp, server_rec *main_server)
                  fault ? fault : "it cannot be tested");
 }
 
-static int half_of(int threads)
+static int helper_half_of(int threads)
 {
     return threads / 2 > LEAST_VISITS ? threads / 2 : LEAST_VISITS;
 }
@@ -77,12 +77,12 @@ sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_ser
     const sr_pdf_options_t options = {.program = conf->helper,
                                       .workers = (int)conf->helper_workers,
                                       .keep = conf->helper_keep,
-                                      .visits = half_of(threads),
-                                      .visits_of_all = half_of((threads ? threads : 1) * children),
+                                      .visits = helper_half_of(threads),
+                                      .visits_of_all = helper_half_of((threads ? threads : 1) * children),
                                       .visit_places = visit_places,
                                       .timeout = conf->helper_timeout,
                                       .show_timeout = conf->helper_show_timeout,
-                                      .notice = notice,
+                                      .notice = helper_notice,
                                       .baton = main_server};
     sr_error_t *error = sr_pdf_pool_create(&helpers, &options, pchild);
     if (error)

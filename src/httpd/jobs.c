@@ -32,8 +32,8 @@ static sr_store_source_t *database(void *baton, int number, apr_pool_t *pool)
     return sr_run_database(APR_ARRAY_IDX(child.databases, number, server_rec *), pool);
 }
 
-static sr_error_t *timer(void *baton, int number, const char *kind, const char *submission, apr_interval_time_t *again,
-                         apr_pool_t *pool)
+static sr_error_t *jobs_timer(void *baton, int number, const char *kind, const char *submission,
+                              apr_interval_time_t *again, apr_pool_t *pool)
 {
     return child.tasks->timer(database(baton, number, pool), kind, submission, again, pool);
 }
@@ -44,7 +44,7 @@ static void answered(void *baton, int number, apr_pool_t *pool)
 }
 
 /* All children continue the same run, whose place is in gauges, because each of them may be the next that is called. */
-static void retain(void *baton, int number, apr_pool_t *pool)
+static void jobs_retain(void *baton, int number, apr_pool_t *pool)
 {
     sr_retained_t at = {(int)sr_metrics_value(SR_METRIC_RETAINED_KIND, number, 0),
                         (apr_time_t)sr_metrics_value(SR_METRIC_RETAINED_TIME, number, 0),
@@ -68,8 +68,8 @@ static bool runs(void *baton, const char *kind)
     return strcmp(kind, "archive") != 0 || (child.tasks->archive && sr_run_archive_leads());
 }
 
-static sr_error_t *archive(void *baton, int number, const char *kind, const char *submission, const char *folder,
-                           apr_interval_time_t *again, apr_pool_t *pool)
+static sr_error_t *jobs_archive(void *baton, int number, const char *kind, const char *submission, const char *folder,
+                                apr_interval_time_t *again, apr_pool_t *pool)
 {
     const char *documents = sr_run_archive_folder(number, folder, pool);
     if (!documents)
@@ -79,7 +79,7 @@ static sr_error_t *archive(void *baton, int number, const char *kind, const char
                                 documents, submission, again, pool);
 }
 
-static void queue(void *baton, int number, apr_pool_t *pool)
+static void jobs_queue(void *baton, int number, apr_pool_t *pool)
 {
     apr_int64_t due = 0;
     sr_error_t *error = child.tasks->queue(database(baton, number, pool),
@@ -90,7 +90,7 @@ static void queue(void *baton, int number, apr_pool_t *pool)
                      "SR0605: cannot query the submissions to be archived: %s", sr_error_text(error, false, pool));
 }
 
-static void notice(void *baton, bool grave, const char *message)
+static void jobs_notice(void *baton, bool grave, const char *message)
 {
     ap_log_error(APLOG_MARK, grave ? APLOG_WARNING : APLOG_INFO, 0, child.main_server, "SR0600: %s", message);
 }
@@ -116,7 +116,7 @@ static void on_signals(apr_sigfunc_t *function)
 
 /* A pre-cleanup, because cleanups of the same pool close mod_dbd's connections. The MPM does not handle signals any
  * more at this time. */
-static apr_status_t stop(void *data)
+static apr_status_t jobs_stop(void *data)
 {
     if (child.graceful) on_signals(hasten);
     else sr_run_archive_stop();
@@ -128,20 +128,20 @@ static apr_status_t stop(void *data)
     return APR_SUCCESS;
 }
 
-static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
+static sr_error_t *jobs_start(apr_pool_t *pchild, const sr_conf_process_t *conf)
 {
     const sr_jobs_options_t options = {.databases = child.databases->nelts,
                                        .database = database,
-                                       .notice = notice,
+                                       .notice = jobs_notice,
                                        .answered = answered,
                                        .agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
                                        .allowed = conf->webhook_allow,
                                        .authorities = sr_run_authorities(),
-                                       .timer = timer,
-                                       .work = child.tasks->archive ? archive : NULL,
+                                       .timer = jobs_timer,
+                                       .work = child.tasks->archive ? jobs_archive : NULL,
                                        .runs = runs,
-                                       .queue = child.tasks->archive ? queue : NULL,
-                                       .retain = conf->retention.limited ? retain : NULL,
+                                       .queue = child.tasks->archive ? jobs_queue : NULL,
+                                       .retain = conf->retention.limited ? jobs_retain : NULL,
                                        .mail = sr_run_mail(child.main_server, conf, child.pool)};
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
     SR_TRY(sr_jobs_create(&child.jobs, &options, child.pool));
@@ -161,8 +161,8 @@ void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const s
     for (int i = 0; !tasks->archive && i < child.databases->nelts; i++)
         sr_metrics_set(SR_METRIC_ARCHIVE_DUE, i, 0, 0); /* that of another configuration */
     child.pool = sr_pool_alone();
-    sr_error_t *error = start(pchild, conf);
-    if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);
+    sr_error_t *error = jobs_start(pchild, conf);
+    if (!error) apr_pool_pre_cleanup_register(pchild, NULL, jobs_stop);
     else
         ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0601: this child sends no webhooks and no mail: %s",
                      error->message);

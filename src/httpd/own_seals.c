@@ -20,7 +20,7 @@ APLOG_USE_MODULE(sigreq);
 static apr_array_header_t *own; /* sr_cms_own_t, of the current configuration; NULL: there are none */
 static sr_signd_seal_t baton;   /* who signs with them, in the current child */
 
-static const char *folder_of(server_rec *main_server)
+static const char *own_seals_folder_of(server_rec *main_server)
 {
     return sr_conf_of_process(main_server)->organization_seals;
 }
@@ -41,7 +41,7 @@ static void say_strangers(const apr_array_header_t *strangers, server_rec *main_
     for (int i = 0; i < strangers->nelts; i++)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
                      "SR0442: SigreqOrganizationSeals %s: %s is ignored: its name is not the uuid of an organization",
-                     folder_of(main_server), APR_ARRAY_IDX(strangers, i, const char *));
+                     own_seals_folder_of(main_server), APR_ARRAY_IDX(strangers, i, const char *));
 }
 
 /* ----------------------------------------------------------------------------------------------- the check */
@@ -74,8 +74,8 @@ static const char *check_keys(const void *data, apr_pool_t *pool)
     json_t *faults = sr_json_own(json_array(), pool);
     for (int i = 0; i < check->organizations->nelts; i++) {
         sr_cms_own_t one;
-        sr_cms_own_load(&one, folder_of(check->main_server), APR_ARRAY_IDX(check->organizations, i, const char *),
-                        pool);
+        sr_cms_own_load(&one, own_seals_folder_of(check->main_server),
+                        APR_ARRAY_IDX(check->organizations, i, const char *), pool);
         judge_chain(&one, check->main_server, pool);
         json_array_append_new(faults, sr_json_string_or_null(one.fault));
     }
@@ -83,7 +83,7 @@ static const char *check_keys(const void *data, apr_pool_t *pool)
 }
 
 /* Loads the keys in a forked process, so that the parent never has them. */
-static void check_all(const apr_array_header_t *organizations, server_rec *main_server, apr_pool_t *pool)
+static void own_seals_check_all(const apr_array_header_t *organizations, server_rec *main_server, apr_pool_t *pool)
 {
     const check_t check = {main_server, organizations};
     const char *text = sr_run_forked(check_keys, &check, pool);
@@ -100,8 +100,8 @@ static void check_all(const apr_array_header_t *organizations, server_rec *main_
 void sr_run_own_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     apr_array_header_t *organizations, *strangers;
-    if (!*folder_of(main_server)) return;
-    sr_error_t *error = sr_cms_own_list(&organizations, &strangers, folder_of(main_server), ptemp);
+    if (!*own_seals_folder_of(main_server)) return;
+    sr_error_t *error = sr_cms_own_list(&organizations, &strangers, own_seals_folder_of(main_server), ptemp);
     if (error) {
         ap_log_error(APLOG_MARK, sr_conf_level(APLOG_ERR), 0, main_server,
                      "SR0444: SigreqOrganizationSeals: %s. Nothing is sealed", error->message);
@@ -109,12 +109,12 @@ void sr_run_own_check(apr_pool_t *ptemp, server_rec *main_server)
     }
     if (ap_state_query(AP_SQ_RUN_MODE) != AP_SQ_RM_CONFIG_TEST) return; /* a start says it when it loads them */
     say_strangers(strangers, main_server);
-    if (organizations->nelts) check_all(organizations, main_server, ptemp);
+    if (organizations->nelts) own_seals_check_all(organizations, main_server, ptemp);
 }
 
 /* ----------------------------------------------------------------------------------------------- the start */
 
-static void read_one(sr_cms_own_t *one, const json_t *said, server_rec *main_server, apr_pool_t *pconf)
+static void own_seals_read_one(sr_cms_own_t *one, const json_t *said, server_rec *main_server, apr_pool_t *pconf)
 {
     const sr_cms_identity_t *made;
     const char *pem = sr_json_string(said, SR_SIGND_PEM);
@@ -122,7 +122,7 @@ static void read_one(sr_cms_own_t *one, const json_t *said, server_rec *main_ser
                           .fault = sr_json_string(said, SR_SIGND_FAULT)};
     if (pem) {
         sr_error_t *error =
-            sr_cms_identity_without_key(&made, pem, folder_of(main_server), sr_signd_sign, &baton, pconf);
+            sr_cms_identity_without_key(&made, pem, own_seals_folder_of(main_server), sr_signd_sign, &baton, pconf);
         one->fault = error ? error->message : chain_fault_of(pem, main_server, pconf);
         if (!one->fault) one->identity = made;
     }
@@ -134,14 +134,14 @@ void sr_run_own_read(const json_t *answer, server_rec *main_server, apr_pool_t *
     const json_t *list = json_object_get(answer, SR_SIGND_OWN_SEALS);
     apr_array_header_t *organizations, *strangers;
     own = NULL;
-    if (!*folder_of(main_server)) return;
-    if (!sr_cms_own_list(&organizations, &strangers, folder_of(main_server), pconf))
+    if (!*own_seals_folder_of(main_server)) return;
+    if (!sr_cms_own_list(&organizations, &strangers, own_seals_folder_of(main_server), pconf))
         say_strangers(strangers, main_server);
     own = apr_array_make(pconf, (int)json_array_size(list) + 1, sizeof(sr_cms_own_t));
     for (size_t i = 0; i < json_array_size(list); i++)
-        read_one(apr_array_push(own), json_array_get(list, i), main_server, pconf);
+        own_seals_read_one(apr_array_push(own), json_array_get(list, i), main_server, pconf);
     ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server, "SR0443: %d organizations have an own seal in %s", own->nelts,
-                 folder_of(main_server));
+                 own_seals_folder_of(main_server));
 }
 
 void sr_run_own_forget(void)
@@ -186,7 +186,7 @@ void sr_run_own_measure(void)
 
 /* The signer process does not have the certificate of this identity: it was started again, and has read changed files.
  * The child uses the new one for the next signature. */
-static void change(void *unused, int number, const sr_cms_identity_t *identity)
+static void own_seals_change(void *unused, int number, const sr_cms_identity_t *identity)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&mutex);
@@ -200,6 +200,6 @@ static void change(void *unused, int number, const sr_cms_identity_t *identity)
 
 const apr_array_header_t *sr_run_own_child_init(sr_signd_t *signd)
 {
-    baton = (sr_signd_seal_t){signd, SR_SIGND_OWN, change, NULL};
+    baton = (sr_signd_seal_t){signd, SR_SIGND_OWN, own_seals_change, NULL};
     return own;
 }

@@ -44,7 +44,7 @@ typedef struct ask_t {
 
 /* -------------------------------------------------------------------------------------- in the forked process */
 
-static const char *text_of(const sr_error_t *error, apr_pool_t *pool)
+static const char *owned_text_of(const sr_error_t *error, apr_pool_t *pool)
 {
     const char *text = error->cause ? error->cause : error->message;
     return apr_pstrmemdup(pool, text, strcspn(text, "\r\n"));
@@ -63,11 +63,11 @@ static const char *ask_database(const sr_installation_row_t **row, const sr_conf
     if (!error)
         error = sr_store_ping(sr_store_source(store, pool), &outcome, row, sr_store_servers(use->driver, use->params),
                               pool);
-    return error ? text_of(error, pool) : NULL;
+    return error ? owned_text_of(error, pool) : NULL;
 }
 
 /* Returns the lines about the database itself. */
-static const char *judge(const sr_installation_row_t *row, const sr_conf_use_t *use, apr_pool_t *pool)
+static const char *owned_judge(const sr_installation_row_t *row, const sr_conf_use_t *use, apr_pool_t *pool)
 {
     const apr_interval_time_t behind = row->clock ? sr_time_now() - row->clock : 0;
     const int needed = use->connections + SR_SPARE_CONNECTIONS;
@@ -89,7 +89,7 @@ static const char *judge(const sr_installation_row_t *row, const sr_conf_use_t *
 }
 
 /* Returns a line about a folder, or "" if it belongs to the database or to none, or is no folder (conf/usable.c). */
-static const char *compare(const char *folder, const char *uuid, const ask_t *ask, apr_pool_t *pool)
+static const char *owned_compare(const char *folder, const char *uuid, const ask_t *ask, apr_pool_t *pool)
 {
     const char *bound = NULL, *own;
     sr_blobs_t *blobs;
@@ -100,7 +100,7 @@ static const char *compare(const char *folder, const char *uuid, const ask_t *as
     if (!error) error = sr_blobs_binding(&bound, &own, blobs, pool);
     if (error)
         return apr_psprintf(pool, "%ccannot find out to which database SigreqDocuments %s belongs: %s\n", UNKNOWN,
-                            folder, text_of(error, pool));
+                            folder, owned_text_of(error, pool));
     if (!bound || !strcasecmp(bound, uuid)) return "";
     return apr_psprintf(pool,
                         "%cSigreqDocuments %s belongs to the database %s, but the database of %s (%s) is %s: give each "
@@ -110,7 +110,7 @@ static const char *compare(const char *folder, const char *uuid, const ask_t *as
 }
 
 /* Returns all lines about a database. */
-static const char *examine(const ask_t *ask, apr_pool_t *parent)
+static const char *owned_examine(const ask_t *ask, apr_pool_t *parent)
 {
     const sr_installation_row_t *row = NULL;
     const char *lines = "", *why = "cannot change to httpd's user";
@@ -118,9 +118,9 @@ static const char *examine(const ask_t *ask, apr_pool_t *parent)
     apr_pool_create(&pool, parent);
     if (sr_conf_become_user()) why = ask_database(&row, ask->use, pool);
     for (int i = 0; !why && i < ask->folders->nelts; i++)
-        lines = apr_pstrcat(parent, lines,
-                            compare(APR_ARRAY_IDX(ask->folders, i, const char *), row->database, ask, pool), NULL);
-    if (!why) lines = apr_pstrcat(parent, lines, judge(row, ask->use, pool), NULL);
+        lines = apr_pstrcat(
+            parent, lines, owned_compare(APR_ARRAY_IDX(ask->folders, i, const char *), row->database, ask, pool), NULL);
+    if (!why) lines = apr_pstrcat(parent, lines, owned_judge(row, ask->use, pool), NULL);
     if (why)
         lines = apr_psprintf(parent, "%cthe database of %s (%s) cannot be used now: %s\n", UNKNOWN, ask->use->where,
                              ask->use->shown, why);
@@ -128,34 +128,34 @@ static const char *examine(const ask_t *ask, apr_pool_t *parent)
     return apr_pstrcat(parent, lines, COMPLETE, NULL);
 }
 
-static void answer(const ask_t *ask, int output, apr_pool_t *pool)
+static void owned_answer(const ask_t *ask, int output, apr_pool_t *pool)
 {
     static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGALRM};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) (void)signal(signals[i], SIG_DFL);
     (void)signal(SIGPIPE, SIG_IGN);
     alarm(PATIENCE_SECONDS + 1); /* for a parent that dies meanwhile */
     setenv("PGCONNECT_TIMEOUT", SR_CONNECT_SECONDS, 0);
-    const char *text = examine(ask, pool);
+    const char *text = owned_examine(ask, pool);
     (void)sr_descriptor_write(output, text, strlen(text));
     _exit(0);
 }
 
 /* --------------------------------------------------------------------------------------------- in the parent */
 
-static void begin(ask_t *ask, apr_pool_t *pool)
+static void owned_begin(ask_t *ask, apr_pool_t *pool)
 {
     int ends[2];
     ask->pid = -1;
     if (pipe2(ends, O_CLOEXEC) != 0) return;
     ask->pid = fork();
-    if (ask->pid == 0) answer(ask, ends[1], pool);
+    if (ask->pid == 0) owned_answer(ask, ends[1], pool);
     close(ends[1]);
     ask->output = ends[0];
     if (ask->pid < 0) close(ends[0]);
 }
 
 /* Returns the lines of a process. */
-static char *result_of(const ask_t *ask, apr_time_t until, apr_pool_t *pool)
+static char *owned_result_of(const ask_t *ask, apr_time_t until, apr_pool_t *pool)
 {
     const char *read = "";
     apr_size_t length = 0;
@@ -174,7 +174,7 @@ static char *result_of(const ask_t *ask, apr_time_t until, apr_pool_t *pool)
                         ask->use->where, ask->use->shown, PATIENCE_SECONDS);
 }
 
-static void add_folder(apr_array_header_t *folders, const char *folder)
+static void owned_add_folder(apr_array_header_t *folders, const char *folder)
 {
     for (int i = 0; i < folders->nelts; i++)
         if (!strcmp(APR_ARRAY_IDX(folders, i, const char *), folder)) return;
@@ -192,13 +192,13 @@ static apr_array_header_t *asks_of(apr_pool_t *pool, server_rec *main_server)
         while (at < asks->nelts && strcmp(APR_ARRAY_IDX(asks, at, ask_t).use->database, use->database) != 0) at++;
         if (at == asks->nelts)
             *(ask_t *)apr_array_push(asks) = (ask_t){main_server, use, apr_array_make(pool, 2, sizeof(char *)), -1, -1};
-        add_folder(APR_ARRAY_IDX(asks, at, ask_t).folders, use->documents);
-        add_folder(APR_ARRAY_IDX(asks, at, ask_t).folders, use->also);
+        owned_add_folder(APR_ARRAY_IDX(asks, at, ask_t).folders, use->documents);
+        owned_add_folder(APR_ARRAY_IDX(asks, at, ask_t).folders, use->also);
     }
     return asks;
 }
 
-static void report(char *lines, server_rec *main_server)
+static void owned_report(char *lines, server_rec *main_server)
 {
     static const struct {
         char kind, tag[9];
@@ -218,6 +218,7 @@ void sr_run_owned_check(apr_pool_t *ptemp, server_rec *main_server)
     if (!sr_conf_is_used()) return;
     apr_array_header_t *asks = asks_of(ptemp, main_server);
     const apr_time_t until = sr_time_steady() + apr_time_from_sec(PATIENCE_SECONDS);
-    for (int i = 0; i < asks->nelts; i++) begin(&APR_ARRAY_IDX(asks, i, ask_t), ptemp); /* all at the same time */
-    for (int i = 0; i < asks->nelts; i++) report(result_of(&APR_ARRAY_IDX(asks, i, ask_t), until, ptemp), main_server);
+    for (int i = 0; i < asks->nelts; i++) owned_begin(&APR_ARRAY_IDX(asks, i, ask_t), ptemp); /* all at the same time */
+    for (int i = 0; i < asks->nelts; i++)
+        owned_report(owned_result_of(&APR_ARRAY_IDX(asks, i, ask_t), until, ptemp), main_server);
 }

@@ -48,7 +48,7 @@ static struct {
 /* ------------------------------------------------------------------------------------------ configuration */
 
 /* Returns the fault, or NULL. The seal of the test environment may be one that no authority has issued. */
-static const char *load(const char **anchors, server_rec *main_server, apr_pool_t *pool)
+static const char *proofs_load(const char **anchors, server_rec *main_server, apr_pool_t *pool)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     const char *pem;
@@ -74,7 +74,7 @@ int sr_run_proofs_require(server_rec *main_server)
     return HTTP_INTERNAL_SERVER_ERROR;
 }
 
-static void report(const char *fault, server_rec *main_server, apr_pool_t *pool)
+static void proofs_report(const char *fault, server_rec *main_server, apr_pool_t *pool)
 {
     if (fault) sr_run_unusable(main_server, apr_pstrcat(pool, "SR0420: ", fault, NULL));
 }
@@ -82,17 +82,17 @@ static void report(const char *fault, server_rec *main_server, apr_pool_t *pool)
 void sr_run_proofs_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     const char *unused;
-    report(load(&unused, main_server, ptemp), main_server, ptemp);
+    proofs_report(proofs_load(&unused, main_server, ptemp), main_server, ptemp);
 }
 
 void sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server)
 {
-    report(load(&authorities, main_server, pconf), main_server, pconf);
+    proofs_report(proofs_load(&authorities, main_server, pconf), main_server, pconf);
 }
 
 /* ------------------------------------------------------------------------------------------------ fetching */
 
-static bool is_stopped(const void *baton)
+static bool proofs_is_stopped(const void *baton)
 {
     pthread_mutex_lock(&child.mutex);
     const bool stopped = child.stopped;
@@ -106,7 +106,7 @@ static const char *forbidden(const struct sockaddr *address, const void *baton)
     return sr_address_forbidden(address, child.conf->proofs_allow);
 }
 
-static void fetch(void *baton, sr_fetch_t *request, apr_pool_t *pool)
+static void proofs_fetch(void *baton, sr_fetch_t *request, apr_pool_t *pool)
 {
     sr_fetch_all(child.fetcher, request, 1, pool);
 }
@@ -123,7 +123,7 @@ static bool is_news(said_t *said, const char *fault, apr_pool_t *pool)
 }
 
 /* Logs a fault once, and that it is over. */
-static void say(said_t *said, const char *what, const char *fault, apr_pool_t *pool)
+static void proofs_say(said_t *said, const char *what, const char *fault, apr_pool_t *pool)
 {
     if (!is_news(said, fault, pool)) return;
     if (fault) ap_log_error(APLOG_MARK, APLOG_WARNING, 0, child.main_server, "SR0422: %s: %s", what, fault);
@@ -131,7 +131,7 @@ static void say(said_t *said, const char *what, const char *fault, apr_pool_t *p
 }
 
 /* The gauge is in memory that all children share, so one of them logs a revocation, once. */
-static void note_revocation(sr_environment_t environment, const sr_proofs_t *proofs)
+static void proofs_note_revocation(sr_environment_t environment, const sr_proofs_t *proofs)
 {
     static const char *const names[] = {[SR_TEST] = "the test environment", [SR_PRODUCTION] = "production"};
     const bool before = sr_metrics_value(SR_METRIC_SEAL_REVOKED, environment, 0) != 0;
@@ -147,7 +147,7 @@ static void note_revocation(sr_environment_t environment, const sr_proofs_t *pro
                      names[environment]);
 }
 
-static const sr_cms_identity_t *seal_of(int number)
+static const sr_cms_identity_t *proofs_seal_of(int number)
 {
     return __atomic_load_n(&child.seals[number], __ATOMIC_ACQUIRE);
 }
@@ -161,32 +161,32 @@ static sr_error_t *collect(const sr_proofs_t **proofs, const sr_cms_identity_t *
 }
 
 /* Shows what the proofs of the certificate say that seals. */
-static void note(sr_environment_t environment, const sr_proofs_t *proofs, apr_pool_t *pool)
+static void proofs_note(sr_environment_t environment, const sr_proofs_t *proofs, apr_pool_t *pool)
 {
     static const char *const names[] = {[SR_TEST] = "proofs of the test seal", [SR_PRODUCTION] = "proofs of the seal"};
     sr_metrics_set(SR_METRIC_PROOF_EXPIRES, environment, 0, (apr_uint64_t)proofs->until);
-    note_revocation(environment, proofs);
-    say(&child.said[environment], names[environment], proofs->missing, pool);
+    proofs_note_revocation(environment, proofs);
+    proofs_say(&child.said[environment], names[environment], proofs->missing, pool);
 }
 
 static sr_error_t *collect_test(apr_pool_t *pool)
 {
     const sr_proofs_t *proofs;
-    const sr_cms_identity_t *seal = seal_of(SR_TEST);
+    const sr_cms_identity_t *seal = proofs_seal_of(SR_TEST);
     if (!seal || sr_proof_chain_fault(sr_cms_identity_pem(seal, pool), authorities, pool))
         return NULL; /* it needs none */
     SR_TRY(collect(&proofs, seal, pool));
-    note(SR_TEST, proofs, pool);
+    proofs_note(SR_TEST, proofs, pool);
     return NULL;
 }
 
 static sr_error_t *collect_production(apr_pool_t *pool)
 {
     const sr_proofs_t *proofs;
-    const sr_cms_identity_t *seal = seal_of(SR_PRODUCTION);
+    const sr_cms_identity_t *seal = proofs_seal_of(SR_PRODUCTION);
     if (!seal) return NULL;
     SR_TRY(collect(&proofs, seal, pool));
-    note(SR_PRODUCTION, proofs, pool);
+    proofs_note(SR_PRODUCTION, proofs, pool);
     return NULL;
 }
 
@@ -194,7 +194,7 @@ static sr_error_t *collect_production(apr_pool_t *pool)
 static bool note_own(int i, const sr_cms_own_t *own, const sr_proofs_t *proofs, apr_pool_t *pool)
 {
     const char *what = apr_pstrcat(pool, "proofs of the own seal of organization ", own->organization, NULL);
-    say(&child.own_said[i], what, proofs->missing, pool);
+    proofs_say(&child.own_said[i], what, proofs->missing, pool);
     /* whether, and not why: an authority may name another time or reason later */
     if (!is_news(&child.own_revoked[i], proofs->revoked ? "revoked" : NULL, pool)) return proofs->revoked != NULL;
     if (proofs->revoked)
@@ -233,14 +233,14 @@ static sr_error_t *collect_own(apr_pool_t *pool)
         child.own_revoked = apr_pcalloc(child.pool, sizeof(said_t) * (apr_size_t)count);
     }
     apr_pool_create(&each, pool);
-    for (int i = 0; i < count && !error && !is_stopped(NULL); i++) {
+    for (int i = 0; i < count && !error && !proofs_is_stopped(NULL); i++) {
         bool is;
         error = sr_error_copy(collect_one(&is, i, &APR_ARRAY_IDX(child.own, i, sr_cms_own_t), each), pool);
         revoked += is;
         apr_pool_clear(each);
     }
     apr_pool_destroy(each);
-    if (!is_stopped(NULL)) sr_metrics_set(SR_METRIC_OWN_REVOKED, 0, 0, revoked);
+    if (!proofs_is_stopped(NULL)) sr_metrics_set(SR_METRIC_OWN_REVOKED, 0, 0, revoked);
     return error;
 }
 
@@ -254,7 +254,7 @@ static sr_error_t *collect_all(apr_pool_t *pool)
     SR_TRY(sr_proof_collect_wanted(&earliest, &missing, &next, child.keeper, sr_run_timestamps_authorities(), pool));
     if (next < child.next) child.next = next;
     sr_metrics_set(SR_METRIC_STAMP_PROOF_EXPIRES, 0, 0, (apr_uint64_t)earliest);
-    say(&child.said[3], "proofs of a timestamp authority", missing, pool);
+    proofs_say(&child.said[3], "proofs of a timestamp authority", missing, pool);
     return collect_own(pool);
 }
 
@@ -267,12 +267,12 @@ static bool has_changed(void)
     return changed;
 }
 
-static void pass(apr_pool_t *pool)
+static void proofs_pass(apr_pool_t *pool)
 {
     if (sr_time_now() < child.next && !has_changed()) return;
     sr_error_t *error = collect_all(pool);
-    if (is_stopped(NULL)) return;
-    say(&child.said[2], "collecting proofs", error ? error->message : NULL, pool);
+    if (proofs_is_stopped(NULL)) return;
+    proofs_say(&child.said[2], "collecting proofs", error ? error->message : NULL, pool);
     if (error) child.next = sr_time_now() + SR_PROOF_HASTY;
     (void)has_changed(); /* this pass itself may have written files */
 }
@@ -299,8 +299,8 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
         const char *fault = NULL;
         if (!leads) leads = sr_proof_lock(&fault, child.conf->proofs, SR_PROOF_COLLECTS, locked);
         if (!leads) apr_pool_clear(locked);
-        if (fault) say(&child.said[2], "collecting proofs", fault, pool);
-        if (leads) pass(pool);
+        if (fault) proofs_say(&child.said[2], "collecting proofs", fault, pool);
+        if (leads) proofs_pass(pool);
         apr_pool_clear(pool);
     } while (wait_for_tick());
     return NULL;
@@ -308,7 +308,7 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
 
 /* ----------------------------------------------------------------------------------------------- the child */
 
-static apr_status_t stop(void *data)
+static apr_status_t proofs_stop(void *data)
 {
     pthread_mutex_lock(&child.mutex);
     child.stopped = true;
@@ -319,14 +319,14 @@ static apr_status_t stop(void *data)
     return APR_SUCCESS;
 }
 
-static sr_error_t *start(apr_pool_t *pchild)
+static sr_error_t *proofs_start(apr_pool_t *pchild)
 {
     const sr_fetch_options_t fetching = {.agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
                                          .proxy = child.conf->proxy,
                                          .forbidden = forbidden,
-                                         .stopped = is_stopped};
+                                         .stopped = proofs_is_stopped};
     const sr_proof_options_t options = {
-        .folder = child.conf->proofs, .longest = child.conf->proofs_refresh, .fetch = fetch};
+        .folder = child.conf->proofs, .longest = child.conf->proofs_refresh, .fetch = proofs_fetch};
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
     pthread_cond_init(&child.changed, NULL);
     child.pool = sr_pool_alone();
@@ -345,8 +345,8 @@ sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_
     child.seals = seals;
     child.own = own;
     child.conf = conf;
-    sr_error_t *error = start(pchild);
-    if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);
+    sr_error_t *error = proofs_start(pchild);
+    if (!error) apr_pool_pre_cleanup_register(pchild, NULL, proofs_stop);
     else
         ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0420: this child collects no proofs: %s",
                      error->message);

@@ -177,7 +177,7 @@ static void add_present(server_rec *main_server, apr_pool_t *pconf)
 }
 
 /* Documents that a former certificate has sealed are still of this service. A fault is only a warning. */
-static void read_former(server_rec *main_server, apr_pool_t *pconf)
+static void seals_read_former(server_rec *main_server, apr_pool_t *pconf)
 {
     const char *fault, *own = sr_conf_of_process(main_server)->organization_seals;
     former = sr_cms_former_read(&fault, pair_of(main_server, SR_PRODUCTION).certificate, pconf);
@@ -207,7 +207,7 @@ static void read_seal(const json_t *answer, int i, server_rec *main_server, apr_
                      "created for this start");
 }
 
-static void read_answer(const json_t *answer, server_rec *main_server, apr_pool_t *pconf)
+static void seals_read_answer(const json_t *answer, server_rec *main_server, apr_pool_t *pconf)
 {
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
         read_seal(answer, i, main_server, pconf);
@@ -227,13 +227,13 @@ void sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
     sr_run_own_forget();
     former = NULL;
     if (!sr_conf_is_used()) return;
-    read_former(main_server, pconf);
+    seals_read_former(main_server, pconf);
     json_t *setup = setup_of(main_server, pconf);
     const char *folder = sr_conf_of_process(main_server)->organization_seals;
     if (*folder) json_object_set_new(setup, SR_SIGND_OWN_SEALS, json_string(folder));
     const char *fault = sr_run_signd_start(&answer, pconf, main_server, setup);
     if (!fault) {
-        read_answer(answer, main_server, pconf);
+        seals_read_answer(answer, main_server, pconf);
         return;
     }
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) sr_metrics_set(SR_METRIC_SEAL_UNUSABLE, i, 0, 1);
@@ -246,7 +246,7 @@ void sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
 
 /* The signer process has another certificate than this child: it was started again, and has made another key for tests,
  * or read changed files. The child uses the new certificate for the next signature. */
-static void change(void *seals_of_child, int number, const sr_cms_identity_t *identity)
+static void seals_change(void *seals_of_child, int number, const sr_cms_identity_t *identity)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     const sr_cms_identity_t **used = seals_of_child;
@@ -263,7 +263,7 @@ void sr_run_seal_child_init(const sr_cms_identity_t **used, const apr_array_head
     sr_signd_t *signd =
         sr_signd_create(door, threads < CONNECTIONS ? (threads ? threads : 1) : CONNECTIONS, TIMEOUT, pchild);
     for (int i = SR_TEST; i <= SR_PRODUCTION; i++) {
-        batons[i] = (sr_signd_seal_t){signd, i, change, (void *)used};
+        batons[i] = (sr_signd_seal_t){signd, i, seals_change, (void *)used};
         used[i] = seals[i];
     }
     *own = sr_run_own_child_init(signd);

@@ -95,7 +95,7 @@ static void end_process(signd_t *signd)
 }
 
 /* Reads until the process closes the connection or the time is over. Returns NULL if there is no complete answer. */
-static const json_t *read_answer(int descriptor, apr_pool_t *pool)
+static const json_t *signd_read_answer(int descriptor, apr_pool_t *pool)
 {
     const char *text;
     apr_size_t length;
@@ -106,9 +106,9 @@ static const json_t *read_answer(int descriptor, apr_pool_t *pool)
 
 /* -------------------------------------------------------------------------------------------------- watching */
 
-static void watch(apr_pool_t *pconf);
+static void signd_watch(apr_pool_t *pconf);
 
-static bool is_stopping(void)
+static bool signd_is_stopping(void)
 {
     int state;
     return ap_mpm_query(AP_MPMQ_MPM_STATE, &state) == APR_SUCCESS && state == AP_MPMQ_STOPPING;
@@ -148,7 +148,7 @@ static void start_again(signd_t *signd)
     apr_pool_destroy(pool);
     if (failed) return;
     sr_metrics_count(SR_METRIC_SIGNER_RESTARTS, 0, 0, 1);
-    watch(signd->server->process->pconf);
+    signd_watch(signd->server->process->pconf);
 }
 
 static void note_death(signd_t *signd, int status)
@@ -168,18 +168,19 @@ static void maintain(int reason, void *data, apr_wait_t status)
     signd_t *signd = data;
     if (reason == APR_OC_REASON_UNREGISTER) return;
     apr_proc_other_child_unregister(data);
-    if ((reason != APR_OC_REASON_DEATH && reason != APR_OC_REASON_LOST) || signd != present || is_stopping()) return;
+    if ((reason != APR_OC_REASON_DEATH && reason != APR_OC_REASON_LOST) || signd != present || signd_is_stopping())
+        return;
     note_death(signd, status);
     start_again(signd);
 }
 
 void sr_run_signd_monitor(void)
 {
-    if (!present || !present->pause || is_stopping()) return;
+    if (!present || !present->pause || signd_is_stopping()) return;
     if (sr_time_steady() - present->started >= present->pause) start_again(present);
 }
 
-static void watch(apr_pool_t *pconf)
+static void signd_watch(apr_pool_t *pconf)
 {
     apr_proc_other_child_register(&present->process, maintain, present, NULL, pconf);
 }
@@ -240,7 +241,7 @@ static const char *open_door(signd_t *signd)
 }
 
 /* Ends a process that does not serve. `descriptor` is where it answers. */
-static void finish(signd_t *signd, int descriptor)
+static void signd_finish(signd_t *signd, int descriptor)
 {
     const int descriptors[] = {descriptor, signd->outside, signd->inside, signd->tries};
     for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++)
@@ -248,7 +249,7 @@ static void finish(signd_t *signd, int descriptor)
     end_process(signd);
 }
 
-static signd_t *make(apr_pool_t *pool, server_rec *main_server, json_t *setup)
+static signd_t *signd_make(apr_pool_t *pool, server_rec *main_server, json_t *setup)
 {
     signd_t *signd = apr_pcalloc(pool, sizeof *signd);
     json_object_set_new(setup, "user", json_integer(ap_unixd_config.user_id));
@@ -268,7 +269,7 @@ void sr_run_signd_token(json_t *setup, server_rec *main_server)
 
 const char *sr_run_signd_check(int seal, apr_pool_t *ptemp, server_rec *main_server, json_t *setup)
 {
-    signd_t *signd = make(ptemp, main_server, setup);
+    signd_t *signd = signd_make(ptemp, main_server, setup);
     int descriptor = -1;
     json_t *list = json_object_get(setup, "seals");
     for (size_t i = 0; i < json_array_size(list); i++) /* only this one */
@@ -276,8 +277,8 @@ const char *sr_run_signd_check(int seal, apr_pool_t *ptemp, server_rec *main_ser
     json_object_set_new(setup, "check", json_true());
     const char *fault = open_door(signd);
     const int failed = fault ? 0 : spawn(&descriptor, signd, ptemp);
-    const json_t *answer = fault || failed ? NULL : read_answer(descriptor, ptemp);
-    finish(signd, descriptor);
+    const json_t *answer = fault || failed ? NULL : signd_read_answer(descriptor, ptemp);
+    signd_finish(signd, descriptor);
     if (fault) return fault;
     if (failed) return apr_psprintf(ptemp, "%s cannot be started: %s", signd->program, strerror(failed));
     if (!answer)
@@ -300,22 +301,22 @@ const char *sr_run_signd_start(const json_t **answer, apr_pool_t *pconf, server_
 {
     int descriptor = -1;
     watch_retired(pconf, main_server);
-    signd_t *signd = make(pconf, main_server, setup);
+    signd_t *signd = signd_make(pconf, main_server, setup);
     const char *fault = open_door(signd);
     const int failed = fault ? 0 : spawn(&descriptor, signd, pconf);
-    *answer = fault || failed ? NULL : read_answer(descriptor, pconf);
+    *answer = fault || failed ? NULL : signd_read_answer(descriptor, pconf);
     if (failed) fault = apr_psprintf(pconf, "%s cannot be started: %s", signd->program, strerror(failed));
     else if (!fault && !*answer) fault = apr_psprintf(pconf, "%s does not answer", signd->program);
     else if (!fault) fault = sr_json_string(*answer, SR_SIGND_FAULT);
     if (fault) {
-        finish(signd, descriptor);
+        signd_finish(signd, descriptor);
         return fault;
     }
     close(descriptor);
     json_object_set_new(signd->setup, SR_SIGND_FAULTS, unusable_of(*answer));
     present = signd;
     apr_pool_cleanup_register(pconf, signd, retire, apr_pool_cleanup_null);
-    watch(pconf);
+    signd_watch(pconf);
     return NULL;
 }
 

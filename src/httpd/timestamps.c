@@ -24,14 +24,14 @@ static struct {
 } loaded;
 
 /* Returns the place of a URL in SigreqTimestamp, or -1. */
-static int number_of(const sr_conf_process_t *conf, const char *url)
+static int timestamps_number_of(const sr_conf_process_t *conf, const char *url)
 {
     for (int i = 0; i < conf->timestamps->nelts; i++)
         if (!strcmp(APR_ARRAY_IDX(conf->timestamps, i, const char *), url)) return i;
     return -1;
 }
 
-static const char *read_file(char **text, const char *path, apr_pool_t *pool)
+static const char *timestamps_read_file(char **text, const char *path, apr_pool_t *pool)
 {
     apr_file_t *file;
     apr_finfo_t info;
@@ -53,7 +53,7 @@ static const char *read_logins(const char *logins[SR_TIMESTAMP_AUTHORITIES], con
     char *rest;
     int line = 0;
     if (!*conf->timestamp_login) return NULL;
-    const char *fault = read_file(&rest, conf->timestamp_login, pool);
+    const char *fault = timestamps_read_file(&rest, conf->timestamp_login, pool);
     if (fault) return apr_pstrcat(pool, "SigreqTimestampLogin: ", fault, NULL);
     for (char *text; (text = strsep(&rest, "\n")) != NULL;) {
         const char *url, *login = text;
@@ -61,7 +61,7 @@ static const char *read_logins(const char *logins[SR_TIMESTAMP_AUTHORITIES], con
         text[strcspn(text, "\r")] = '\0';
         if (!*text || *text == '#') continue;
         url = ap_getword_white(pool, &login);
-        const int number = number_of(conf, url);
+        const int number = timestamps_number_of(conf, url);
         if (number < 0 || !strchr(login, ':'))
             return apr_psprintf(pool,
                                 "SigreqTimestampLogin: %s: line %d is not a URL of SigreqTimestamp and "
@@ -73,8 +73,8 @@ static const char *read_logins(const char *logins[SR_TIMESTAMP_AUTHORITIES], con
 }
 
 /* Returns the fault, or NULL. Without SigreqTimestamp the files are not read. */
-static const char *load(const char **authorities, const char *logins[SR_TIMESTAMP_AUTHORITIES], server_rec *main_server,
-                        apr_pool_t *pool)
+static const char *timestamps_load(const char **authorities, const char *logins[SR_TIMESTAMP_AUTHORITIES],
+                                   server_rec *main_server, apr_pool_t *pool)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     *authorities = NULL;
@@ -94,7 +94,7 @@ int sr_run_timestamps_require(server_rec *main_server)
     return HTTP_INTERNAL_SERVER_ERROR;
 }
 
-static void report(const char *fault, server_rec *main_server, apr_pool_t *pool)
+static void timestamps_report(const char *fault, server_rec *main_server, apr_pool_t *pool)
 {
     if (fault) sr_run_unusable(main_server, apr_pstrcat(pool, "SR0410: ", fault, NULL));
 }
@@ -102,13 +102,13 @@ static void report(const char *fault, server_rec *main_server, apr_pool_t *pool)
 void sr_run_timestamps_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     const char *authorities, *logins[SR_TIMESTAMP_AUTHORITIES];
-    report(load(&authorities, logins, main_server, ptemp), main_server, ptemp);
+    timestamps_report(timestamps_load(&authorities, logins, main_server, ptemp), main_server, ptemp);
 }
 
 int sr_run_timestamps_load(apr_pool_t *pconf, server_rec *main_server)
 {
-    const char *fault = load(&loaded.authorities, loaded.logins, main_server, pconf);
-    report(fault, main_server, pconf);
+    const char *fault = timestamps_load(&loaded.authorities, loaded.logins, main_server, pconf);
+    timestamps_report(fault, main_server, pconf);
     if (fault || !loaded.authorities) return OK;
     loaded.breakers = sr_run_shared(main_server, "sigreq-timestamps", sr_timestamp_breakers_size());
     return loaded.breakers ? OK : HTTP_INTERNAL_SERVER_ERROR;
@@ -119,7 +119,7 @@ const char *sr_run_timestamps_authorities(void)
     return loaded.authorities;
 }
 
-static void notice(void *main_server, const char *text)
+static void timestamps_notice(void *main_server, const char *text)
 {
     char line[1024];
     apr_snprintf(line, sizeof line, "SR0411: %s", text);
@@ -140,7 +140,7 @@ static sr_error_t *create(sr_timestamps_t **timestamps, apr_pool_t *pchild, serv
                                       .all = times->all,
                                       .required = conf->timestamp_required,
                                       .breakers = loaded.breakers,
-                                      .notice = notice,
+                                      .notice = timestamps_notice,
                                       .baton = main_server};
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
     SR_TRY(sr_fetcher_create(&options.fetcher, &fetching, pchild));

@@ -67,7 +67,7 @@ static bool is_in(const unsigned char *address, const range_t *range)
     return !rest || (address[bytes] ^ range->prefix[bytes]) >> (8 - rest) == 0;
 }
 
-static const char *kind_of(const unsigned char *address, const range_t *ranges, size_t count)
+static const char *address_kind_of(const unsigned char *address, const range_t *ranges, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (is_in(address, &ranges[i])) return ranges[i].kind;
@@ -84,7 +84,7 @@ static struct {
 static int own_count;
 static pthread_mutex_t own_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void add_own(const void *bytes, int length)
+static void address_add_own(const void *bytes, int length)
 {
     if (own_count == OWN_MAX) return;
     own[own_count].length = length;
@@ -102,9 +102,10 @@ void sr_address_refresh(void)
     for (one = all; one; one = one->ifa_next) {
         const struct sockaddr *address = one->ifa_addr;
         if (!address) continue;
-        if (address->sa_family == AF_INET) add_own(&((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+        if (address->sa_family == AF_INET)
+            address_add_own(&((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
         if (address->sa_family == AF_INET6)
-            add_own(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
+            address_add_own(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
     }
     pthread_mutex_unlock(&own_mutex);
     freeifaddrs(all);
@@ -122,7 +123,7 @@ static const char *kind_of_own(const unsigned char *address, int length)
 
 static const char *kind_of_v4(const unsigned char *address)
 {
-    const char *kind = kind_of(address, ranges_v4, sizeof ranges_v4 / sizeof *ranges_v4);
+    const char *kind = address_kind_of(address, ranges_v4, sizeof ranges_v4 / sizeof *ranges_v4);
 
     return kind ? kind : kind_of_own(address, 4);
 }
@@ -130,7 +131,7 @@ static const char *kind_of_v4(const unsigned char *address)
 static const char *kind_of_v6(const unsigned char *address)
 {
     static const unsigned char isatap[] = {0x00, 0x00, 0x5e, 0xfe};
-    const char *kind = kind_of(address, ranges_v6, sizeof ranges_v6 / sizeof *ranges_v6);
+    const char *kind = address_kind_of(address, ranges_v6, sizeof ranges_v6 / sizeof *ranges_v6);
 
     if (kind) return kind;
     for (size_t i = 0; i < sizeof embedded / sizeof *embedded; i++)
@@ -143,7 +144,7 @@ static const char *kind_of_v6(const unsigned char *address)
 }
 
 /* Exceptions apply to the address as it is called. A mapped IPv4 address is the same as the IPv4 address. */
-static bool is_allowed(const struct sockaddr *address, const apr_array_header_t *allowed)
+static bool address_is_allowed(const struct sockaddr *address, const apr_array_header_t *allowed)
 {
     apr_sockaddr_t wrapped = {.family = address->sa_family};
 
@@ -168,5 +169,5 @@ const char *sr_address_forbidden(const struct sockaddr *address, const apr_array
     else if (address->sa_family == AF_INET6)
         kind = kind_of_v6((const unsigned char *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
     else return "not of the internet";
-    return kind && !is_allowed(address, allowed) ? kind : NULL;
+    return kind && !address_is_allowed(address, allowed) ? kind : NULL;
 }

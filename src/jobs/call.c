@@ -25,19 +25,19 @@ size_t sr_call_send(char *buffer, size_t size, size_t count, void *data)
     return taken;
 }
 
-static size_t take(sr_call_t *call, size_t length)
+static size_t call_take(sr_call_t *call, size_t length)
 {
     call->received += length;
     return call->received > ANSWER_LIMIT ? 0 : length;
 }
 
-static size_t take_body(char *data, size_t size, size_t count, void *baton)
+static size_t call_take_body(char *data, size_t size, size_t count, void *baton)
 {
-    return take(baton, size * count);
+    return call_take(baton, size * count);
 }
 
 /* An empty line ends the headers. After the headers of a 1xx response, other headers follow. */
-static size_t take_header(char *line, size_t size, size_t count, void *baton)
+static size_t call_take_header(char *line, size_t size, size_t count, void *baton)
 {
     sr_call_t *call = baton;
     const size_t length = size * count;
@@ -47,10 +47,10 @@ static size_t take_header(char *line, size_t size, size_t count, void *baton)
         curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
         if (status >= 200) call->status = (int)status;
     }
-    return take(call, length);
+    return call_take(call, length);
 }
 
-static curl_socket_t open_socket(void *baton, curlsocktype purpose, struct curl_sockaddr *address)
+static curl_socket_t call_open_socket(void *baton, curlsocktype purpose, struct curl_sockaddr *address)
 {
     sr_call_t *call = baton;
     const char *kind = sr_address_forbidden(&address->addr, call->options->allowed);
@@ -70,7 +70,7 @@ void sr_call_drop_mail(sr_call_t *call)
     call->mail_headers = call->recipients = NULL;
 }
 
-static apr_status_t release(void *data)
+static apr_status_t call_release(void *data)
 {
     sr_call_t *call = data;
 
@@ -93,7 +93,7 @@ sr_error_t *sr_call_create(sr_call_t **call, const sr_jobs_options_t *options, a
         curl_slist_free_all(made->headers);
         made->headers = NULL;
     }
-    apr_pool_cleanup_register(pool, made, release, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, made, call_release, apr_pool_cleanup_null);
     if (!made->easy || !made->headers) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
     if (sr_curl_authorities(made->easy, options->authorities))
         return sr_error(pool, SR_EINTERNAL, "this libcurl takes no certificates but the system's");
@@ -139,11 +139,11 @@ CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body)
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, sr_call_send);
     curl_easy_setopt(easy, CURLOPT_READDATA, call);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, call_take_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, call_take_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, call_open_socket);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
     return easy;
 }
@@ -158,7 +158,7 @@ static const char *of_status(sr_call_t *call)
 
 /* The user who registers a URL must not learn from the history which names this host's own network has: one text is
  * for a name that does not exist and for an address that may not be called. The log has the difference (*detail). */
-static const char *of_failure(sr_call_t *call, CURLcode code, const char **detail)
+static const char *call_of_failure(sr_call_t *call, CURLcode code, const char **detail)
 {
     curl_off_t connected = 0;
     const char *url = "";
@@ -187,7 +187,7 @@ static const char *of_failure(sr_call_t *call, CURLcode code, const char **detai
 }
 
 /* Faults of a connection that may pass. */
-static bool may_pass(CURLcode code)
+static bool call_may_pass(CURLcode code)
 {
     switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -206,7 +206,7 @@ static bool may_pass(CURLcode code)
 static bool is_unaccepted(const sr_call_t *call, CURLcode code, long status)
 {
     if (code == CURLE_OK || status >= 500) return false;
-    return status >= 400 || (!call->sent && may_pass(code));
+    return status >= 400 || (!call->sent && call_may_pass(code));
 }
 
 /* The mail server has the mail, or it has not: it said so in a status of three digits. */
@@ -220,7 +220,7 @@ static void end_mail(sr_call_t *call, sr_call_result_t *result, CURLcode code)
     result->unaccepted = is_unaccepted(call, code, status);
     result->error = result->success                ? NULL
                     : status >= 400 && *call->said ? call->said
-                                                   : of_failure(call, code, &result->detail);
+                                                   : call_of_failure(call, code, &result->detail);
 }
 
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code)
@@ -234,5 +234,5 @@ void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code)
     }
     result->status = call->status;
     result->success = call->status / 100 == 2;
-    result->error = call->status ? of_status(call) : of_failure(call, code, &result->detail);
+    result->error = call->status ? of_status(call) : call_of_failure(call, code, &result->detail);
 }

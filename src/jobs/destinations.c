@@ -113,7 +113,7 @@ static int least_of(int one, int other)
 
 /* Returns how many transfers an owner of `own` transfers may get in addition, if there are `most` and `all` are
  * taken. */
-static int half_of(int most, int all, int own)
+static int destinations_half_of(int most, int all, int own)
 {
     return atleast((most - (all - own) + 1) / 2 - own, 0);
 }
@@ -153,12 +153,13 @@ static int share_count_all(share_t shares[SR_DESTINATIONS + 1], const sr_destina
 
 static json_t *share_json(const share_t *all, const share_t *own)
 {
-    const int unsure = half_of(MOST_UNSURE, all->fresh + all->slow, own->fresh + own->slow);
+    const int unsure = destinations_half_of(MOST_UNSURE, all->fresh + all->slow, own->fresh + own->slow);
     json_t *share = json_object();
 
-    json_object_set_new(share, "room", json_integer(half_of(SR_TRANSFERS, all->taken, own->taken)));
-    json_object_set_new(share, "new", json_integer(least_of(half_of(MOST_NEW, all->fresh, own->fresh), unsure)));
-    json_object_set_new(share, "slow", json_integer(half_of(MOST_SLOW, all->slow, own->slow)));
+    json_object_set_new(share, "room", json_integer(destinations_half_of(SR_TRANSFERS, all->taken, own->taken)));
+    json_object_set_new(share, "new",
+                        json_integer(least_of(destinations_half_of(MOST_NEW, all->fresh, own->fresh), unsure)));
+    json_object_set_new(share, "slow", json_integer(destinations_half_of(MOST_SLOW, all->slow, own->slow)));
     return share;
 }
 
@@ -192,7 +193,7 @@ int sr_destinations_calls(const sr_destinations_t *all, const sr_destination_t *
     return most_of(destination, 0, slow_calls(all));
 }
 
-static bool is_listed(const sr_destination_t *destination, int database, apr_time_t now)
+static bool destinations_is_listed(const sr_destination_t *destination, int database, apr_time_t now)
 {
     if (!*destination->name || destination->database != database) return false;
     return destination->taken || (destination->state != SR_DESTINATION_NEW && now - destination->used_at <= FORGOTTEN);
@@ -217,7 +218,7 @@ static json_t *listed_json(sr_destinations_t *all, int database, const share_t *
                  % SR_DESTINATIONS; /* the order changes each time, so that all slow destinations get their turn */
     for (int i = 0; i < SR_DESTINATIONS; i++) {
         const sr_destination_t *one = &all->destinations[(i + all->first) % SR_DESTINATIONS];
-        if (!is_listed(one, database, now)) continue;
+        if (!destinations_is_listed(one, database, now)) continue;
         const int room = atleast(most_of(one, sum->taken, sum->slow) - one->taken, 0);
         json_t *row = json_array();
         json_array_append_new(row, json_string(one->name));

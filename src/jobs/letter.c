@@ -27,7 +27,7 @@ bool sr_letter_is_test(const json_t *invitation)
 
 /* --- values */
 
-static const sr_language_t *language_of(const json_t *invitation)
+static const sr_language_t *letter_language_of(const json_t *invitation)
 {
     const char *locale = sr_json_string(invitation, "locale");
     const sr_language_t *language = locale ? sr_language_of(locale) : NULL;
@@ -72,7 +72,8 @@ static void add_colour(json_t *values, const char *key, const json_t *theme, con
 }
 
 /* Adds the deadline in the time zone of this server: the signer's is not known before they open the page. */
-static void add_deadline(json_t *values, const json_t *invitation, const sr_language_t *language, apr_pool_t *pool)
+static void letter_add_deadline(json_t *values, const json_t *invitation, const sr_language_t *language,
+                                apr_pool_t *pool)
 {
     const char *text = sr_json_string(invitation, "expiresAt");
     apr_time_t when;
@@ -94,7 +95,7 @@ static json_t *values_of(const json_t *invitation, const sr_language_t *language
     json_object_set_new(values, "dir", sr_json_string_or_null(sr_json_string(texts, "dir")));
     const size_t documents = json_array_size(json_object_get(values, "documents"));
     json_object_set_new(values, "count", json_integer((json_int_t)documents));
-    add_deadline(values, invitation, language, pool);
+    letter_add_deadline(values, invitation, language, pool);
     return values;
 }
 
@@ -138,7 +139,7 @@ static const char *from_of(const sr_mail_t *mail, json_t *values, const sr_templ
 sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const json_t *invitation, const char *reply_to,
                             apr_pool_t *pool)
 {
-    const sr_language_t *language = language_of(invitation);
+    const sr_language_t *language = letter_language_of(invitation);
     const sr_mail_of_t of = sr_json_string(invitation, "reminds") ? SR_MAIL_REMINDER : SR_MAIL_INVITATION;
     const sr_mail_template_t *templates =
         mail->translated ? &mail->translated[language - sr_language(0)].of[of] : &mail->templates.of[of];

@@ -79,7 +79,7 @@ static const char *mailbox(const char *name, const char *address, apr_pool_t *po
 
 /* --- the message */
 
-static bool add_header(sr_call_t *call, const char *name, const char *value, apr_pool_t *pool)
+static bool mail_add_header(sr_call_t *call, const char *name, const char *value, apr_pool_t *pool)
 {
     struct curl_slist *list = curl_slist_append(call->mail_headers, apr_pstrcat(pool, name, ": ", value, NULL));
 
@@ -88,7 +88,7 @@ static bool add_header(sr_call_t *call, const char *name, const char *value, apr
 }
 
 /* Returns one part of the message, in base64 with lines of 76 characters (RFC 2045, 6.8). */
-static const char *part_of(const char *text, const char *type, const char *boundary, apr_pool_t *pool)
+static const char *mail_part_of(const char *text, const char *type, const char *boundary, apr_pool_t *pool)
 {
     const char *code = apr_pencode_base64(pool, text, (apr_ssize_t)strlen(text), 0, NULL);
     apr_array_header_t *lines = apr_array_make(pool, 64, sizeof(const char *));
@@ -116,8 +116,8 @@ static const char *message_of(const sr_call_t *call, const char *boundary, const
         APR_ARRAY_PUSH(parts, const char *) = "\r\n";
     }
     APR_ARRAY_PUSH(parts, const char *) = "\r\n";
-    APR_ARRAY_PUSH(parts, const char *) = part_of(text, "text/plain", boundary, pool);
-    APR_ARRAY_PUSH(parts, const char *) = part_of(html, "text/html", boundary, pool);
+    APR_ARRAY_PUSH(parts, const char *) = mail_part_of(text, "text/plain", boundary, pool);
+    APR_ARRAY_PUSH(parts, const char *) = mail_part_of(html, "text/html", boundary, pool);
     APR_ARRAY_PUSH(parts, const char *) = apr_pstrcat(pool, "--", boundary, "--\r\n", NULL);
     return apr_array_pstrcat(pool, parts, 0);
 }
@@ -137,15 +137,16 @@ static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, 
 
     apr_rfc822_date(date, sr_time_now());
     date[strlen(date) - strlen("GMT")] = '\0'; /* "GMT" is obsolete in mail */
-    return add_header(call, "Date", apr_pstrcat(pool, date, "+0000", NULL), pool)
-           && add_header(call, "From", mailbox(letter->from, mail->from_address, pool), pool)
-           && (!reply_to || add_header(call, "Reply-To", reply_to, pool)) && add_header(call, "To", to, pool)
-           && add_header(call, "Subject", encoded(letter->subject, pool), pool)
-           && add_header(call, "Message-ID", apr_pstrcat(pool, "<", sr_uuid_make(pool), "@", domain, ">", NULL), pool)
-           && add_header(call, "Auto-Submitted", "auto-generated", pool)
-           && add_header(call, "MIME-Version", "1.0", pool)
-           && add_header(call, "Content-Type",
-                         apr_pstrcat(pool, "multipart/alternative; boundary=\"", boundary, "\"", NULL), pool);
+    return mail_add_header(call, "Date", apr_pstrcat(pool, date, "+0000", NULL), pool)
+           && mail_add_header(call, "From", mailbox(letter->from, mail->from_address, pool), pool)
+           && (!reply_to || mail_add_header(call, "Reply-To", reply_to, pool)) && mail_add_header(call, "To", to, pool)
+           && mail_add_header(call, "Subject", encoded(letter->subject, pool), pool)
+           && mail_add_header(call, "Message-ID", apr_pstrcat(pool, "<", sr_uuid_make(pool), "@", domain, ">", NULL),
+                              pool)
+           && mail_add_header(call, "Auto-Submitted", "auto-generated", pool)
+           && mail_add_header(call, "MIME-Version", "1.0", pool)
+           && mail_add_header(call, "Content-Type",
+                              apr_pstrcat(pool, "multipart/alternative; boundary=\"", boundary, "\"", NULL), pool);
 }
 
 /* Remembers the server's last error reply. */
@@ -161,7 +162,7 @@ static size_t take_reply(char *line, size_t size, size_t count, void *baton)
     return size * count;
 }
 
-static void set_options(sr_call_t *call, const sr_mail_t *mail, const char *address)
+static void mail_set_options(sr_call_t *call, const sr_mail_t *mail, const char *address)
 {
     CURL *easy = sr_call_reset(call, CONNECT_LIMIT_MS, MAIL_LIMIT_MS);
 
@@ -200,8 +201,8 @@ static const char *fault_of(const sr_mail_t *mail, const char **address, const j
 
 /* Makes the message, which becomes the body of the call. The headers stay in the call. Returns false if there is no
  * memory. */
-static bool compose(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char *address,
-                    apr_pool_t *pool)
+static bool mail_compose(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char *address,
+                         apr_pool_t *pool)
 {
     const char *boundary = sr_uuid_make(pool), *to = mailbox(sr_json_string(invitation, "signer"), address, pool);
     const char *reply = reply_address(mail, invitation, pool);
@@ -222,9 +223,9 @@ CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const json_t *invita
     *fault = fault_of(mail, &address, invitation, pool);
     if (*fault) return NULL;
     if (sr_letter_is_test(invitation) && mail->test_to) address = mail->test_to;
-    set_options(call, mail, address);
+    mail_set_options(call, mail, address);
     call->is_mail = true;
-    if (!call->recipients || !compose(call, mail, invitation, address, pool)) {
+    if (!call->recipients || !mail_compose(call, mail, invitation, address, pool)) {
         sr_call_drop_mail(call);
         *fault = "no memory";
         return NULL;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *why(const char *what, const char *path, apr_pool_t *pool)
+static const char *maildir_why(const char *what, const char *path, apr_pool_t *pool)
 {
     char said[256];
 
@@ -24,11 +24,11 @@ const char *sr_maildir_write(const char *folder, const char *message, apr_pool_t
     const char *path = apr_pstrcat(pool, folder, "/.", name, ".tmp", NULL);
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-    if (fd < 0) return why("open", path, pool);
-    const char *fault = sr_descriptor_write(fd, message, strlen(message)) ? NULL : why("write", path, pool);
-    if (!fault && fsync(fd)) fault = why("fsync", path, pool);
-    if (close(fd) && !fault) fault = why("close", path, pool);
-    if (!fault && rename(path, kept)) fault = why("rename", path, pool);
+    if (fd < 0) return maildir_why("open", path, pool);
+    const char *fault = sr_descriptor_write(fd, message, strlen(message)) ? NULL : maildir_why("write", path, pool);
+    if (!fault && fsync(fd)) fault = maildir_why("fsync", path, pool);
+    if (close(fd) && !fault) fault = maildir_why("close", path, pool);
+    if (!fault && rename(path, kept)) fault = maildir_why("rename", path, pool);
     if (fault) unlink(path);
     return fault;
 }

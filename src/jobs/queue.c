@@ -129,7 +129,7 @@ void sr_jobs_stop(sr_jobs_t *jobs, apr_interval_time_t grace)
     curl_multi_wakeup(jobs->transfers.multi);
 }
 
-static bool is_stopping(sr_jobs_t *jobs)
+static bool queue_is_stopping(sr_jobs_t *jobs)
 {
     return apr_atomic_read32(&jobs->stopping) != 0;
 }
@@ -227,9 +227,9 @@ static int batch_take(sr_jobs_t *jobs, int number, const char *claim, apr_time_t
 static void batch_run(sr_jobs_t *jobs, int number)
 {
     database_t *database = &jobs->databases[number];
-    const int room = is_stopping(jobs) ? 0 : SR_TRANSFERS - jobs->transfers.busy;
+    const int room = queue_is_stopping(jobs) ? 0 : SR_TRANSFERS - jobs->transfers.busy;
     const char *claim = apr_psprintf(jobs->batch_pool, "%s.%" APR_UINT64_T_FMT "%s", jobs->owner, database->batches,
-                                     is_stopping(jobs) ? ".stop" : "");
+                                     queue_is_stopping(jobs) ? ".stop" : "");
     const apr_time_t since = sr_time_steady(); /* read before the batch: if the process is stopped (SIGSTOP) during it,
                                                  the claims count as older and are released */
     apr_array_header_t *rows;
@@ -336,7 +336,7 @@ static void survey_run(sr_jobs_t *jobs, int number)
     const sr_survey_row_t *seen = NULL;
     apr_int64_t interrupted = 0;
 
-    if (is_stopping(jobs) || sr_time_steady() < jobs->databases[number].retry_at) return;
+    if (queue_is_stopping(jobs) || sr_time_steady() < jobs->databases[number].retry_at) return;
     if (!sr_metrics_turn(SR_METRIC_QUEUE_TURN, number, sr_time_steady(), SURVEY)) return;
     sr_error_t *error = survey_all(jobs, number, &seen, &interrupted);
     if (error) {
@@ -372,7 +372,7 @@ static bool wants_to_record(const sr_jobs_t *jobs, const database_t *database, a
 
 static bool has_room(sr_jobs_t *jobs)
 {
-    return jobs->transfers.busy <= SR_TRANSFERS * 3 / 4 && !is_stopping(jobs);
+    return jobs->transfers.busy <= SR_TRANSFERS * 3 / 4 && !queue_is_stopping(jobs);
 }
 
 static bool batch_is_due(sr_jobs_t *jobs, int number)
@@ -397,7 +397,7 @@ static bool batch_is_due(sr_jobs_t *jobs, int number)
 static int patience(sr_jobs_t *jobs)
 {
     const apr_time_t now = sr_time_steady();
-    apr_time_t until = is_stopping(jobs) ? stop_at(jobs) : now + (jobs->transfers.busy ? GLANCE : POLL_MIN);
+    apr_time_t until = queue_is_stopping(jobs) ? stop_at(jobs) : now + (jobs->transfers.busy ? GLANCE : POLL_MIN);
 
     for (int i = 0; i < jobs->options.databases; i++) {
         const database_t *database = &jobs->databases[i];
@@ -420,14 +420,14 @@ void sr_jobs_run(sr_jobs_t *jobs)
 {
     sr_transfers_t *transfers = &jobs->transfers;
 
-    while (!is_stopping(jobs) || (transfers->busy && sr_time_steady() < stop_at(jobs))) {
+    while (!queue_is_stopping(jobs) || (transfers->busy && sr_time_steady() < stop_at(jobs))) {
         for (int i = 0; i < jobs->options.databases; i++) {
             survey_run(jobs, i);
             if (batch_is_due(jobs, i)) batch_run(jobs, i);
         }
         refresh_addresses(jobs);
         apr_pool_clear(jobs->batch_pool);
-        sr_transfers_go_on(transfers, is_stopping(jobs));
+        sr_transfers_go_on(transfers, queue_is_stopping(jobs));
         for (int i = 0; transfers->shared && i < jobs->options.databases; i++) jobs->databases[i].more = true;
         transfers->shared = false;
         curl_multi_poll(transfers->multi, NULL, 0, patience(jobs), NULL);

@@ -98,7 +98,7 @@ static void transfer_release(sr_transfers_t *transfers, sr_transfer_t *transfer)
     transfer_free(transfers, transfer, NULL);
 }
 
-static void transfer_end(sr_transfers_t *transfers, sr_transfer_t *transfer, const sr_call_result_t *result)
+static void transfers_transfer_end(sr_transfers_t *transfers, sr_transfer_t *transfer, const sr_call_result_t *result)
 {
     transfer_count(transfer, result);
     sr_assert(transfer->destination->calling > 0 && *transfer_begun(transfers, transfer) > 0);
@@ -147,7 +147,7 @@ static void transfer_begin(sr_transfers_t *transfers, sr_transfer_t *transfer)
     if (transfer->easy) curl_multi_add_handle(transfers->multi, transfer->easy);
     if (is_under_way(transfer)) return;
     transfer_note_failure(transfers, transfer, &result);
-    transfer_end(transfers, transfer, &result);
+    transfers_transfer_end(transfers, transfer, &result);
 }
 
 static void note_stalled(sr_transfers_t *transfers, apr_time_t now)
@@ -214,7 +214,7 @@ static void end_all(sr_transfers_t *transfers)
         sr_transfer_t *transfer = transfer_of(transfers, message->easy_handle);
         sr_call_end(transfer->call, &result, message->data.result);
         transfer_note_failure(transfers, transfer, &result);
-        transfer_end(transfers, transfer, &result);
+        transfers_transfer_end(transfers, transfer, &result);
     }
 }
 
@@ -228,7 +228,7 @@ static void end_work(sr_transfers_t *transfers)
         sr_work_end(transfer->call->work, &result, transfer->pool);
         transfer->call->work = NULL;
         transfer_note_failure(transfers, transfer, &result);
-        transfer_end(transfers, transfer, &result);
+        transfers_transfer_end(transfers, transfer, &result);
     }
 }
 
@@ -247,7 +247,7 @@ void sr_transfers_abandon(sr_transfers_t *transfers)
 {
     begin_all(transfers, true); /* this releases the waiting jobs */
     for (int i = 0; i < SR_TRANSFERS; i++)
-        if (transfers->all[i].destination) transfer_end(transfers, &transfers->all[i], &interrupted);
+        if (transfers->all[i].destination) transfers_transfer_end(transfers, &transfers->all[i], &interrupted);
 }
 
 void sr_transfers_wait(sr_transfers_t *transfers)

@@ -20,7 +20,7 @@ struct sr_work_t {
     volatile apr_uint32_t ended;
 };
 
-static void *run(void *data)
+static void *work_run(void *data)
 {
     sr_work_t *work = data;
     work->error = work->options->work(work->options->baton, work->database, work->kind, work->submission, work->folder,
@@ -31,12 +31,12 @@ static void *run(void *data)
 }
 
 /* Starts the thread with all signals blocked, because only other threads handle them. */
-static bool start(sr_work_t *work)
+static bool work_start(sr_work_t *work)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = !pthread_create(&work->thread, NULL, run, work);
+    const bool started = !pthread_create(&work->thread, NULL, work_run, work);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
@@ -53,7 +53,7 @@ sr_work_t *sr_work_begin(const sr_jobs_options_t *options, CURLM *multi, const s
                         .kind = job->kind->name,
                         .submission = apr_pstrdup(pool, sr_json_string(job->body, "submission")),
                         .folder = apr_pstrdup(pool, sr_json_string(job->body, "folder"))};
-    if (start(work)) return work;
+    if (work_start(work)) return work;
     apr_pool_destroy(pool);
     return NULL;
 }

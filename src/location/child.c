@@ -15,23 +15,23 @@ const sr_child_t *sr_location_child(void)
 }
 
 /* The job thread expires submissions and reminds signers. */
-static sr_error_t *timer(sr_store_source_t *database, const char *kind, const char *submission,
-                         apr_interval_time_t *again, apr_pool_t *pool)
+static sr_error_t *child_timer(sr_store_source_t *database, const char *kind, const char *submission,
+                               apr_interval_time_t *again, apr_pool_t *pool)
 {
     const sr_service_t service = {.child = &child, .database = database};
     return sr_service_timer(&service, again, kind, submission, pool);
 }
 
 /* The same for SigreqRetention. */
-static sr_error_t *retain(sr_store_source_t *database, int *deleted, sr_retained_t *at, apr_pool_t *pool)
+static sr_error_t *child_retain(sr_store_source_t *database, int *deleted, sr_retained_t *at, apr_pool_t *pool)
 {
     const sr_service_t service = {.child = &child, .database = database};
     return sr_service_retain(&service, deleted, at, child_retention, pool);
 }
 
 /* The same for SigreqLongTerm lta, in threads of their own. */
-static sr_error_t *archive(sr_store_source_t *database, const void *server, const char *documents,
-                           const char *submission, apr_interval_time_t *again, apr_pool_t *pool)
+static sr_error_t *child_archive(sr_store_source_t *database, const void *server, const char *documents,
+                                 const char *submission, apr_interval_time_t *again, apr_pool_t *pool)
 {
     sr_child_t own = child;
     own.timestamps = patient;
@@ -45,7 +45,7 @@ static sr_error_t *archive(sr_store_source_t *database, const void *server, cons
     return sr_service_archive_due(&service, again, submission, &archive_options, pool);
 }
 
-static sr_error_t *queue(sr_store_source_t *database, const void *server, apr_int64_t *due, apr_pool_t *pool)
+static sr_error_t *child_queue(sr_store_source_t *database, const void *server, apr_int64_t *due, apr_pool_t *pool)
 {
     const sr_service_t service = {
         .child = &child, .database = database, .wake = sr_run_jobs_wake, .wake_baton = (void *)server};
@@ -54,7 +54,7 @@ static sr_error_t *queue(sr_store_source_t *database, const void *server, apr_in
 
 void sr_location_child_init(apr_pool_t *pchild, server_rec *main_server)
 {
-    static sr_run_tasks_t tasks = {.timer = timer, .retain = retain, .answered = sr_service_answered};
+    static sr_run_tasks_t tasks = {.timer = child_timer, .retain = child_retain, .answered = sr_service_answered};
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
     sr_metrics_join();
     sr_json_watch_memory();
@@ -78,7 +78,7 @@ void sr_location_child_init(apr_pool_t *pchild, server_rec *main_server)
     child_retention = &conf->retention;
     patient = sr_run_archive_child_init(pchild, main_server, conf);
     archive_options.renew = conf->renew;
-    tasks.archive = patient ? archive : NULL;
-    tasks.queue = patient ? queue : NULL;
+    tasks.archive = patient ? child_archive : NULL;
+    tasks.queue = patient ? child_queue : NULL;
     sr_run_jobs_child_init(pchild, main_server, conf, &tasks);
 }

@@ -12,7 +12,7 @@ typedef struct text_t {
     apr_pool_t *pool;
 } text_t;
 
-static void add(text_t *text, const char *part)
+static void exposition_add(text_t *text, const char *part)
 {
     APR_ARRAY_PUSH(text->parts, const char *) = part;
 }
@@ -35,9 +35,9 @@ static const char *pair(const char *name, const char *value, apr_pool_t *pool)
 }
 
 /* Returns `name="value"`, or "" if there is no label. A route is shown as two labels. */
-static const char *label_text(sr_label_t label, int number, apr_pool_t *pool)
+static const char *label_text(sr_label_t label, int exposition_number, apr_pool_t *pool)
 {
-    const char *value = sr_metrics_text_of(label, number), *space = strchr(value, ' ');
+    const char *value = sr_metrics_text_of(label, exposition_number), *space = strchr(value, ' ');
     if (label == SR_LABEL_NONE) return "";
     if (label != SR_LABEL_ROUTE) return pair(sr_metrics_label_names[label], value, pool);
     const char *first = space ? apr_pstrmemdup(pool, value, (apr_size_t)(space - value)) : value;
@@ -55,19 +55,20 @@ static const char *labels_of(const sr_metrics_row_t *row, int first, int second,
     return *all ? apr_pstrcat(pool, "{", all, "}", NULL) : "";
 }
 
-static const char *number(apr_uint64_t value, apr_pool_t *pool)
+static const char *exposition_number(apr_uint64_t value, apr_pool_t *pool)
 {
     return apr_psprintf(pool, "%" APR_UINT64_T_FMT, value);
 }
 
-static const char *seconds(apr_uint64_t value, apr_pool_t *pool)
+static const char *exposition_seconds(apr_uint64_t value, apr_pool_t *pool)
 {
     return apr_psprintf(pool, "%" APR_UINT64_T_FMT ".%06d", value / MICROSECONDS, (int)(value % MICROSECONDS));
 }
 
-static void add_line(text_t *text, const char *name, const char *suffix, const char *labels, const char *value)
+static void exposition_add_line(text_t *text, const char *name, const char *suffix, const char *labels,
+                                const char *value)
 {
-    add(text, apr_pstrcat(text->pool, name, suffix, labels, " ", value, "\n", NULL));
+    exposition_add(text, apr_pstrcat(text->pool, name, suffix, labels, " ", value, "\n", NULL));
 }
 
 /* Writes a histogram. In this format each bucket includes all smaller ones. */
@@ -79,11 +80,13 @@ static void add_histogram(text_t *text, sr_metric_t metric, int first)
         const bool last = i == SR_METRICS_BUCKETS - 1;
         const char *bound = pair("le", last ? "+Inf" : sr_metrics_bounds[i].seconds, text->pool);
         count += sr_metrics_cell(metric, first, 0, i);
-        add_line(text, row->name, "_bucket", labels_of(row, first, 0, bound, text->pool), number(count, text->pool));
+        exposition_add_line(text, row->name, "_bucket", labels_of(row, first, 0, bound, text->pool),
+                            exposition_number(count, text->pool));
     }
     const char *labels = labels_of(row, first, 0, "", text->pool);
-    add_line(text, row->name, "_sum", labels, seconds(sr_metrics_total(metric, first), text->pool));
-    add_line(text, row->name, "_count", labels, number(count, text->pool));
+    exposition_add_line(text, row->name, "_sum", labels,
+                        exposition_seconds(sr_metrics_total(metric, first), text->pool));
+    exposition_add_line(text, row->name, "_count", labels, exposition_number(count, text->pool));
 }
 
 static void add_series(text_t *text, sr_metric_t metric, int first, int second)
@@ -95,8 +98,9 @@ static void add_series(text_t *text, sr_metric_t metric, int first, int second)
         add_histogram(text, metric, first);
         return;
     }
-    add_line(text, row->name, "", labels_of(row, first, second, "", text->pool),
-             row->type == SR_METRICS_SECONDS ? seconds(value, text->pool) : number(value, text->pool));
+    exposition_add_line(text, row->name, "", labels_of(row, first, second, "", text->pool),
+                        row->type == SR_METRICS_SECONDS ? exposition_seconds(value, text->pool)
+                                                        : exposition_number(value, text->pool));
 }
 
 const char *sr_metrics_text(apr_pool_t *pool)
@@ -106,8 +110,8 @@ const char *sr_metrics_text(apr_pool_t *pool)
     for (int metric = 0; metric < SR_METRIC_COUNT; metric++) {
         const sr_metrics_row_t *row = &sr_metrics_rows[metric];
         if (row->shown == SR_METRICS_NEVER) continue;
-        add(&text, apr_pstrcat(pool, "# HELP ", row->name, " ", row->help, "\n# TYPE ", row->name, " ",
-                               types[row->type], "\n", NULL));
+        exposition_add(&text, apr_pstrcat(pool, "# HELP ", row->name, " ", row->help, "\n# TYPE ", row->name, " ",
+                                          types[row->type], "\n", NULL));
         for (int first = 0; first < sr_metrics_values(row->labels[0]); first++)
             for (int second = 0; second < sr_metrics_values(row->labels[1]); second++)
                 add_series(&text, (sr_metric_t)metric, first, second);

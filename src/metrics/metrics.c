@@ -193,26 +193,26 @@ const sr_metrics_bound_t sr_metrics_bounds[SR_METRICS_BUCKETS - 1] = {
 static apr_uint64_t own[CELLS], *cells = own;
 static int place = -1; /* of this process, in metrics of type LIVE; -1: it has none */
 
-static int within(int number, int room)
+static int metrics_within(int number, int room)
 {
     return number < 0 || number >= room ? room - 1 : number;
 }
 
-static apr_uint64_t *cell(sr_metric_t metric, int first, int second, int offset)
+static apr_uint64_t *metrics_cell(sr_metric_t metric, int first, int second, int offset)
 {
     const sr_metrics_row_t *row = &sr_metrics_rows[metric];
-    const int number = within(first, row->rooms[0]) * row->rooms[1] + within(second, row->rooms[1]);
+    const int number = metrics_within(first, row->rooms[0]) * row->rooms[1] + metrics_within(second, row->rooms[1]);
     return &cells[row->begin + number * widths[row->type] + offset];
 }
 
 void sr_metrics_count(sr_metric_t metric, int first, int second, apr_uint64_t times)
 {
-    apr_atomic_add64(cell(metric, first, second, 0), times);
+    apr_atomic_add64(metrics_cell(metric, first, second, 0), times);
 }
 
 void sr_metrics_set(sr_metric_t metric, int first, int second, apr_uint64_t value)
 {
-    apr_atomic_set64(cell(metric, first, second, 0), value);
+    apr_atomic_set64(metrics_cell(metric, first, second, 0), value);
 }
 
 void sr_metrics_forget(void)
@@ -228,8 +228,8 @@ void sr_metrics_observe(sr_metric_t metric, int first, apr_interval_time_t durat
     int bucket = 0;
     if (duration < 0) duration = 0; /* the clock was set back */
     while (bucket < SR_METRICS_BUCKETS - 1 && duration > sr_metrics_bounds[bucket].longest) bucket++;
-    apr_atomic_inc64(cell(metric, first, 0, bucket));
-    apr_atomic_add64(cell(metric, first, 0, SR_METRICS_BUCKETS), (apr_uint64_t)duration);
+    apr_atomic_inc64(metrics_cell(metric, first, 0, bucket));
+    apr_atomic_add64(metrics_cell(metric, first, 0, SR_METRICS_BUCKETS), (apr_uint64_t)duration);
 }
 
 /* --- values of processes */
@@ -252,7 +252,7 @@ void sr_metrics_join(void)
 {
     const apr_uint64_t self = (apr_uint64_t)getpid();
     for (int i = 0; i < SR_METRICS_PROCESSES; i++) {
-        apr_uint64_t *id = cell(SR_METRIC_PROCESS_IDS, 0, 0, i);
+        apr_uint64_t *id = metrics_cell(SR_METRIC_PROCESS_IDS, 0, 0, i);
         const apr_uint64_t before = apr_atomic_read64(id);
         if (before != self && is_alive(before)) continue;
         if (apr_atomic_cas64(id, self, before) != before) continue;
@@ -265,12 +265,12 @@ void sr_metrics_join(void)
 
 void sr_metrics_live_add(sr_metric_t metric, int first, int by)
 {
-    if (place >= 0) apr_atomic_add64(cell(metric, first, 0, place), (apr_uint64_t)(apr_int64_t)by);
+    if (place >= 0) apr_atomic_add64(metrics_cell(metric, first, 0, place), (apr_uint64_t)(apr_int64_t)by);
 }
 
 void sr_metrics_live_set(sr_metric_t metric, int first, int value)
 {
-    if (place >= 0) apr_atomic_set64(cell(metric, first, 0, place), (apr_uint64_t)(apr_int64_t)value);
+    if (place >= 0) apr_atomic_set64(metrics_cell(metric, first, 0, place), (apr_uint64_t)(apr_int64_t)value);
 }
 
 static apr_uint64_t sum_of_processes(sr_metric_t metric, int first, int second)
@@ -285,7 +285,7 @@ static apr_uint64_t sum_of_processes(sr_metric_t metric, int first, int second)
 
 bool sr_metrics_turn(sr_metric_t gauge, int first, apr_time_t now, apr_interval_time_t period)
 {
-    apr_uint64_t *at = cell(gauge, first, 0, 0), before = apr_atomic_read64(at);
+    apr_uint64_t *at = metrics_cell(gauge, first, 0, 0), before = apr_atomic_read64(at);
     const apr_time_t then = (apr_time_t)before;
     if (then && then <= now && now - then < period) return false;
     return apr_atomic_cas64(at, (apr_uint64_t)now, before) == before;
@@ -317,7 +317,7 @@ static int room_of(sr_label_t label)
 
 void sr_metrics_name(sr_label_t label, int number, const char *text)
 {
-    named[label][within(number, room_of(label))] = text;
+    named[label][metrics_within(number, room_of(label))] = text;
 }
 
 const char *sr_metrics_text_of(sr_label_t label, int number)
@@ -345,7 +345,7 @@ void sr_metrics_labels(sr_metric_t metric, sr_label_t labels[2])
 
 apr_uint64_t sr_metrics_cell(sr_metric_t metric, int first, int second, int offset)
 {
-    return apr_atomic_read64(cell(metric, first, second, offset));
+    return apr_atomic_read64(metrics_cell(metric, first, second, offset));
 }
 
 apr_uint64_t sr_metrics_value(sr_metric_t metric, int first, int second)

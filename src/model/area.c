@@ -26,7 +26,7 @@ static double clamp(double value)
 
 /* Converts a rectangle from one coordinate system to the other. The same formula works in both directions if `w` and
  * `h` are the page's size in the system of `from`. */
-static rectangle_t turn(const rectangle_t *from, int rotate, double w, double h)
+static rectangle_t area_turn(const rectangle_t *from, int rotate, double w, double h)
 {
     const double beside = w - from->x - from->w, beyond = h - from->y - from->h;
 
@@ -55,10 +55,10 @@ void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_pa
 
     if (area->origin == SR_ORIGIN_TOP_LEFT) {
         shown = given;
-        user = turn(&given, page->rotate, shown_w, shown_h);
+        user = area_turn(&given, page->rotate, shown_w, shown_h);
     } else {
         user = given;
-        shown = turn(&given, page->rotate, w, h);
+        shown = area_turn(&given, page->rotate, w, h);
     }
     placement->rect[0] = x0 + user.x;
     placement->rect[1] = y0 + user.y;

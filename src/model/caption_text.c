@@ -20,16 +20,16 @@
 /* --- which words there are */
 
 typedef const char *part_t(const sr_captions_t *captions, apr_pool_t *pool);
-static part_t name_text, date_text, id_text;
+static part_t caption_text_name_text, date_text, id_text;
 
 static const struct {
     const char *word;
     part_t *text;
-} parts[] = {{"name", name_text}, {"date", date_text}, {"id", id_text}};
+} parts[] = {{"name", caption_text_name_text}, {"date", date_text}, {"id", id_text}};
 #define PART_COUNT (sizeof parts / sizeof *parts)
 
 /* Returns the index of a word, or -1. */
-static int part_of(const char *word)
+static int caption_text_part_of(const char *word)
 {
     for (int i = 0; i < (int)PART_COUNT; i++)
         if (!strcmp(parts[i].word, word)) return i;
@@ -47,7 +47,7 @@ bool sr_caption_read(const char **caption, const char *text, apr_pool_t *pool)
         apr_size_t length = strcspn(at, ",");
         while (length && at[length - 1] == ' ') length--;
         const char *word = apr_pstrmemdup(pool, at, length);
-        const int part = part_of(word);
+        const int part = caption_text_part_of(word);
         if (part < 0 || seen & 1u << part) return false;
         seen |= 1u << part;
         *caption = **caption ? apr_pstrcat(pool, *caption, ",", word, NULL) : word;
@@ -57,7 +57,7 @@ bool sr_caption_read(const char **caption, const char *text, apr_pool_t *pool)
 
 /* --- what they are */
 
-static const char *name_text(const sr_captions_t *captions, apr_pool_t *pool)
+static const char *caption_text_name_text(const sr_captions_t *captions, apr_pool_t *pool)
 {
     return sr_text_cut(sr_person_name(captions->signer->firstname, captions->signer->lastname, pool),
                        NAME_MAX_CHARACTERS, pool);
@@ -86,7 +86,7 @@ static const dates_t *dates_in(const sr_language_t *language)
 }
 
 /* The language of the signer's locale if there are texts in it, else the language in which they read the page. */
-static const sr_language_t *language_of(const sr_captions_t *captions)
+static const sr_language_t *caption_text_language_of(const sr_captions_t *captions)
 {
     const char *locale = captions->signer->locale;
     const sr_language_t *language = locale ? sr_language_of(locale) : NULL;
@@ -126,15 +126,15 @@ static const char *date_text(const sr_captions_t *captions, apr_pool_t *pool)
 {
     const sr_client_t *client = captions->client;
     const int offset = client->time_zone ? client->utc_offset : sr_zone_of_server(captions->when, pool).offset;
-    return sr_date_text(language_of(captions), captions->when, offset, pool);
+    return sr_date_text(caption_text_language_of(captions), captions->when, offset, pool);
 }
 
-static const char *text_of(const sr_captions_t *captions, const char *caption, apr_pool_t *pool)
+static const char *caption_text_text_of(const sr_captions_t *captions, const char *caption, apr_pool_t *pool)
 {
-    const char *text = dates_in(language_of(captions))->rtl ? RIGHT_TO_LEFT : LEFT_TO_RIGHT, *between = "";
+    const char *text = dates_in(caption_text_language_of(captions))->rtl ? RIGHT_TO_LEFT : LEFT_TO_RIGHT, *between = "";
     char *state = NULL, *word = apr_strtok(apr_pstrdup(pool, caption), ",", &state);
     for (; word; word = apr_strtok(NULL, ",", &state), between = BETWEEN) {
-        const int part = part_of(word);
+        const int part = caption_text_part_of(word);
         if (part < 0) continue; /* written by a later version */
         // NOLINTNEXTLINE(misc-misleading-bidirectional): it ends in the same text
         text = apr_pstrcat(pool, text, between, ISOLATE, parts[part].text(captions, pool), END_ISOLATE, NULL);
@@ -180,7 +180,8 @@ const json_t *sr_captions_json(const sr_captions_t *captions, const char *docume
     json_object_set_new(json, "texts", texts);
     json_object_set_new(json, "fields", numbers);
     for (int i = 0; i < list->nelts; i++)
-        json_array_append_new(texts, json_string(text_of(captions, APR_ARRAY_IDX(list, i, const char *), pool)));
+        json_array_append_new(texts,
+                              json_string(caption_text_text_of(captions, APR_ARRAY_IDX(list, i, const char *), pool)));
     for (int i = 0; document && i < fields->nelts; i++) {
         const sr_field_t *field = &APR_ARRAY_IDX(fields, i, sr_field_t);
         const char *caption = caption_of(field);

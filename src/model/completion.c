@@ -54,7 +54,7 @@ static json_t *texts(const char *label, const char *value)
     return row;
 }
 
-static void add(json_t *rows, const char *label, const char *value)
+static void completion_add(json_t *rows, const char *label, const char *value)
 {
     if (value && *value) json_array_append_new(rows, texts(label, value));
 }
@@ -71,8 +71,8 @@ static void add_code(json_t *rows, const char *label, const char *value)
 static void add_two(json_t *rows, const char *label, const char *value, const char *other_label, const char *other)
 {
     if (!value || !*value || !other || !*other) {
-        add(rows, label, value);
-        add(rows, other_label, other);
+        completion_add(rows, label, value);
+        completion_add(rows, other_label, other);
         return;
     }
     json_t *row = texts(label, value);
@@ -143,7 +143,7 @@ static bool has_zone(sr_zone_t *zone, const work_t *work, const char *signer)
 }
 
 /* Returns a time such as "2026-11-20 19:09:23 +01:00"; NULL for 0. */
-static const char *time_text(const work_t *work, apr_time_t when, const char *signer)
+static const char *completion_time_text(const work_t *work, apr_time_t when, const char *signer)
 {
     sr_zone_t zone;
     char text[SR_TIME_PRINTED];
@@ -164,7 +164,7 @@ static apr_time_t time_at(const json_t *event, const char *key)
 
 /* --- values */
 
-static const char *name_of(const sr_signer_t *signer, apr_pool_t *pool)
+static const char *completion_name_of(const sr_signer_t *signer, apr_pool_t *pool)
 {
     return sr_person_name(signer->firstname, signer->lastname, pool);
 }
@@ -175,7 +175,7 @@ static const char *creator(const work_t *work)
     return sr_person_name(person->firstname, person->lastname, work->pool);
 }
 
-static const char *requester(const work_t *work)
+static const char *completion_requester(const work_t *work)
 {
     const char *name = creator(work), *email = work->submission->created_by.email;
     return apr_pstrcat(work->pool, name, *name && email ? ", " : "", email ? email : "", NULL);
@@ -239,11 +239,11 @@ static json_t *submission_rows(const work_t *work)
 {
     json_t *rows = json_array();
     add_code(rows, label(work, "identifier"), work->submission->uuid);
-    add(rows, label(work, "number"), sr_submission_number(work->submission->uuid, work->pool));
-    add(rows, label(work, "requester"), requester(work));
-    add(rows, label(work, "organization"), work->completion->organization);
-    add_two(rows, label(work, "created"), time_text(work, work->submission->created_at, NULL), label(work, "completed"),
-            time_text(work, completed_at(work), NULL));
+    completion_add(rows, label(work, "number"), sr_submission_number(work->submission->uuid, work->pool));
+    completion_add(rows, label(work, "requester"), completion_requester(work));
+    completion_add(rows, label(work, "organization"), work->completion->organization);
+    add_two(rows, label(work, "created"), completion_time_text(work, work->submission->created_at, NULL),
+            label(work, "completed"), completion_time_text(work, completed_at(work), NULL));
     return rows;
 }
 
@@ -254,7 +254,7 @@ static json_t *document_items(const work_t *work)
     for (int i = 0; i < documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(documents, i, sr_document_state_t);
         json_t *rows = json_array();
-        add(rows, label(work, "pages"), apr_itoa(work->pool, document->pages));
+        completion_add(rows, label(work, "pages"), apr_itoa(work->pool, document->pages));
         add_code(rows, label(work, "sha256"), document->sha256);
         add_code(rows, label(work, "sha256.sealed"), sealed_sha256(work, document));
         json_array_append_new(items, item(document->name, rows));
@@ -287,16 +287,16 @@ static bool all_agree(const work_t *work)
 }
 
 /* Reads the values of these members. */
-static void read_values(const char *values[MEMBER_COUNT], const work_t *work, const sr_signer_t *signer)
+static void completion_read_values(const char *values[MEMBER_COUNT], const work_t *work, const sr_signer_t *signer)
 {
     sr_zone_t zone;
     const bool knows_zone = has_zone(&zone, work, signer->uuid);
     const json_t *detail = signed_detail(work, signer->uuid);
-    const char *when = time_text(work, signer->completed_at, signer->uuid);
+    const char *when = completion_time_text(work, signer->completed_at, signer->uuid);
     const char *const all[MEMBER_COUNT] = {kind_of_signature(work, signer->signature_type),
                                            signer->email,
                                            identification(work, signer),
-                                           time_text(work, signer->opened_at, signer->uuid),
+                                           completion_time_text(work, signer->opened_at, signer->uuid),
                                            when ? when : label(work, "unsigned"),
                                            knows_zone ? zone.name : NULL,
                                            signer->ip,
@@ -322,7 +322,7 @@ static void add_names(json_t *rows, const work_t *work, int from, int to)
     json_object_set_new(json_array_get(rows, 0), "head", json_true());
     json_array_append_new(marks, json_string(""));
     for (int i = from; i < to; i++) {
-        const char *name = name_of(signer_at(work, i), work->pool);
+        const char *name = completion_name_of(signer_at(work, i), work->pool);
         json_t *mark = json_array_get(work->completion->marks, (size_t)i);
         const char *spoken = apr_pstrcat(work->pool, label(work, "signature"), ": ", name, NULL);
         json_array_append_new(names, json_string(name));
@@ -339,7 +339,7 @@ static json_t *signer_rows(const work_t *work, int from, int to)
     const char *values[2][MEMBER_COUNT];
     json_t *rows = json_array();
     add_names(rows, work, from, to);
-    for (int k = from; k < to; k++) read_values(values[k - from], work, signer_at(work, k));
+    for (int k = from; k < to; k++) completion_read_values(values[k - from], work, signer_at(work, k));
     for (size_t i = 0; i < MEMBER_COUNT; i++) {
         json_t *cells = add_cells(rows, label(work, MEMBERS[i]));
         bool has_value = false;
@@ -361,8 +361,8 @@ static json_t *consent_rows(const work_t *work)
         const char *version = signer_at(work, i)->consent;
         if (!version || is_repeated(work, signer_at(work, i), i)) continue;
         const sr_consent_t *consent = sr_consent_of_version(version);
-        add(rows, apr_pstrcat(work->pool, label(work, "consent"), " (", version, ")", NULL),
-            consent ? consent->text : version);
+        completion_add(rows, apr_pstrcat(work->pool, label(work, "consent"), " (", version, ")", NULL),
+                       consent ? consent->text : version);
     }
     return rows;
 }
@@ -383,7 +383,7 @@ static const char *actor(const work_t *work, const json_t *event)
 {
     const char *uuid = sr_json_string(event, "signer"), *ip = sr_json_string(event, "ip");
     const sr_signer_t *signer = uuid ? sr_submission_signer(work->submission, uuid) : NULL;
-    const char *name = !uuid ? creator(work) : signer ? name_of(signer, work->pool) : "";
+    const char *name = !uuid ? creator(work) : signer ? completion_name_of(signer, work->pool) : "";
     const char *kind = sr_json_string(event, "event");
     const char *agent = kind && !strcmp(kind, "opened") ? sr_json_string(event, "userAgent") : NULL;
     if (agent && signer && signer->user_agent && !strcmp(agent, signer->user_agent)) agent = NULL;
@@ -398,7 +398,7 @@ static json_t *event_rows(const work_t *work)
         const json_t *event = json_array_get(completion->events, i);
         const char *kind = sr_json_string(event, "event");
         const char *what = kind ? label(work, apr_pstrcat(work->pool, "event.", kind, NULL)) : "";
-        const char *when = time_text(work, time_at(event, "at"), sr_json_string(event, "signer"));
+        const char *when = completion_time_text(work, time_at(event, "at"), sr_json_string(event, "signer"));
         json_t *row = json_pack("{s:[s,s,s]}", "event", when ? when : "",
                                 *what  ? what
                                 : kind ? kind
@@ -421,8 +421,8 @@ static void set_seal(json_t *object, const work_t *work)
     for (int i = 0; i < 2; i++)
         if (work->words[i]) json_array_append_new(notes, json_string(word(work, i, "verify.reader")));
     json_object_set_new(object, "sealNotes", notes);
-    add(rows, label(work, "fingerprint"), sha256);
-    add(rows, label(work, "verify.page"), url);
+    completion_add(rows, label(work, "fingerprint"), sha256);
+    completion_add(rows, label(work, "verify.page"), url);
     json_object_set_new(object, "sealRows", rows);
     json_object_set_new(object, "qr", sr_json_string_or_null(url));
     if (url)
@@ -456,7 +456,7 @@ json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t 
 
 /* Returns the code of the language of a signer's locale, or without a locale that of the text that they accepted, or
  * NULL. */
-static const char *language_of(const sr_signer_t *signer)
+static const char *completion_language_of(const sr_signer_t *signer)
 {
     const char *locale = signer->locale, *version = signer->consent;
     const sr_language_t *chosen = locale ? sr_language_of(locale) : NULL;
@@ -472,7 +472,7 @@ const sr_language_t *sr_completion_language(const sr_submission_t *submission)
         const sr_language_t *language = sr_language(i);
         int count = 0;
         for (int k = 0; k < submission->signers->nelts; k++) {
-            const char *code = language_of(&APR_ARRAY_IDX(submission->signers, k, sr_signer_t));
+            const char *code = completion_language_of(&APR_ARRAY_IDX(submission->signers, k, sr_signer_t));
             count += code && !strcmp(code, language->code);
         }
         if (count <= most || !strcmp(language->code, "en")) continue;

@@ -55,7 +55,7 @@ static const char *commitment_of(const char *salt, const json_t *value, apr_pool
     return sr_sha256_hex(salted, strlen(salted), pool);
 }
 
-static void commit(const hiding_t *hiding, const char *path, json_t *value)
+static void event_commit(const hiding_t *hiding, const char *path, json_t *value)
 {
     unsigned char random[SALT_BYTES];
     if (!hiding->commitments) {
@@ -81,7 +81,7 @@ static void hide(const hiding_t *hiding, json_t *value, const char *path)
         const char *here = apr_pstrcat(hiding->pool, path, key, NULL);
         if (!is_personal(key)) hide(hiding, member, apr_pstrcat(hiding->pool, here, ".", NULL));
         else if (!json_is_null(member)) {
-            commit(hiding, here, member);
+            event_commit(hiding, here, member);
             json_object_del(value, key);
         }
     }

@@ -7,7 +7,7 @@
 
 /* --- numbers: at most four decimals (a hundredth of a printer's dot), and no ".0" */
 
-static json_t *number(double value)
+static json_t *fields_number(double value)
 {
     const double rounded = round(value * 1e4) / 1e4 + 0.0; /* + 0.0: no "-0" */
     if (rounded == trunc(rounded) && fabs(rounded) < 1e15) return json_integer((json_int_t)rounded);
@@ -17,7 +17,7 @@ static json_t *number(double value)
 static json_t *numbers(const double *values, int count)
 {
     json_t *list = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(list, number(values[i]));
+    for (int i = 0; i < count; i++) json_array_append_new(list, fields_number(values[i]));
     return list;
 }
 
@@ -34,17 +34,17 @@ static json_t *area_json(const sr_field_t *field)
     json_t *object = json_object();
     for (int i = 0; i < 4; i++) {
         json_t *sent = json_object_get(field->area_sent, keys[i]);
-        json_object_set_new(object, keys[i], sent ? json_incref(sent) : number(values[i]));
+        json_object_set_new(object, keys[i], sent ? json_incref(sent) : fields_number(values[i]));
     }
     json_object_set_new(object, "page", json_integer(field->area.page));
     json_object_set_new(object, "origin", json_string(top_left ? "top-left" : "user-space"));
     return object;
 }
 
-static json_t *field_json(const sr_field_t *field)
+static json_t *fields_field_json(const sr_field_t *field)
 {
     json_t *object = json_object(), *percent = json_object();
-    for (int i = 0; i < 4; i++) json_object_set_new(percent, keys[i], number(field->placement.percent[i]));
+    for (int i = 0; i < 4; i++) json_object_set_new(percent, keys[i], fields_number(field->placement.percent[i]));
     json_object_set_new(object, "name", json_string(field->name));
     json_object_set_new(object, "type", json_string(field->type));
     json_object_set_new(object, "document", json_string(field->document));
@@ -60,11 +60,11 @@ json_t *sr_signer_fields_json(const sr_signer_t *signer)
 {
     json_t *list = json_array();
     for (int i = 0; i < signer->fields->nelts; i++)
-        json_array_append_new(list, field_json(&APR_ARRAY_IDX(signer->fields, i, sr_field_t)));
+        json_array_append_new(list, fields_field_json(&APR_ARRAY_IDX(signer->fields, i, sr_field_t)));
     return list;
 }
 
-static bool read_field(sr_field_t *field, const json_t *row)
+static bool fields_read_field(sr_field_t *field, const json_t *row)
 {
     const json_t *area = json_object_get(row, "area"), *rect = json_object_get(row, "rect");
     const char *origin = sr_json_string(area, "origin");
@@ -90,7 +90,7 @@ sr_error_t *sr_signer_fields_parse(sr_signer_t *signer, const json_t *fields, ap
     apr_array_header_t *list = apr_array_make(pool, (int)json_array_size(fields), sizeof(sr_field_t));
     signer->fields = list;
     for (size_t i = 0; i < json_array_size(fields); i++)
-        if (!read_field(apr_array_push(list), json_array_get(fields, i)))
+        if (!fields_read_field(apr_array_push(list), json_array_get(fields, i)))
             return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "a stored field");
     return NULL;
 }

@@ -41,7 +41,7 @@ static bool read_side(double *side, const json_t *drawn, const char *name)
     return json_is_number(value) && *side >= 1 && *side <= MAX_SIDE;
 }
 
-static double within(double value, double least, double most)
+static double ink_within(double value, double least, double most)
 {
     return fmax(least, fmin(most, value));
 }
@@ -52,8 +52,8 @@ static sr_error_t *add_point(reading_t *reading, double x, double y, double pres
     if (reading->count == SR_INK_MAX_POINTS)
         return sr_error(reading->pool, SR_EBADREQUEST, "A signature has at most %d points", SR_INK_MAX_POINTS);
     reading->points[reading->count++] =
-        (point_t){within(x, -reading->width, 2 * reading->width), within(y, -reading->height, 2 * reading->height),
-                  within(pressure, 0, 1)};
+        (point_t){ink_within(x, -reading->width, 2 * reading->width),
+                  ink_within(y, -reading->height, 2 * reading->height), ink_within(pressure, 0, 1)};
     return NULL;
 }
 
@@ -106,7 +106,7 @@ static sr_error_t *read_array(reading_t *reading, const json_t *strokes)
 
 /* Reads an integer: digits of four bits, the lowest first. "a" to "p" are digits that are followed by others, "A" to
  * "P" is the last digit. The lowest bit of the number is its sign. */
-static bool take_number(long *number, const char **text)
+static bool ink_take_number(long *number, const char **text)
 {
     unsigned long value = 0;
     for (int i = 0; i < MAX_DIGITS; i++) {
@@ -121,7 +121,7 @@ static bool take_number(long *number, const char **text)
     return false;
 }
 
-static sr_error_t *read_text(reading_t *reading, const char *text)
+static sr_error_t *ink_read_text(reading_t *reading, const char *text)
 {
     long at[3] = {0, 0, NORMAL_PRESSURE};
     while (*text) {
@@ -132,7 +132,7 @@ static sr_error_t *read_text(reading_t *reading, const char *text)
         }
         for (int i = 0; i < 3; i++) {
             long step;
-            if (!take_number(&step, &text))
+            if (!ink_take_number(&step, &text))
                 return sr_error(reading->pool, SR_EBADREQUEST,
                                 "The strokes of a signature as a text must be numbers "
                                 "written with the letters A to P and a to p");
@@ -180,7 +180,7 @@ static double size_of(const box_t *box)
 }
 
 /* Returns the part of the plane that becomes the drawing, and sets the width of its pen. */
-static box_t trim(double *pen, const reading_t *reading)
+static box_t ink_trim(double *pen, const reading_t *reading)
 {
     const double side = fmin(reading->width, reading->height), least = side * SMALLEST;
     *pen = side * PEN;
@@ -194,7 +194,7 @@ static box_t trim(double *pen, const reading_t *reading)
     return grown(box, padding, padding);
 }
 
-static json_t *rounded(double value)
+static json_t *ink_rounded(double value)
 {
     return json_real(round(value * STEPS) / STEPS);
 }
@@ -202,20 +202,20 @@ static json_t *rounded(double value)
 static const char *write_ink(const reading_t *reading, apr_pool_t *result_pool, apr_pool_t *scratch_pool)
 {
     double pen;
-    const box_t box = trim(&pen, reading);
+    const box_t box = ink_trim(&pen, reading);
     const double width = box.right - box.left, height = box.bottom - box.top, unit = fmax(width, height);
     json_t *out = sr_json_own(json_object(), scratch_pool), *strokes = json_array();
-    json_object_set_new(out, "width", rounded(width / unit));
-    json_object_set_new(out, "height", rounded(height / unit));
-    json_object_set_new(out, "pen", rounded(pen / unit));
+    json_object_set_new(out, "width", ink_rounded(width / unit));
+    json_object_set_new(out, "height", ink_rounded(height / unit));
+    json_object_set_new(out, "pen", ink_rounded(pen / unit));
     json_object_set_new(out, "strokes", strokes);
     for (int i = 0, at = 0; i < reading->strokes; i++) {
         json_t *stroke = json_array();
         json_array_append_new(strokes, stroke);
         for (; at < reading->ends[i]; at++) {
-            json_array_append_new(stroke, rounded((reading->points[at].x - box.left) / unit));
-            json_array_append_new(stroke, rounded((reading->points[at].y - box.top) / unit));
-            json_array_append_new(stroke, rounded(line_width(pen, reading->points[at].pressure) / unit));
+            json_array_append_new(stroke, ink_rounded((reading->points[at].x - box.left) / unit));
+            json_array_append_new(stroke, ink_rounded((reading->points[at].y - box.top) / unit));
+            json_array_append_new(stroke, ink_rounded(line_width(pen, reading->points[at].pressure) / unit));
         }
     }
     return sr_json_text(out, result_pool);
@@ -223,7 +223,7 @@ static const char *write_ink(const reading_t *reading, apr_pool_t *result_pool, 
 
 /* -------------------------------------------------------------------------------------------------------- parsing */
 
-static sr_error_t *read_drawn(reading_t *reading, const json_t *drawn)
+static sr_error_t *ink_read_drawn(reading_t *reading, const json_t *drawn)
 {
     const json_t *strokes = json_object_get(drawn, "strokes");
     apr_pool_t *pool = reading->pool;
@@ -232,7 +232,7 @@ static sr_error_t *read_drawn(reading_t *reading, const json_t *drawn)
     if (reading->width > MAX_ASPECT * reading->height || reading->height > MAX_ASPECT * reading->width)
         return sr_error(pool, SR_EBADREQUEST,
                         "A drawn signature is at most %d times as wide as high, or as high as wide", (int)MAX_ASPECT);
-    if (json_is_string(strokes)) SR_TRY(read_text(reading, json_string_value(strokes)));
+    if (json_is_string(strokes)) SR_TRY(ink_read_text(reading, json_string_value(strokes)));
     else if (json_is_array(strokes)) SR_TRY(read_array(reading, strokes));
     else return sr_error(pool, SR_EBADREQUEST, "The strokes of a signature must be an array, or a text");
     return reading->count ? NULL : sr_error(pool, SR_EBADREQUEST, "The signature is empty");
@@ -245,7 +245,7 @@ sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool)
     reading_t reading = {.pool = pool};
     reading.points = apr_palloc(scratch, SR_INK_MAX_POINTS * sizeof *reading.points);
     reading.ends = apr_palloc(scratch, SR_INK_MAX_STROKES * sizeof *reading.ends);
-    sr_error_t *error = read_drawn(&reading, drawn);
+    sr_error_t *error = ink_read_drawn(&reading, drawn);
     if (!error) {
         *ink = apr_palloc(pool, sizeof **ink);
         **ink = (sr_ink_t){.text = write_ink(&reading, pool, scratch), .points = reading.count};

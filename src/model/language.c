@@ -27,7 +27,7 @@ const sr_language_t *sr_language(int number)
     return &rows[number];
 }
 
-static const sr_language_t *named(const char *code, size_t length)
+static const sr_language_t *language_named(const char *code, size_t length)
 {
     for (int i = 0; i < COUNT; i++)
         if (!strncasecmp(rows[i].code, code, length) && !rows[i].code[length]) return &rows[i];
@@ -47,11 +47,11 @@ static const struct {
 const sr_language_t *sr_language_of(const char *tag)
 {
     for (size_t length = strlen(tag); length;) {
-        const sr_language_t *found = named(tag, length);
+        const sr_language_t *found = language_named(tag, length);
         if (found) return found;
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
             if (!strncasecmp(others[i].tag, tag, length) && !others[i].tag[length])
-                return others[i].code ? named(others[i].code, strlen(others[i].code)) : NULL;
+                return others[i].code ? language_named(others[i].code, strlen(others[i].code)) : NULL;
         while (--length && tag[length] != '-') continue;
         if (length > 1 && tag[length - 2] == '-') length -= 2;
     }
@@ -89,7 +89,7 @@ static bool is_all(const subtag_t *subtag, int (*is)(int))
 }
 
 /* Moves to the next subtag. Returns false at the end. */
-static bool next(subtag_t *subtag)
+static bool language_next(subtag_t *subtag)
 {
     subtag->text += subtag->length;
     if (*subtag->text == '-') subtag->text++;
@@ -98,25 +98,25 @@ static bool next(subtag_t *subtag)
     return subtag->length > 0;
 }
 
-static bool take(subtag_t *subtag, size_t least, size_t most, int (*is)(int))
+static bool language_take(subtag_t *subtag, size_t least, size_t most, int (*is)(int))
 {
     if (subtag->length < least || subtag->length > most || !is_all(subtag, is)) return false;
-    next(subtag);
+    language_next(subtag);
     return true;
 }
 
 static bool take_variant(subtag_t *subtag)
 {
     const bool digit = subtag->length == 4 && isdigit((unsigned char)*subtag->text);
-    return take(subtag, digit ? 4 : 5, digit ? 4 : 8, isalnum);
+    return language_take(subtag, digit ? 4 : 5, digit ? 4 : 8, isalnum);
 }
 
 /* Reads an extension such as "u-co-phonebk" or "x-anything". */
 static bool take_extension(subtag_t *subtag)
 {
     const size_t least = subtag->length == 1 && (*subtag->text | 32) == 'x' ? 1 : 2;
-    if (!take(subtag, 1, 1, isalnum) || !take(subtag, least, 8, isalnum)) return false;
-    while (take(subtag, least, 8, isalnum)) continue;
+    if (!language_take(subtag, 1, 1, isalnum) || !language_take(subtag, least, 8, isalnum)) return false;
+    while (language_take(subtag, least, 8, isalnum)) continue;
     return true;
 }
 
@@ -126,10 +126,10 @@ bool sr_locale_is_valid(const char *text)
     subtag_t subtag = {text, strcspn(text, "-")};
     if (!length || length > SR_LOCALE_MAX || text[length - 1] == '-' || strstr(text, "--")) return false;
     const bool is_short = subtag.length <= 3;
-    if (!take(&subtag, 2, 8, isalpha)) return false;
-    for (int i = 0; is_short && i < 3 && take(&subtag, 3, 3, isalpha); i++) continue;
-    take(&subtag, 4, 4, isalpha);
-    if (!take(&subtag, 2, 2, isalpha)) take(&subtag, 3, 3, isdigit);
+    if (!language_take(&subtag, 2, 8, isalpha)) return false;
+    for (int i = 0; is_short && i < 3 && language_take(&subtag, 3, 3, isalpha); i++) continue;
+    language_take(&subtag, 4, 4, isalpha);
+    if (!language_take(&subtag, 2, 2, isalpha)) language_take(&subtag, 3, 3, isdigit);
     while (take_variant(&subtag)) continue;
     while (subtag.length == 1)
         if (!take_extension(&subtag)) return false;

@@ -119,7 +119,7 @@ void sr_submission_expire(sr_submission_t *submission, apr_time_t when)
 }
 
 /* Returns the order of the signers whose turn it is. */
-static int turn(const sr_submission_t *submission)
+static int life_turn(const sr_submission_t *submission)
 {
     int first = INT_MAX;
     for (int i = 0; i < submission->signers->nelts; i++) {
@@ -131,7 +131,7 @@ static int turn(const sr_submission_t *submission)
 
 void sr_submission_due(sr_submission_t *submission, apr_array_header_t *due, apr_time_t when)
 {
-    const int first = turn(submission);
+    const int first = life_turn(submission);
     for (int i = 0; i < submission->signers->nelts; i++) {
         sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
         if (signer->order != first || !sr_state_change(&signer->state, &submission->state, SR_ACTION_SEND)) continue;

@@ -15,7 +15,7 @@ static const char *const of_helper[] = {"version",   "pages",    "runs",   "sign
 /* "normalised" is the name of "rewritten" in reports that were stored before 0.1.0. */
 static const char *const of_httpd[] = {"prepared", "rewritten", "normalised", NULL};
 
-static bool is_listed(const char *name, const char *const *names)
+static bool page_report_is_listed(const char *name, const char *const *names)
 {
     while (*names && strcmp(*names, name) != 0) names++;
     return *names != NULL;
@@ -27,8 +27,8 @@ static bool has_only_known(const json_t *report, bool stored)
     json_t *value;
 
     json_object_foreach ((json_t *)report, name, value) {
-        if (is_listed(name, of_helper)) continue;
-        if (!stored || !is_listed(name, of_httpd)) return false;
+        if (page_report_is_listed(name, of_helper)) continue;
+        if (!stored || !page_report_is_listed(name, of_httpd)) return false;
     }
     return true;
 }
@@ -102,7 +102,7 @@ static bool take_rest(sr_pages_t *pages, const json_t *value, apr_pool_t *pool)
            && take_rewritten(pages, rewritten ? rewritten : json_object_get(value, "normalised"), pool);
 }
 
-static sr_error_t *refuse(apr_pool_t *pool, const char *cause)
+static sr_error_t *page_report_refuse(apr_pool_t *pool, const char *cause)
 {
     return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "report of pages: %s", cause);
 }
@@ -137,15 +137,15 @@ static sr_error_t *read_report(sr_pages_t **pages, const char *report, bool stor
 
     *pages = NULL;
     error = sr_json_parse(&value, report, strlen(report), pool);
-    if (error) return refuse(pool, error->message);
+    if (error) return page_report_refuse(pool, error->message);
     if (!take_count(json_object_get(value, "version"), 0, INT_MAX, &version) || version != SR_PAGES_VERSION)
-        return refuse(pool, "not of this version");
-    if (!has_only_known(value, stored)) return refuse(pool, "it has a member that it may not have");
+        return page_report_refuse(pool, "not of this version");
+    if (!has_only_known(value, stored)) return page_report_refuse(pool, "it has a member that it may not have");
 
     *pages = apr_pcalloc(pool, sizeof **pages);
     reason = take_runs(*pages, value, pool);
-    if (reason) return refuse(pool, reason);
-    if (!take_rest(*pages, value, pool)) return refuse(pool, "what is known besides is malformed");
+    if (reason) return page_report_refuse(pool, reason);
+    if (!take_rest(*pages, value, pool)) return page_report_refuse(pool, "what is known besides is malformed");
     (*pages)->report = apr_pstrdup(pool, report);
     return NULL;
 }

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-static sr_error_t *spoilt(apr_pool_t *pool, const char *what)
+static sr_error_t *record_spoilt(apr_pool_t *pool, const char *what)
 {
     return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "submission row: %s", what);
 }
 
-static apr_int64_t number(const json_t *row, const char *key)
+static apr_int64_t record_number(const json_t *row, const char *key)
 {
     return (apr_int64_t)json_integer_value(json_object_get(row, key));
 }
@@ -17,12 +17,12 @@ static apr_int64_t number(const json_t *row, const char *key)
 /* PostgreSQL returns true and false, SQLite 1 and 0. */
 static bool truth(const json_t *row, const char *key)
 {
-    return json_is_true(json_object_get(row, key)) || number(row, key) == 1;
+    return json_is_true(json_object_get(row, key)) || record_number(row, key) == 1;
 }
 
 /* Members that have the names of their columns in `row`. */
 #define TEXT(member) .member = sr_json_string(row, #member)
-#define NUMBER(member) .member = number(row, #member)
+#define NUMBER(member) .member = record_number(row, #member)
 #define TRUTH(member) .member = truth(row, #member)
 
 /* --- documents */
@@ -38,10 +38,10 @@ static sr_error_t *read_revisions(sr_document_state_t *document, const json_t *r
     document->revisions = apr_array_make(pool, (int)json_array_size(revisions) + 1, sizeof(sr_revised_t));
     for (size_t i = 0; i < json_array_size(revisions); i++) {
         const json_t *row = json_array_get(revisions, i);
-        const sr_revised_t revised = {sr_json_string(row, "sha256"),       number(row, "size"),
-                                      sr_json_string(row, "whole_sha256"), number(row, "whole_size"),
+        const sr_revised_t revised = {sr_json_string(row, "sha256"),       record_number(row, "size"),
+                                      sr_json_string(row, "whole_sha256"), record_number(row, "whole_size"),
                                       sr_json_string(row, "key"),          is_archive(row)};
-        if (!revised.sha256 || !revised.whole_sha256 || !revised.key) return spoilt(pool, "a revision");
+        if (!revised.sha256 || !revised.whole_sha256 || !revised.key) return record_spoilt(pool, "a revision");
         APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
     }
     return NULL;
@@ -51,16 +51,16 @@ sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t 
 {
     const char *rewritten = sr_json_string(row, "rewritten_sha256");
     const json_t *warnings = json_object_get(row, "warnings");
-    *document =
-        (sr_document_state_t){TEXT(uuid), TEXT(name), .pages = (int)number(row, "pages"), TEXT(sha256), NUMBER(size)};
-    if (!document->uuid || !document->name || !document->sha256) return spoilt(pool, "a document");
+    *document = (sr_document_state_t){TEXT(uuid), TEXT(name), .pages = (int)record_number(row, "pages"), TEXT(sha256),
+                                      NUMBER(size)};
+    if (!document->uuid || !document->name || !document->sha256) return record_spoilt(pool, "a document");
     if (!sr_warnings_parse(&document->warnings, json_is_null(warnings) ? NULL : warnings))
-        return spoilt(pool, "a document's warnings");
+        return record_spoilt(pool, "a document's warnings");
     document->base_sha256 = rewritten ? rewritten : document->sha256;
-    document->base_size = rewritten ? number(row, "rewritten_size") : document->size;
+    document->base_size = rewritten ? record_number(row, "rewritten_size") : document->size;
     document->key = sr_json_string(row, "key");
     document->base_key = sr_json_string(row, rewritten ? "rewritten_key" : "key");
-    if (!document->key || !document->base_key) return spoilt(pool, "a document's blob");
+    if (!document->key || !document->base_key) return record_spoilt(pool, "a document's blob");
     return read_revisions(document, json_object_get(row, "revisions"), pool);
 }
 
@@ -113,7 +113,7 @@ apr_array_header_t *sr_document_state_files(const sr_document_state_t *document,
 
 /* --- signers */
 
-static sr_error_t *read_signer(sr_signer_t *signer, const json_t *row, apr_pool_t *pool)
+static sr_error_t *record_read_signer(sr_signer_t *signer, const json_t *row, apr_pool_t *pool)
 {
     *signer = (sr_signer_t){TEXT(uuid),
                             TEXT(firstname),
@@ -128,15 +128,15 @@ static sr_error_t *read_signer(sr_signer_t *signer, const json_t *row, apr_pool_
                             TEXT(user_agent),
                             TEXT(signature_type),
                             TEXT(consent),
-                            .order = (int)number(row, "signing_order"),
+                            .order = (int)record_number(row, "signing_order"),
                             NUMBER(due_at),
                             NUMBER(reminded_at),
-                            .reminders = (int)number(row, "reminders"),
+                            .reminders = (int)record_number(row, "reminders"),
                             TEXT(replaces),
                             TEXT(alias)};
-    if (!signer->uuid || !signer->firstname || !signer->lastname) return spoilt(pool, "a signer");
+    if (!signer->uuid || !signer->firstname || !signer->lastname) return record_spoilt(pool, "a signer");
     if (!sr_signer_state_parse(&signer->state, sr_json_string(row, "state")))
-        return spoilt(pool, "the state of a signer");
+        return record_spoilt(pool, "the state of a signer");
     return sr_signer_fields_parse(signer, json_object_get(row, "fields"), pool);
 }
 
@@ -186,7 +186,7 @@ static sr_error_t *read_lists(sr_submission_t *submission, const json_t *row, ap
     for (size_t i = 0; i < json_array_size(documents); i++)
         SR_TRY(sr_document_state_parse(apr_array_push(states), json_array_get(documents, i), pool));
     for (size_t i = 0; i < json_array_size(signers); i++)
-        SR_TRY(read_signer(apr_array_push(people), json_array_get(signers, i), pool));
+        SR_TRY(record_read_signer(apr_array_push(people), json_array_get(signers, i), pool));
     submission->documents = states;
     submission->signers = people;
     return NULL;
@@ -219,9 +219,10 @@ sr_error_t *sr_submission_parse(sr_submission_t *submission, const json_t *row, 
                           TEXT(external_id),
                           TEXT(redirect_url),
                           .metadata = json_is_object(metadata) ? metadata : NULL};
-    if (!submission->uuid || !submission->name || !submission->template_uuid) return spoilt(pool, "incomplete");
-    if (!sr_submission_state_parse(&submission->state, sr_json_string(row, "state"))) return spoilt(pool, "its state");
+    if (!submission->uuid || !submission->name || !submission->template_uuid) return record_spoilt(pool, "incomplete");
+    if (!sr_submission_state_parse(&submission->state, sr_json_string(row, "state")))
+        return record_spoilt(pool, "its state");
     if (!sr_reminders_parse(&submission->reminders, json_object_get(row, "reminders")))
-        return spoilt(pool, "its reminders");
+        return record_spoilt(pool, "its reminders");
     return read_lists(submission, row, pool);
 }

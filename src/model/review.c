@@ -102,14 +102,14 @@ static void check_calls(const review_t *review)
 
 /* --- what the events say */
 
-static json_t *signer_of(const review_t *review, const char *uuid)
+static json_t *review_signer_of(const review_t *review, const char *uuid)
 {
     return uuid ? json_object_get(review->signers, uuid) : NULL;
 }
 
 static void set_state(const review_t *review, const char *uuid, const char *state)
 {
-    json_t *signer = signer_of(review, uuid);
+    json_t *signer = review_signer_of(review, uuid);
     if (signer) json_object_set_new(signer, "state", json_string(state));
 }
 
@@ -151,7 +151,7 @@ static void created(review_t *review, const json_t *detail, apr_time_t at)
 static void replaced(const review_t *review, const json_t *detail, apr_time_t at)
 {
     const char *uuid = sr_json_string(detail, "signer"), *old = sr_json_string(detail, "replaces");
-    const bool due = !same(sr_json_string(signer_of(review, old), "state"), "waiting");
+    const bool due = !same(sr_json_string(review_signer_of(review, old), "state"), "waiting");
     if (!uuid) return;
     json_t *signer = json_pack("{s:s,s:O}", "state", due ? "sent" : "waiting", "person", detail);
     json_object_set_new(review->signers, uuid, signer);
@@ -213,7 +213,7 @@ static void replay(review_t *review, const json_t *event, int number)
     else if (!strcmp(kind, "archived")) revised(review, detail, number);
     else if (!strcmp(kind, "due")) {
         set_state(review, signer, "sent");
-        expect_invitation(review, signer_of(review, signer), at);
+        expect_invitation(review, review_signer_of(review, signer), at);
     } else if (!strcmp(kind, "signed")) {
         set_state(review, signer, "completed");
         revised(review, detail, number);
@@ -223,7 +223,7 @@ static void replay(review_t *review, const json_t *event, int number)
 
 /* --- the chain */
 
-static const json_t *read_text(const json_t *text, apr_pool_t *pool)
+static const json_t *review_read_text(const json_t *text, apr_pool_t *pool)
 {
     json_t *value = NULL;
     return json_is_string(text) && !sr_json_read(&value, json_string_value(text), pool) ? value : NULL;
@@ -232,8 +232,8 @@ static const json_t *read_text(const json_t *text, apr_pool_t *pool)
 /* Verifies one row of the chain, [number, hash, body, personal], and replays it. Sets *hash to its hash. */
 static void check_event(review_t *review, const char **hash, const json_t *row, int number)
 {
-    json_t *event = (json_t *)read_text(json_array_get(row, 2), review->pool);
-    const json_t *personal = read_text(json_array_get(row, 3), review->pool);
+    json_t *event = (json_t *)review_read_text(json_array_get(row, 2), review->pool);
+    const json_t *personal = review_read_text(json_array_get(row, 3), review->pool);
     const bool is_number = json_integer_value(json_array_get(row, 0)) == number
                            && json_integer_value(json_object_get(event, "number")) == number;
     const char *wrong = !json_is_object(event) ? "it cannot be read"
@@ -307,7 +307,7 @@ static bool has_versions(const json_t *row, const json_t *versions)
     return true;
 }
 
-static void check_documents(const review_t *review)
+static void review_check_documents(const review_t *review)
 {
     const json_t *rows = json_object_get(review->stored, "documents");
     const char *uuid;
@@ -360,7 +360,7 @@ json_t *sr_evidence_faults(const json_t *stored, const json_t *calls, apr_pool_t
     if (!same(sr_json_string(stored, "certificate"), review.certificate))
         fault(&review, "its certificate of completion is not that of the events");
     check_signers(&review);
-    check_documents(&review);
+    review_check_documents(&review);
     check_calls(&review);
     return review.faults;
 }

@@ -22,7 +22,7 @@ typedef struct place_t {
     apr_pool_t *pool;
 } place_t;
 
-static sr_error_t *refuse(const place_t *at, const char *reason)
+static sr_error_t *signers_refuse(const place_t *at, const char *reason)
 {
     const char *who = apr_psprintf(at->pool, "Signer %d", at->signer);
 
@@ -67,14 +67,15 @@ static sr_error_t *check_limits(const place_t *at, const char *text, const text_
 {
     const char *fault = sr_text_fault(text, rule->longest, at->pool);
 
-    return fault ? refuse(at, apr_psprintf(at->pool, "%s %s", rule->label, fault)) : NULL;
+    return fault ? signers_refuse(at, apr_psprintf(at->pool, "%s %s", rule->label, fault)) : NULL;
 }
 
-static sr_error_t *take_text(const char **text, const place_t *at, const json_t *object, const text_rule_t *rule)
+static sr_error_t *signers_take_text(const char **text, const place_t *at, const json_t *object,
+                                     const text_rule_t *rule)
 {
     *text = sr_json_string(object, rule->key);
     if (!*text || sr_text_is_blank(*text))
-        return refuse(at, apr_psprintf(at->pool, "%s must be provided", rule->label));
+        return signers_refuse(at, apr_psprintf(at->pool, "%s must be provided", rule->label));
     return rule->longest ? check_limits(at, *text, rule) : NULL;
 }
 
@@ -98,10 +99,10 @@ static sr_error_t *take_email(const char **email, const place_t *at, const json_
 
     *email = NULL;
     if (!value || json_is_null(value) || (text && !*text))
-        return rules->send_email ? refuse(at, "An email must be provided when sendEmail is enabled") : NULL;
+        return rules->send_email ? signers_refuse(at, "An email must be provided when sendEmail is enabled") : NULL;
     const bool sendable = text && sr_address_of(text, at->pool);
     if (!text || !sr_text_is_email(text) || (rules->send_email && !sendable && sr_text_length(text) <= MAX_EMAIL))
-        return refuse(at, apr_psprintf(at->pool, "Invalid email format: %s", echo(value, at->pool)));
+        return signers_refuse(at, apr_psprintf(at->pool, "Invalid email format: %s", echo(value, at->pool)));
     SR_TRY(check_limits(at, text, &rule));
     if (!sendable) sr_remark(rules->remarks, "Signer %d: no mail can be sent to this email", at->signer);
     *email = text;
@@ -120,7 +121,7 @@ static sr_error_t *take_locale(const char **locale, const place_t *at, const jso
     *locale = rules->locale;
     if (!value || json_is_null(value) || (text && !*text)) return NULL;
     if (!text || !sr_locale_is_valid(text))
-        return refuse(at, "A locale must be a language tag (BCP 47), such as de or pt-BR");
+        return signers_refuse(at, "A locale must be a language tag (BCP 47), such as de or pt-BR");
     if (!sr_language_of(text))
         sr_remark(rules->remarks, "Signer %d: there are no texts in %s, another language is used", at->signer, text);
     *locale = text;
@@ -139,13 +140,13 @@ static sr_error_t *take_order(int *order, const place_t *at, const json_t *objec
     *order = 1;
     if (!value || json_is_null(value)) return NULL;
     if (!json_is_integer(value) || number < 1 || number > MAX_ORDER)
-        return refuse(at, apr_psprintf(at->pool, "An order must be an integer from 1 to %d", MAX_ORDER));
+        return signers_refuse(at, apr_psprintf(at->pool, "An order must be an integer from 1 to %d", MAX_ORDER));
     *order = (int)number;
     return NULL;
 }
 
 /* Returns the type of a JSON value in words, for an error message. */
-static const char *describe(const json_t *value)
+static const char *signers_describe(const json_t *value)
 {
     static const char *const names[] = {
         [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string", [JSON_INTEGER] = "a number",
@@ -197,19 +198,23 @@ static sr_error_t *take_existing(const char **existing, const place_t *at, const
     *existing = NULL;
     if (!value || json_is_null(value)) return NULL;
     for (const char *const *member = members_of_area; strcmp(*member, "field") != 0; member++)
-        if (json_object_get(area, *member)) return refuse(at, "Area must have either a field or coordinates, not both");
+        if (json_object_get(area, *member))
+            return signers_refuse(at, "Area must have either a field or coordinates, not both");
     *existing = json_string_value(value);
-    return *existing && !sr_text_is_blank(*existing) ? NULL
-                                                     : refuse(at, "Area field must be the name of a signature field");
+    return *existing && !sr_text_is_blank(*existing)
+               ? NULL
+               : signers_refuse(at, "Area field must be the name of a signature field");
 }
 
 static sr_error_t *take_area(sr_area_t *area, const place_t *at, const json_t *value, sr_origin_t origin)
 {
-    if (!take_numbers(&area->x, &area->y, value, "x", "y")) return refuse(at, "Area x/y coordinate must be a number");
+    if (!take_numbers(&area->x, &area->y, value, "x", "y"))
+        return signers_refuse(at, "Area x/y coordinate must be a number");
     if (!take_numbers(&area->w, &area->h, value, "w", "h") || !(area->w > 0) || !(area->h > 0))
-        return refuse(at, "Area width/height must be a positive number");
-    if (!take_page(&area->page, value)) return refuse(at, "Area page must be a non-negative integer");
-    if (!take_origin(&area->origin, value, origin)) return refuse(at, "Area origin must be user-space or top-left");
+        return signers_refuse(at, "Area width/height must be a positive number");
+    if (!take_page(&area->page, value)) return signers_refuse(at, "Area page must be a non-negative integer");
+    if (!take_origin(&area->origin, value, origin))
+        return signers_refuse(at, "Area origin must be user-space or top-left");
     return NULL;
 }
 
@@ -221,27 +226,28 @@ static sr_error_t *take_caption(const char **caption, const place_t *at, const j
     *caption = rules->caption;
     if (!value || json_is_null(value)) return NULL;
     if (!json_is_string(value) || !sr_caption_read(caption, json_string_value(value), at->pool))
-        return refuse(at, "A " SR_CAPTION_RULE);
+        return signers_refuse(at, "A " SR_CAPTION_RULE);
     return NULL;
 }
 
-static sr_error_t *take_field(sr_field_t *field, const place_t *at, const json_t *value,
-                              const sr_signers_rules_t *rules)
+static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, const json_t *value,
+                                      const sr_signers_rules_t *rules)
 {
     static const char *const known[] = {"type", "name", "document", "area", "caption", NULL};
 
-    if (!json_is_object(value)) return refuse(at, "Must be an object");
+    if (!json_is_object(value)) return signers_refuse(at, "Must be an object");
     field->area_sent = json_object_get(value, "area");
     remark_unknown(at, value, known, "", rules->remarks);
     if (json_is_object(field->area_sent))
         remark_unknown(at, field->area_sent, members_of_area, " of its area", rules->remarks);
-    SR_TRY(take_text(&field->type, at, value, &type_rule));
-    if (strcmp(field->type, "signature") != 0) return refuse(at, "Only type signature is supported");
-    SR_TRY(take_text(&field->name, at, value, &name_rule));
-    SR_TRY(take_text(&field->document, at, value, &document_rule));
+    SR_TRY(signers_take_text(&field->type, at, value, &type_rule));
+    if (strcmp(field->type, "signature") != 0) return signers_refuse(at, "Only type signature is supported");
+    SR_TRY(signers_take_text(&field->name, at, value, &name_rule));
+    SR_TRY(signers_take_text(&field->document, at, value, &document_rule));
     if (!json_is_object(field->area_sent)) {
-        sr_error_t *error = refuse(at, "An area must be provided");
-        return field->area_sent ? sr_error_hint(error, at->pool, "%s was sent", describe(field->area_sent)) : error;
+        sr_error_t *error = signers_refuse(at, "An area must be provided");
+        return field->area_sent ? sr_error_hint(error, at->pool, "%s was sent", signers_describe(field->area_sent))
+                                : error;
     }
     SR_TRY(take_existing(&field->existing, at, field->area_sent));
     if (!field->existing) SR_TRY(take_area(&field->area, at, field->area_sent, rules->default_origin));
@@ -258,10 +264,10 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     const json_t *list;
     int count;
 
-    if (!json_is_object(value)) return refuse(at, "Must be an object");
+    if (!json_is_object(value)) return signers_refuse(at, "Must be an object");
     remark_unknown(at, value, known, "", rules->remarks);
-    SR_TRY(take_text(&signer->firstname, at, value, &firstname_rule));
-    SR_TRY(take_text(&signer->lastname, at, value, &lastname_rule));
+    SR_TRY(signers_take_text(&signer->firstname, at, value, &firstname_rule));
+    SR_TRY(signers_take_text(&signer->lastname, at, value, &lastname_rule));
     SR_TRY(take_email(&signer->email, at, value, rules));
     at->email = signer->email;
     SR_TRY(take_locale(&signer->locale, at, value, rules));
@@ -269,7 +275,7 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
 
     list = json_object_get(value, "fields");
     if (json_array_size(list) == 0)
-        return refuse(at, "Must have at least 1 field"); /* json_array_size returns 0 for other types */
+        return signers_refuse(at, "Must have at least 1 field"); /* json_array_size returns 0 for other types */
     if (json_array_size(list) > (size_t)(rules->max_fields - *fields_so_far))
         return sr_error(at->pool, SR_EBADREQUEST, "At most %d fields can be provided", rules->max_fields);
     count = (int)json_array_size(list);
@@ -278,7 +284,7 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     fields = apr_array_make(at->pool, count, sizeof(sr_field_t));
     for (at->field = 1; at->field <= count; at->field++) {
         sr_field_t *const field = apr_array_push(fields);
-        SR_TRY(take_field(field, at, json_array_get(list, (size_t)at->field - 1), rules));
+        SR_TRY(signers_take_field(field, at, json_array_get(list, (size_t)at->field - 1), rules));
     }
     signer->fields = fields;
     signer->uuid = sr_uuid_make(at->pool);
@@ -295,7 +301,7 @@ static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length
 
     if (error && error->code != SR_EBADREQUEST) return error;
     if (error) reason = error->message;
-    else if (json_typeof(*list) != JSON_ARRAY) reason = apr_psprintf(pool, "%s was sent", describe(*list));
+    else if (json_typeof(*list) != JSON_ARRAY) reason = apr_psprintf(pool, "%s was sent", signers_describe(*list));
     return reason ? sr_error(pool, SR_EBADREQUEST, "Signers must be a JSON array: %s", reason) : NULL;
 }
 
@@ -305,8 +311,8 @@ sr_error_t *sr_signer_read_person(sr_signer_t *signer, const json_t *object, boo
     const place_t at = {.signer = 0, .pool = pool};
 
     *signer = (sr_signer_t){0};
-    SR_TRY(take_text(&signer->firstname, &at, object, &firstname_rule));
-    SR_TRY(take_text(&signer->lastname, &at, object, &lastname_rule));
+    SR_TRY(signers_take_text(&signer->firstname, &at, object, &firstname_rule));
+    SR_TRY(signers_take_text(&signer->lastname, &at, object, &lastname_rule));
     SR_TRY(take_email(&signer->email, &at, object, &rules));
     return take_locale(&signer->locale, &at, object, &rules);
 }

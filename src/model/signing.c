@@ -43,7 +43,7 @@ static const char *conflict(sr_signing_state_t state, sr_action_t action)
     }
 }
 
-static sr_error_t *refusal(const sr_signing_t *signing, sr_action_t action, apr_pool_t *pool)
+static sr_error_t *signing_refusal(const sr_signing_t *signing, sr_action_t action, apr_pool_t *pool)
 {
     const sr_signing_state_t state = sr_signing_state(signing);
     const bool gone = state == SR_SIGNING_CANCELLED || state == SR_SIGNING_EXPIRED;
@@ -55,7 +55,7 @@ sr_error_t *sr_signing_may(const sr_signing_t *signing, sr_action_t action, apr_
     sr_signer_state_t signer = signing->signer->state;
     sr_submission_state_t submission = signing->submission.state;
     if (!signing->submission.late && sr_state_change(&signer, &submission, action)) return NULL;
-    return refusal(signing, action, pool);
+    return signing_refusal(signing, action, pool);
 }
 
 sr_error_t *sr_signing_may_see(const sr_signing_t *signing, apr_pool_t *pool)
@@ -63,17 +63,17 @@ sr_error_t *sr_signing_may_see(const sr_signing_t *signing, apr_pool_t *pool)
     const sr_signing_state_t state = sr_signing_state(signing);
     const bool was_due = signing->signer->state != SR_SIGNER_WAITING;
     if (was_due && state != SR_SIGNING_CANCELLED && state != SR_SIGNING_EXPIRED) return NULL;
-    return refusal(signing, SR_ACTION_OPEN, pool);
+    return signing_refusal(signing, SR_ACTION_OPEN, pool);
 }
 
 /* --- reading */
 
-static sr_error_t *spoilt(apr_pool_t *pool, const char *what)
+static sr_error_t *signing_spoilt(apr_pool_t *pool, const char *what)
 {
     return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "signing row: %s", what);
 }
 
-static apr_int64_t number(const json_t *row, const char *key)
+static apr_int64_t signing_number(const json_t *row, const char *key)
 {
     return (apr_int64_t)json_integer_value(json_object_get(row, key));
 }
@@ -88,21 +88,21 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
     made->organization = sr_json_string(json, "organization");
     made->organization_uuid = sr_json_string(json, "organization_uuid");
     made->environment = environment && !strcmp(environment, "production") ? SR_PRODUCTION : SR_TEST;
-    made->events = (int)number(record, "events");
+    made->events = (int)signing_number(record, "events");
     made->events_hash = sr_json_string(record, "events_hash");
     made->version = sr_json_string(json, "version");
-    made->tell_signed = number(json, "tell_signed") == 1;
-    made->tell_completed = number(json, "tell_completed") == 1;
+    made->tell_signed = signing_number(json, "tell_signed") == 1;
+    made->tell_completed = signing_number(json, "tell_completed") == 1;
     made->base_url = sr_json_string(json, "base_url");
-    made->clock = number(json, "clock");
+    made->clock = signing_number(json, "clock");
     if (!environment || !made->organization || !made->organization_uuid || !made->base_url || !made->events_hash
         || !made->version || !made->events)
-        return spoilt(pool, "incomplete");
+        return signing_spoilt(pool, "incomplete");
     SR_TRY(sr_submission_parse(&made->submission, record, pool));
-    made->submission.late = number(json, "late") == 1;
+    made->submission.late = signing_number(json, "late") == 1;
     if (!signer) return NULL;
     made->signer = sr_submission_signer(&made->submission, signer);
-    return made->signer ? NULL : spoilt(pool, "it lacks the signer");
+    return made->signer ? NULL : signing_spoilt(pool, "it lacks the signer");
 }
 
 /* --- asking */
@@ -141,7 +141,7 @@ const char *sr_signing_reason(const sr_signing_t *signing, const char *what, apr
 
 /* --- actions */
 
-static void act(sr_signing_t *signing, sr_action_t action, apr_time_t when)
+static void signing_act(sr_signing_t *signing, sr_action_t action, apr_time_t when)
 {
     sr_state_change(&signing->signer->state, &signing->submission.state, action);
     if (!signing->signer->opened_at) signing->signer->opened_at = when;
@@ -150,12 +150,12 @@ static void act(sr_signing_t *signing, sr_action_t action, apr_time_t when)
 
 void sr_signing_open(sr_signing_t *signing, apr_time_t when)
 {
-    act(signing, SR_ACTION_OPEN, when);
+    signing_act(signing, SR_ACTION_OPEN, when);
 }
 
 void sr_signing_refuse(sr_signing_t *signing, apr_time_t when, const char *reason)
 {
-    act(signing, SR_ACTION_REFUSE, when);
+    signing_act(signing, SR_ACTION_REFUSE, when);
     signing->submission.closed_at = when;
     signing->signer->refused_at = when;
     signing->signer->refusal_reason = reason;
@@ -165,7 +165,7 @@ void sr_signing_complete(sr_signing_t *signing, apr_time_t when, const sr_client
                          const char *consent)
 {
     sr_signer_t *signer = signing->signer;
-    act(signing, SR_ACTION_SIGN, when);
+    signing_act(signing, SR_ACTION_SIGN, when);
     signer->completed_at = when;
     signer->ip = client->ip;
     signer->user_agent = client->user_agent;

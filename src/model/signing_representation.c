@@ -41,7 +41,7 @@ static json_t *documents(const sr_signing_t *signing, const char *link, apr_pool
     return list;
 }
 
-static const sr_document_state_t *document_of(const sr_signing_t *signing, const char *name)
+static const sr_document_state_t *signing_representation_document_of(const sr_signing_t *signing, const char *name)
 {
     for (int i = 0; i < signing->submission.documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
@@ -73,7 +73,7 @@ static json_t *fields(const sr_signing_t *signing, apr_pool_t *pool)
     json_t *all = sr_json_own(sr_signer_fields_json(signing->signer), pool), *list = json_array();
     for (int i = 0; i < signing->signer->fields->nelts; i++) {
         const sr_field_t *field = &APR_ARRAY_IDX(signing->signer->fields, i, sr_field_t);
-        const sr_document_state_t *document = document_of(signing, field->document);
+        const sr_document_state_t *document = signing_representation_document_of(signing, field->document);
         json_t *row = json_object(), *line = caption(signing, document, field, pool);
         json_object_set_new(row, "document", sr_json_string_or_null(document ? document->uuid : NULL));
         for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)
@@ -93,7 +93,7 @@ static json_t *person(const char *firstname, const char *lastname, const char *e
     return object;
 }
 
-static json_t *requester(const sr_signing_t *signing)
+static json_t *signing_representation_requester(const sr_signing_t *signing)
 {
     const sr_person_t *creator = &signing->submission.created_by;
     json_t *object = person(creator->firstname, creator->lastname, creator->email);
@@ -102,7 +102,7 @@ static json_t *requester(const sr_signing_t *signing)
     return object;
 }
 
-static void set_time(json_t *object, const char *key, apr_time_t when)
+static void signing_representation_set_time(json_t *object, const char *key, apr_time_t when)
 {
     json_object_set_new(object, key, when ? sr_time_json(when) : json_null());
 }
@@ -126,9 +126,9 @@ static void set_progress(json_t *object, const sr_signing_t *signing)
     const sr_signer_t *signer = signing->signer;
     json_object_set_new(object, "state", json_string(sr_signing_state_name(sr_signing_state(signing))));
     json_object_set_new(object, "status", json_string(sr_signer_status(signer->state)));
-    set_time(object, "openedAt", signer->opened_at);
-    set_time(object, "completedAt", signer->completed_at);
-    set_time(object, "refusedAt", signer->refused_at);
+    signing_representation_set_time(object, "openedAt", signer->opened_at);
+    signing_representation_set_time(object, "completedAt", signer->completed_at);
+    signing_representation_set_time(object, "refusedAt", signer->refused_at);
     json_object_set_new(object, "refusalReason", sr_json_string_or_null(signer->refusal_reason));
 }
 
@@ -140,11 +140,11 @@ json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_
     const char *certificate = submission->certificate_sha256 ? apr_pstrcat(pool, link, "/certificate", NULL) : NULL;
     json_t *object = json_object(), *terms = json_object();
     json_object_set_new(object, "name", json_string(submission->name));
-    set_time(object, "createdAt", submission->created_at);
+    signing_representation_set_time(object, "createdAt", submission->created_at);
     set_progress(object, signing);
     json_object_set_new(object, "environment", json_string(sr_environment_name(signing->environment)));
     json_object_set_new(object, "skipIntro", json_boolean(submission->skip_intro));
-    json_object_set_new(object, "requester", requester(signing));
+    json_object_set_new(object, "requester", signing_representation_requester(signing));
     json_object_set_new(object, "signer", person(signer->firstname, signer->lastname, signer->email));
     json_object_set_new(terms, "version", json_string(consent->version));
     json_object_set_new(terms, "language", json_string(consent->language));
@@ -155,7 +155,7 @@ json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_
     json_object_set_new(object, "documents", sees ? documents(signing, link, pool) : json_array());
     json_object_set_new(object, "fields", sees ? fields(signing, pool) : json_array());
     json_object_set_new(object, "certificate", sr_json_string_or_null(certificate));
-    if (submission->expires_at) set_time(object, "expiresAt", submission->expires_at);
+    if (submission->expires_at) signing_representation_set_time(object, "expiresAt", submission->expires_at);
     set_redirect(object, signing, pool);
     return object;
 }

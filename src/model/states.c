@@ -57,7 +57,7 @@ static const char *const signer_names[SR_SIGNER_STATE_COUNT] = {"waiting",   "se
 static const char *const submission_names[SR_SUBMISSION_STATE_COUNT] = {"open",      "completed", "refused",
                                                                         "cancelled", "expired",   "deleted"};
 
-static int number_of(const char *name, const char *const *names, int count)
+static int states_number_of(const char *name, const char *const *names, int count)
 {
     for (int i = 0; name && i < count; i++)
         if (!strcmp(names[i], name)) return i;
@@ -78,14 +78,14 @@ const char *sr_submission_state_name(sr_submission_state_t state)
 
 bool sr_signer_state_parse(sr_signer_state_t *state, const char *name)
 {
-    const int number = number_of(name, signer_names, SR_SIGNER_STATE_COUNT);
+    const int number = states_number_of(name, signer_names, SR_SIGNER_STATE_COUNT);
     *state = number < 0 ? SR_SIGNER_WAITING : (sr_signer_state_t)number;
     return number >= 0;
 }
 
 bool sr_submission_state_parse(sr_submission_state_t *state, const char *name)
 {
-    const int number = number_of(name, submission_names, SR_SUBMISSION_STATE_COUNT);
+    const int number = states_number_of(name, submission_names, SR_SUBMISSION_STATE_COUNT);
     *state = number < 0 ? SR_SUBMISSION_OPEN : (sr_submission_state_t)number;
     return number >= 0;
 }

@@ -13,7 +13,7 @@ typedef struct out_t {
     apr_pool_t *pool;
 } out_t;
 
-static void put(out_t *out, const char *text, apr_size_t length)
+static void submission_put(out_t *out, const char *text, apr_size_t length)
 {
     if (out->room - out->length <= length) {
         char *larger = apr_palloc(out->pool, out->room = 2 * (out->room + length));
@@ -33,15 +33,15 @@ static out_t out_begin(apr_pool_t *pool)
 static void separate(out_t *out)
 {
     const char last = (char)(out->length ? out->text[out->length - 1] : '{');
-    if (last != '{' && last != '[') put(out, ",", 1);
+    if (last != '{' && last != '[') submission_put(out, ",", 1);
 }
 
 static void put_key(out_t *out, const char *name)
 {
     separate(out);
-    put(out, "\"", 1);
-    put(out, name, strlen(name));
-    put(out, "\":", 2);
+    submission_put(out, "\"", 1);
+    submission_put(out, name, strlen(name));
+    submission_put(out, "\":", 2);
 }
 
 /* Takes over the reference to the value. */
@@ -49,7 +49,7 @@ static void put_value(out_t *out, const char *name, json_t *value)
 {
     const char *text = sr_json_text(value, out->pool);
     put_key(out, name);
-    put(out, text, strlen(text));
+    submission_put(out, text, strlen(text));
     json_decref(value);
 }
 
@@ -68,9 +68,9 @@ static void put_link(out_t *out, const char *name, const char *path)
 {
     static const char begin[] = {'"', SR_BASE_URL_PLACEHOLDER};
     put_key(out, name);
-    put(out, begin, sizeof begin);
-    put(out, path, strlen(path));
-    put(out, "\"", 1);
+    submission_put(out, begin, sizeof begin);
+    submission_put(out, path, strlen(path));
+    submission_put(out, "\"", 1);
 }
 
 /* --- signers */
@@ -88,13 +88,13 @@ static const char *api_path(const sr_submission_t *submission, const char *what,
 static void put_signed_document(out_t *out, const sr_submission_t *submission, const sr_document_state_t *document)
 {
     separate(out);
-    put(out, "{", 1);
+    submission_put(out, "{", 1);
     put_string(out, "name", document->name);
     put_string(out, "uuid", document->uuid);
     put_link(out, "url", api_path(submission, "/documents/", document->uuid, out->pool));
     put_string(out, "sha256", sr_document_state_sha256(document));
     put_value(out, "size", json_integer(sr_document_state_size(document)));
-    put(out, "}", 1);
+    submission_put(out, "}", 1);
 }
 
 /* Writes the documents in which the signer has a field, in their current revision, if the signer has signed; else
@@ -103,15 +103,15 @@ static void put_signed_documents(out_t *out, const sr_submission_t *submission, 
 {
     put_key(out, "signedDocuments");
     if (signer->state != SR_SIGNER_COMPLETED) {
-        put(out, "null", 4);
+        submission_put(out, "null", 4);
         return;
     }
-    put(out, "[", 1);
+    submission_put(out, "[", 1);
     for (int i = 0; i < submission->documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
         if (sr_signer_has_field(signer, document)) put_signed_document(out, submission, document);
     }
-    put(out, "]", 1);
+    submission_put(out, "]", 1);
 }
 
 static json_t *information_json(const sr_signer_t *signer)
@@ -141,7 +141,7 @@ static bool in_order(const sr_submission_t *submission)
 static void put_signer(out_t *out, const sr_submission_t *submission, const sr_signer_t *signer)
 {
     separate(out);
-    put(out, "{", 1);
+    submission_put(out, "{", 1);
     if (signer->email) put_string(out, "email", signer->email);
     put_string(out, "firstname", signer->firstname);
     put_string(out, "lastname", signer->lastname);
@@ -159,7 +159,7 @@ static void put_signer(out_t *out, const sr_submission_t *submission, const sr_s
     if (in_order(submission)) put_value(out, "order", json_integer(signer->order));
     if (signer->replaces) put_string(out, "replaces", signer->replaces);
     if (signer->reminded_at) put_time(out, "remindedAt", signer->reminded_at);
-    put(out, "}", 1);
+    submission_put(out, "}", 1);
 }
 
 const char *sr_signer_render(const sr_submission_t *submission, const sr_signer_t *signer, apr_pool_t *pool)
@@ -205,14 +205,14 @@ static void put_certificate(out_t *out, const sr_submission_t *submission)
 {
     put_key(out, "certificate");
     if (!submission->certificate_sha256) {
-        put(out, "null", 4);
+        submission_put(out, "null", 4);
         return;
     }
-    put(out, "{", 1);
+    submission_put(out, "{", 1);
     put_link(out, "url", api_path(submission, "/certificate", NULL, out->pool));
     put_string(out, "sha256", submission->certificate_sha256);
     put_value(out, "size", json_integer(submission->certificate_size));
-    put(out, "}", 1);
+    submission_put(out, "}", 1);
 }
 
 static bool has_replaced_or_reminded(const sr_submission_t *submission)
@@ -226,7 +226,7 @@ static bool has_replaced_or_reminded(const sr_submission_t *submission)
 
 /* Returns true if an extension of the contract was used. Else the representation has what the contract shows, and no
  * more. */
-static bool is_extended(const sr_submission_t *submission)
+static bool submission_is_extended(const sr_submission_t *submission)
 {
     return submission->expires_at || submission->external_id || submission->metadata || submission->redirect_url
            || submission->reminders.most || submission->state == SR_SUBMISSION_CANCELLED
@@ -256,23 +256,23 @@ const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *
     json_t *documents = json_array();
     for (int i = 0; i < submission->documents->nelts; i++)
         json_array_append_new(documents, document_json(&APR_ARRAY_IDX(submission->documents, i, sr_document_state_t)));
-    put(&out, "{", 1);
+    submission_put(&out, "{", 1);
     put_head(&out, submission, submission->uuid, submission->updated_at);
     put_key(&out, "template");
-    put(&out, "{", 1);
+    submission_put(&out, "{", 1);
     put_head(&out, submission, submission->template_uuid, submission->created_at);
-    put(&out, "}", 1);
+    submission_put(&out, "}", 1);
     put_key(&out, "submitters");
-    put(&out, "[", 1);
+    submission_put(&out, "[", 1);
     for (int i = 0; i < submission->signers->nelts; i++)
         put_signer(&out, submission, &APR_ARRAY_IDX(submission->signers, i, sr_signer_t));
-    put(&out, "]", 1);
+    submission_put(&out, "]", 1);
     put_value(&out, "createdBy", person_json(&submission->created_by));
     put_value(&out, "documents", documents);
     put_certificate(&out, submission);
     if (submission->warnings) put_value(&out, "warnings", json_incref((json_t *)submission->warnings));
-    if (is_extended(submission)) put_life(&out, submission);
-    put(&out, "}", 1);
+    if (submission_is_extended(submission)) put_life(&out, submission);
+    submission_put(&out, "}", 1);
     return out.text;
 }
 

@@ -31,7 +31,7 @@ static bool take_fault(sr_existing_fault_t *fault, const json_t *value)
 }
 
 /* Reads the page and the rectangle of a field that can be signed. */
-static bool take_place(sr_existing_t *field, const json_t *value, int pages)
+static bool existing_take_place(sr_existing_t *field, const json_t *value, int pages)
 {
     const json_t *page = json_object_get(value, "page"), *rect = json_object_get(value, "rect");
     if (!json_is_integer(page) || json_integer_value(page) < 0 || json_integer_value(page) >= pages) return false;
@@ -45,7 +45,7 @@ static bool take_place(sr_existing_t *field, const json_t *value, int pages)
     return field->rect[0] < field->rect[2] && field->rect[1] < field->rect[3];
 }
 
-static bool take_field(sr_existing_t *field, const json_t *value, int pages, apr_pool_t *pool)
+static bool existing_take_field(sr_existing_t *field, const json_t *value, int pages, apr_pool_t *pool)
 {
     const json_t *seed = json_object_get(value, "seed");
     const char *name = sr_json_string(value, "name");
@@ -55,7 +55,7 @@ static bool take_field(sr_existing_t *field, const json_t *value, int pages, apr
     field->seed = json_is_true(seed);
     if (seed && !field->seed) return false;
     if (field->fault) return json_object_size(value) == 2;
-    return json_object_size(value) == (field->seed ? 4 : 3) && take_place(field, value, pages);
+    return json_object_size(value) == (field->seed ? 4 : 3) && existing_take_place(field, value, pages);
 }
 
 bool sr_existing_parse(const apr_array_header_t **fields, const json_t *list, int pages, apr_pool_t *pool)
@@ -68,7 +68,7 @@ bool sr_existing_parse(const apr_array_header_t **fields, const json_t *list, in
     for (size_t i = 0; i < count; i++) {
         sr_existing_t *field = apr_array_push(taken);
         *field = (sr_existing_t){0};
-        if (!take_field(field, json_array_get(list, i), pages, pool)) return false;
+        if (!existing_take_field(field, json_array_get(list, i), pages, pool)) return false;
     }
     return true;
 }

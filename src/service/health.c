@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static sr_error_t *check_database(const char **risk, const sr_service_t *service, apr_pool_t *pool)
+static sr_error_t *health_check_database(const char **risk, const sr_service_t *service, apr_pool_t *pool)
 {
     const sr_installation_row_t *row;
     sr_outcome_t outcome;
@@ -17,7 +17,7 @@ static sr_error_t *check_database(const char **risk, const sr_service_t *service
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool)
 {
     health->risk = NULL;
-    health->database = check_database(&health->risk, service, pool);
+    health->database = health_check_database(&health->risk, service, pool);
     health->helper = sr_pdf_ping(service->pdf, pool);
     health->documents = NULL;
     health->seal = sr_sealing_usable(service, pool);

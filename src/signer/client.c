@@ -34,7 +34,7 @@ struct sr_signd_t {
     replaced_t *replaced; /* stay until the child ends, because requests may use them */
 };
 
-static apr_status_t end(void *data)
+static apr_status_t client_end(void *data)
 {
     sr_signd_t *signd = data;
     while (signd->idle) close(signd->sockets[--signd->idle]);
@@ -58,7 +58,7 @@ sr_signd_t *sr_signd_create(int door, int connections, apr_interval_time_t timeo
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&signd->freed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    apr_pool_cleanup_register(pool, signd, end, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, signd, client_end, apr_pool_cleanup_null);
     return signd;
 }
 
@@ -71,7 +71,7 @@ static sr_error_t *unavailable(apr_pool_t *pool, const char *cause)
 /* ---------------------------------------------------------------------------------------------- connections */
 
 /* Waits until the socket is ready. Returns false if the time is over. */
-static bool wait_for(int socket, short events, apr_time_t deadline)
+static bool client_wait_for(int socket, short events, apr_time_t deadline)
 {
     for (apr_time_t left; (left = deadline - sr_time_steady()) > 0;) {
         struct pollfd ready = {.fd = socket, .events = events};
@@ -82,7 +82,7 @@ static bool wait_for(int socket, short events, apr_time_t deadline)
     return false;
 }
 
-static bool pass(int door, int socket, apr_time_t deadline)
+static bool client_pass(int door, int socket, apr_time_t deadline)
 {
     union {
         struct cmsghdr header;
@@ -98,16 +98,16 @@ static bool pass(int door, int socket, apr_time_t deadline)
     for (;;) {
         if (sendmsg(door, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) return true;
         if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return false;
-        if (!wait_for(door, POLLOUT, deadline)) return false;
+        if (!client_wait_for(door, POLLOUT, deadline)) return false;
     }
 }
 
 /* Returns a new connection, or -1 if the process is gone for good. */
-static int connect_to(const sr_signd_t *signd, apr_time_t deadline)
+static int client_connect_to(const sr_signd_t *signd, apr_time_t deadline)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) return -1;
-    const bool passed = pass(signd->door, pair[1], deadline);
+    const bool passed = client_pass(signd->door, pair[1], deadline);
     close(pair[1]);
     if (passed) return pair[0];
     close(pair[0]);
@@ -115,7 +115,7 @@ static int connect_to(const sr_signd_t *signd, apr_time_t deadline)
 }
 
 /* Takes the right to use a connection: *socket is one that is idle, or -1 if the caller has to make one. */
-static const char *take(int *socket, sr_signd_t *signd, apr_time_t deadline)
+static const char *client_take(int *socket, sr_signd_t *signd, apr_time_t deadline)
 {
     const struct timespec until = {.tv_sec = deadline / 1000000, .tv_nsec = deadline % 1000000 * 1000};
     const char *why = NULL;
@@ -161,7 +161,7 @@ static apr_ssize_t exchange(int socket, const message_t *request, unsigned char 
         if (errno != EINTR) return 0;
     }
     for (;;) {
-        if (!wait_for(socket, POLLIN, deadline)) return -1;
+        if (!client_wait_for(socket, POLLIN, deadline)) return -1;
         const ssize_t got = recv(socket, response, room, MSG_DONTWAIT);
         if (got >= 0) return got;
         if (errno != EINTR && errno != EAGAIN) return 0;
@@ -173,7 +173,7 @@ static const char *converse(int *socket, apr_ssize_t *got, sr_signd_t *signd, co
                             unsigned char *response, apr_size_t room, apr_time_t deadline)
 {
     for (;;) {
-        if (*socket < 0) *socket = connect_to(signd, deadline);
+        if (*socket < 0) *socket = client_connect_to(signd, deadline);
         if (*socket < 0) return "it is gone, or cannot be reached";
         *got = exchange(*socket, request, response, room, deadline);
         if (*got >= SR_SIGND_RESPONSE && !memcmp(response, SR_SIGND_MAGIC, 4)) return NULL;
@@ -192,7 +192,7 @@ typedef struct answer_t {
 } answer_t;
 
 /* Reads the two lengths, which must be those of the message. */
-static bool parse(answer_t *answer, const unsigned char *response, apr_size_t length)
+static bool client_parse(answer_t *answer, const unsigned char *response, apr_size_t length)
 {
     const apr_size_t first = (apr_size_t)response[6] << 8 | response[7];
     const apr_size_t second = (apr_size_t)response[8] << 8 | response[9];
@@ -203,18 +203,19 @@ static bool parse(answer_t *answer, const unsigned char *response, apr_size_t le
     return true;
 }
 
-static sr_error_t *ask(answer_t *answer, sr_signd_t *signd, const message_t *request, apr_size_t room, apr_pool_t *pool)
+static sr_error_t *client_ask(answer_t *answer, sr_signd_t *signd, const message_t *request, apr_size_t room,
+                              apr_pool_t *pool)
 {
     const apr_time_t begun = sr_time_steady(), deadline = begun + signd->timeout;
     unsigned char *response = apr_palloc(pool, room);
     apr_ssize_t got = 0;
     int socket;
-    const char *why = take(&socket, signd, deadline);
+    const char *why = client_take(&socket, signd, deadline);
     if (!why) {
         why = converse(&socket, &got, signd, request, response, room, deadline);
         give(socket, signd);
     }
-    if (!why && !parse(answer, response, (apr_size_t)got)) why = "its response is not valid";
+    if (!why && !client_parse(answer, response, (apr_size_t)got)) why = "its response is not valid";
     if (!why && answer->status == SR_SIGND_INVALID) why = "it refuses the request";
     if (!why && answer->status == SR_SIGND_FAILED) why = "the key cannot sign";
     sr_metrics_count(SR_METRIC_SIGNER_REQUESTS, 0, 0, 1);
@@ -239,7 +240,7 @@ sr_error_t *sr_signd_sign(unsigned char *signature, apr_size_t *length, void *ba
         return unavailable(pool, "the certificate has no fingerprint");
     memcpy(request + SR_SIGND_HEADER + SR_SIGND_FINGERPRINT, digest, size);
     const message_t message = {request, SR_SIGND_HEADER + SR_SIGND_FINGERPRINT + size};
-    SR_TRY(ask(&answer, seal->signd, &message, SR_SIGND_MAX_SIGNED, pool));
+    SR_TRY(client_ask(&answer, seal->signd, &message, SR_SIGND_MAX_SIGNED, pool));
     if (answer.status == SR_SIGND_OTHER) {
         if (seal->changed) seal->changed(seal->changed_baton, seal->number, identity);
         return unavailable(pool, "the seal has another certificate now");
@@ -261,12 +262,12 @@ sr_error_t *sr_signd_certificates(const char **pem, sr_signd_t *signd, int numbe
     request[4] = SR_SIGND_CERTIFICATES;
     request[5] = (unsigned char)number;
     if (organization) sr_signd_organization(request + SR_SIGND_HEADER, organization);
-    SR_TRY(ask(&answer, signd, &(message_t){request, sizeof request}, SR_SIGND_MAX_RESPONSE, pool));
+    SR_TRY(client_ask(&answer, signd, &(message_t){request, sizeof request}, SR_SIGND_MAX_RESPONSE, pool));
     *pem = apr_pstrmemdup(pool, (const char *)answer.rest.data, answer.rest.length);
     return NULL;
 }
 
-static void keep(sr_signd_t *signd, apr_pool_t *pool)
+static void client_keep(sr_signd_t *signd, apr_pool_t *pool)
 {
     replaced_t *one = apr_palloc(pool, sizeof *one);
     one->pool = pool;
@@ -289,5 +290,5 @@ void sr_signd_replace(const sr_cms_identity_t **used, sr_signd_seal_t *seal, int
         made && old && !strcmp(sr_cms_identity_certificate(made)->sha256, sr_cms_identity_certificate(old)->sha256);
     if (!error && !same && (made || !organization)) __atomic_store_n(used, made, __ATOMIC_RELEASE);
     if (error || same || !made) apr_pool_destroy(pool);
-    else keep(seal->signd, pool);
+    else client_keep(seal->signd, pool);
 }

@@ -89,7 +89,7 @@ static struct timespec timespec_of(apr_time_t time)
     return (struct timespec){apr_time_sec(time), apr_time_usec(time) * 1000};
 }
 
-static bool is_stopped(const sr_visit_t *visit)
+static bool gate_is_stopped(const sr_visit_t *visit)
 {
     return sr_metrics_value(SR_METRIC_DATABASE_STOPPED, visit->gate->number, visit->use) != 0;
 }
@@ -107,7 +107,7 @@ static bool has_place(const sr_visit_t *visit)
 }
 
 /* Takes a place, and waits for one if necessary. Returns false if none became free in time. */
-static bool take_place(const sr_visit_t *visit, apr_time_t until)
+static bool gate_take_place(const sr_visit_t *visit, apr_time_t until)
 {
     sr_gate_t *gate = visit->gate;
     bool taken;
@@ -168,10 +168,10 @@ static const char *go_in(const sr_visit_t *visit, apr_time_t until)
     sr_gate_t *gate = visit->gate;
     const char *why = NULL;
 
-    if (!take_place(visit, until)) return "all places at the database are taken, and none becomes free";
+    if (!gate_take_place(visit, until)) return "all places at the database are taken, and none becomes free";
     if (!take_opening(gate, until)) {
         why = "no connection can be opened in time";
-    } else if (!visit->tries && is_stopped(visit)) { /* it was stopped while this thread waited */
+    } else if (!visit->tries && gate_is_stopped(visit)) { /* it was stopped while this thread waited */
         pthread_mutex_unlock(&gate->opening);
         why = stopped_text;
     }
@@ -193,7 +193,7 @@ const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_
     visit->asks = refusals(gate) >= REFUSALS;
     if (visit->asks && !sr_metrics_turn(SR_METRIC_DATABASE_TRY_OPEN, gate->number, visit->begun, PAUSE))
         return refusing_text;
-    if (is_stopped(visit)) {
+    if (gate_is_stopped(visit)) {
         visit->tries = sr_metrics_turn(trying(visit), gate->number, sr_time_steady(), longest);
         if (!visit->tries) return stopped_text;
     }

@@ -61,7 +61,7 @@ static bool is_direct(sr_named_t *named, const sr_connection_t *connection, apr_
 }
 
 /* Returns the server process, or 0 if the database has no server process. */
-static int session_of(sr_named_t *named, const sr_connection_t *connection)
+static int named_session_of(sr_named_t *named, const sr_connection_t *connection)
 {
     const int session = connection->dialect->session ? connection->dialect->session(connection) : 0;
 
@@ -76,8 +76,8 @@ static bool session_check(sr_named_t *named, const sr_connection_t *connection, 
     return is_direct(named, connection, pool) && sr_connection_ask(&ignored, connection, sql, pool) == 0;
 }
 
-static int prepare(apr_dbd_prepared_t **statement, const sr_named_t *named, const sr_connection_t *connection,
-                   const sr_operation_t *operation)
+static int named_prepare(apr_dbd_prepared_t **statement, const sr_named_t *named, const sr_connection_t *connection,
+                         const sr_operation_t *operation)
 {
     const sr_statement_t *text = &operation->statements[0];
     char *const name = apr_pstrcat(named->pool, "sigreq_", operation->name, NULL);
@@ -95,14 +95,14 @@ apr_dbd_prepared_t *sr_named_get(sr_named_t *named, const sr_connection_t *conne
     const sr_operation_t *operation = &connection->dialect->sql->operations[op];
     apr_dbd_prepared_t *statement = NULL;
 
-    if (!session_of(named, connection) || !operation->statements[0].typed) return NULL;
+    if (!named_session_of(named, connection) || !operation->statements[0].typed) return NULL;
     if (named->statements[op] && named->usable) return named->statements[op];
     if (named->uses[op] < USES) named->uses[op]++;
     if (named->uses[op] < USES) return NULL;
     if (!named->checked) named->usable = session_check(named, connection, pool);
     named->checked = true;
     if (!named->usable) return NULL;
-    if (prepare(&statement, named, connection, operation) != 0) named->usable = false;
+    if (named_prepare(&statement, named, connection, operation) != 0) named->usable = false;
     else named->statements[op] = statement;
     return named->statements[op];
 }
@@ -137,7 +137,8 @@ int sr_named_limit(sr_named_t *named, const sr_connection_t *connection, bool re
     const bool wanted = reads && many;
     int status;
 
-    if (!limit || !session_of(named, connection) || wanted == named->limited || (named->limited && reads)) return 0;
+    if (!limit || !named_session_of(named, connection) || wanted == named->limited || (named->limited && reads))
+        return 0;
     if (wanted && !is_direct(named, connection, pool)) return 0;
     status = wanted ? send_limit(connection, limit * 3 / 4, pool)
                     : sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_UNLIMITED]);

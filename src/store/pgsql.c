@@ -36,7 +36,7 @@ typedef struct pq_option_t {
     int size;
 } pq_option_t;
 
-static void find_functions(void)
+static void pgsql_find_functions(void)
 {
     void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_NOLOAD);
 
@@ -53,7 +53,7 @@ static void *native(const sr_connection_t *connection)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, find_functions); /* libpq is loaded if there is a connection */
+    pthread_once(&once, pgsql_find_functions); /* libpq is loaded if there is a connection */
     return apr_dbd_native_handle(connection->driver, connection->handle);
 }
 
@@ -64,7 +64,7 @@ static int socket_of(const sr_connection_t *connection)
     return own && pq.socket ? pq.socket(own) : -1;
 }
 
-static int session_of(const sr_connection_t *connection)
+static int pgsql_session_of(const sr_connection_t *connection)
 {
     const void *own = native(connection);
 
@@ -72,7 +72,7 @@ static int session_of(const sr_connection_t *connection)
 }
 
 /* The server process, with the address of the server, because processes of two servers may have the same number. */
-static apr_uint64_t server_of(const sr_connection_t *connection)
+static apr_uint64_t pgsql_server_of(const sr_connection_t *connection)
 {
     const void *own = native(connection);
     const char *host = own && pq.host ? pq.host(own) : NULL, *port = own && pq.port ? pq.port(own) : NULL;
@@ -81,12 +81,12 @@ static apr_uint64_t server_of(const sr_connection_t *connection)
 
     if (host) address += apr_hashfunc_default(host, &host_length);
     if (port) address = address * 31 + apr_hashfunc_default(port, &port_length);
-    return (apr_uint64_t)address << 32 | (apr_uint32_t)session_of(connection);
+    return (apr_uint64_t)address << 32 | (apr_uint32_t)pgsql_session_of(connection);
 }
 
 /* Opens a lost connection again, or (`anyway`) one that works but cannot be used, if there is time for that.
  * apr_dbd_check_conn checks only the local state, which the failed statement has updated. */
-static sr_failure_t open_again(const sr_connection_t *connection, bool anyway, apr_pool_t *pool)
+static sr_failure_t pgsql_open_again(const sr_connection_t *connection, bool anyway, apr_pool_t *pool)
 {
     void *own = native(connection);
 
@@ -98,16 +98,16 @@ static sr_failure_t open_again(const sr_connection_t *connection, bool anyway, a
 }
 
 /* Classifies a failure. A connection that still responds was not lost. */
-static sr_failure_t judge(const sr_connection_t *connection, const char *reason, apr_pool_t *pool)
+static sr_failure_t pgsql_judge(const sr_connection_t *connection, const char *reason, apr_pool_t *pool)
 {
-    if (strstr(reason, read_only) || !strcmp(reason, SR_FORMER)) return open_again(connection, true, pool);
+    if (strstr(reason, read_only) || !strcmp(reason, SR_FORMER)) return pgsql_open_again(connection, true, pool);
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
         if (strstr(reason, troubles[i])) return SR_FAILURE_AWAY;
     }
     if (sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_PROBE]) == 0) {
         return SR_FAILURE_STATEMENT;
     }
-    return open_again(connection, false, pool);
+    return pgsql_open_again(connection, false, pool);
 }
 
 /* libpq marks secrets, for programs that show a field for each option. */
@@ -159,4 +159,5 @@ int sr_store_servers(const char *driver, const char *params)
     return count;
 }
 
-const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, NULL, judge, socket_of, session_of, server_of};
+const sr_dialect_t sr_dialect_pgsql = {"pgsql",   &sr_sql_pgsql,    NULL,           pgsql_judge,
+                                       socket_of, pgsql_session_of, pgsql_server_of};

@@ -82,8 +82,8 @@ int sr_connection_schema(sr_schema_t *schema, const sr_connection_t *connection,
 
 /* ------------------------------------------------------------------------------------------------- patience */
 
-static sr_error_t *connect_to(sr_connection_t *connection, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
-                              apr_pool_t *pool)
+static sr_error_t *schema_connect_to(sr_connection_t *connection, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
+                                     apr_pool_t *pool)
 {
     if (sr_connection_make(connection, driver, handle)) return NULL;
     return sr_error(pool, SR_EINTERNAL, "Unknown database driver");
@@ -132,7 +132,7 @@ static int read_patiently(sr_schema_t *schema, const sr_connection_t *connection
 sr_error_t *sr_schema_read(sr_schema_t *schema, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool)
 {
     sr_connection_t connection;
-    SR_TRY(connect_to(&connection, driver, handle, pool));
+    SR_TRY(schema_connect_to(&connection, driver, handle, pool));
     const int status = read_patiently(schema, &connection, pool);
     return status == 0 ? NULL : sr_connection_failed(&connection, status, "reading the schema's version", pool);
 }
@@ -161,7 +161,7 @@ static int record(const upgrade_t *upgrade, sr_engine_sql_t text, const char **a
                           arguments);
 }
 
-static int send_all(const upgrade_t *upgrade, const char *const *statements)
+static int schema_send_all(const upgrade_t *upgrade, const char *const *statements)
 {
     int status = 0;
     for (; *statements && status == 0; statements++) status = sr_connection_send(&upgrade->connection, *statements);
@@ -172,7 +172,7 @@ static sr_error_t *migrate(upgrade_t *upgrade, const sr_migration_t *migration)
 {
     const char *arguments[] = {apr_itoa(upgrade->pool, migration->version), migration->name, migration->checksum,
                                apr_psprintf(upgrade->pool, "%" APR_TIME_T_FMT, sr_time_now())};
-    int status = send_all(upgrade, migration->statements);
+    int status = schema_send_all(upgrade, migration->statements);
     if (status == 0) status = record(upgrade, SR_SQL_SCHEMA_RECORD, arguments, 4);
     if (status == 0) {
         APR_ARRAY_PUSH(upgrade->applied, const sr_migration_t *) = migration;
@@ -197,7 +197,7 @@ static sr_error_t *send_made(const upgrade_t *upgrade, sr_engine_sql_t text)
 static sr_error_t *define(upgrade_t *upgrade)
 {
     const char *arguments[] = {upgrade->sql->definitions_checksum, upgrade->sql->definition_names};
-    int status = send_all(upgrade, upgrade->sql->definitions);
+    int status = schema_send_all(upgrade, upgrade->sql->definitions);
     if (status != 0)
         return sr_connection_failed(&upgrade->connection, status, "making functions and views", upgrade->pool);
     SR_TRY(send_made(upgrade, SR_SQL_DEFINITIONS_TIDY));
@@ -208,7 +208,7 @@ static sr_error_t *define(upgrade_t *upgrade)
     return NULL;
 }
 
-static sr_error_t *check(const sr_schema_t *schema, apr_pool_t *pool)
+static sr_error_t *schema_check(const sr_schema_t *schema, apr_pool_t *pool)
 {
     if (schema->version > schema->latest) {
         return sr_error(pool, SR_ECONFLICT, "The database schema is version %d, this build knows up to %d",
@@ -220,7 +220,7 @@ static sr_error_t *check(const sr_schema_t *schema, apr_pool_t *pool)
 /* The upgrade between BEGIN and COMMIT. A second upgrade waits for the lock and then finds nothing to do. If tables
  * change, the definitions are removed first, because they depend on the tables. Otherwise they are replaced, so that
  * httpd always finds all of them. */
-static sr_error_t *change(upgrade_t *upgrade)
+static sr_error_t *schema_change(upgrade_t *upgrade)
 {
     sr_schema_t schema;
     const char *ignored, *lock = upgrade->sql->engine[SR_SQL_SCHEMA_LOCK];
@@ -228,7 +228,7 @@ static sr_error_t *change(upgrade_t *upgrade)
     if (status == 0) status = read_patiently(&schema, &upgrade->connection, upgrade->pool);
     if (status != 0)
         return sr_connection_failed(&upgrade->connection, status, "reading the schema's version", upgrade->pool);
-    SR_TRY(check(&schema, upgrade->pool));
+    SR_TRY(schema_check(&schema, upgrade->pool));
     if (!schema.problem) return NULL;
     if (schema.version > 0 && (upgrade->drop || schema.version < schema.latest))
         SR_TRY(send_made(upgrade, SR_SQL_DEFINITIONS_DROP));
@@ -247,7 +247,7 @@ static sr_error_t *attempt(upgrade_t *upgrade, bool drop)
     apr_pool_create(&upgrade->scratch_pool, upgrade->pool);
     const int status = begin_patiently(&upgrade->connection, upgrade->scratch_pool);
     sr_error_t *error =
-        status == 0 ? change(upgrade)
+        status == 0 ? schema_change(upgrade)
                     : sr_connection_failed(&upgrade->connection, status, "beginning the upgrade", upgrade->pool);
     apr_pool_destroy(upgrade->scratch_pool);
     return error;
@@ -261,9 +261,9 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const
 
     *applied = upgrade.applied;
     *defined = false;
-    SR_TRY(connect_to(&upgrade.connection, driver, handle, pool));
+    SR_TRY(schema_connect_to(&upgrade.connection, driver, handle, pool));
     SR_TRY(sr_schema_read(&schema, driver, handle, pool));
-    SR_TRY(check(&schema, pool));
+    SR_TRY(schema_check(&schema, pool));
     if (!schema.problem) return NULL;
     upgrade.sql = upgrade.connection.dialect->sql;
     const char *create = upgrade.sql->engine[SR_SQL_CREATE];
@@ -280,7 +280,7 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const
 sr_error_t *sr_schema_vacuum(const apr_dbd_driver_t *driver, apr_dbd_t *handle, const char *path, apr_pool_t *pool)
 {
     upgrade_t one = {.pool = pool, .scratch_pool = pool};
-    SR_TRY(connect_to(&one.connection, driver, handle, pool));
+    SR_TRY(schema_connect_to(&one.connection, driver, handle, pool));
     one.sql = one.connection.dialect->sql;
     const int status = record(&one, SR_SQL_VACUUM, &path, 1);
     return status == 0 ? NULL : sr_connection_failed(&one.connection, status, path, pool);

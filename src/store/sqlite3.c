@@ -20,7 +20,7 @@ static const struct {
     {"attempt to write a readonly database", SR_FAILURE_AWAY},
 };
 
-static sr_failure_t judge(const sr_connection_t *connection, const char *reason, apr_pool_t *pool)
+static sr_failure_t sqlite3_judge(const sr_connection_t *connection, const char *reason, apr_pool_t *pool)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
         if (strstr(reason, meanings[i].words)) return meanings[i].failure;
@@ -28,4 +28,4 @@ static sr_failure_t judge(const sr_connection_t *connection, const char *reason,
     return SR_FAILURE_STATEMENT;
 }
 
-const sr_dialect_t sr_dialect_sqlite3 = {"sqlite3", &sr_sql_sqlite3, stale, judge, NULL, NULL, NULL};
+const sr_dialect_t sr_dialect_sqlite3 = {"sqlite3", &sr_sql_sqlite3, stale, sqlite3_judge, NULL, NULL, NULL};

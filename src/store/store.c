@@ -35,7 +35,7 @@ static const char *const outcomes[SR_OUTCOME_COUNT] = {
 
 /* An operation is prepared when it is first used: SQLite takes 22 ms for all of them. The statements live as long as
  * the connection, because apr_dbd cannot free them earlier. */
-static int prepare(sr_store_t *store, sr_op_t op, apr_pool_t *pool)
+static int store_prepare(sr_store_t *store, sr_op_t op, apr_pool_t *pool)
 {
     const sr_operation_t *operation = &store->connection.dialect->sql->operations[op];
     const apr_size_t size = (apr_size_t)operation->count * sizeof(apr_dbd_prepared_t *);
@@ -69,7 +69,7 @@ static int set_up(sr_store_t *store, sr_op_t op, const char **problem, apr_pool_
     if (status == 0 && !prepared->checked) status = sr_connection_schema(&schema, &store->connection, pool);
     prepared->checked = status == 0 && !schema.problem;
     *problem = schema.problem;
-    if (prepared->checked && op != NO_OP && !prepared->statements[op]) status = prepare(store, op, pool);
+    if (prepared->checked && op != NO_OP && !prepared->statements[op]) status = store_prepare(store, op, pool);
     return status;
 }
 
@@ -84,7 +84,7 @@ static void count_fault(sr_failure_t failure)
 }
 
 /* Returns true if the operation should be sent again, and prepares for that. */
-static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, apr_time_t patience)
+static bool store_may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, apr_time_t patience)
 {
     switch (fault->failure) {
     case SR_FAILURE_GONE: return attempt == 0;
@@ -103,7 +103,7 @@ static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, ap
     }
 }
 
-static bool is_ready(const sr_store_t *store, sr_op_t op)
+static bool store_is_ready(const sr_store_t *store, sr_op_t op)
 {
     const prepared_t *prepared = store->prepared;
 
@@ -119,13 +119,13 @@ static sr_error_t *make_ready(sr_store_t *store, sr_op_t op, apr_pool_t *pool)
     sr_fault_t fault;
     int status;
 
-    if (is_ready(store, op)) return NULL;
+    if (store_is_ready(store, op)) return NULL;
     for (int attempt = 0; (status = set_up(store, op, &problem, pool)) != 0; attempt++) {
         fault = sr_connection_fault(&store->connection, status, NULL, 0, pool);
         if (fault.failure == SR_FAILURE_STATEMENT && sr_leader_give_up(&store->prepared->leader, &store->connection))
             continue;
         count_fault(fault.failure);
-        if (!may_pass(store, &fault, attempt, patience))
+        if (!store_may_pass(store, &fault, attempt, patience))
             return sr_connection_error(&fault, "setting up the connection", pool);
     }
     if (!problem) return NULL;
@@ -337,7 +337,7 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
         error = run_once(&call, &fault);
         if (!error) break;
         if (fault.failure == SR_FAILURE_STATEMENT && sr_named_give_up(store->prepared->named, op)) continue;
-        if (!may_pass(store, &fault, attempt, patience)) return error;
+        if (!store_may_pass(store, &fault, attempt, patience)) return error;
     }
     if (!call.outcome) { /* an empty list */
         *outcome = SR_OK;

@@ -11,13 +11,13 @@ const char *sr_value_number(apr_int64_t value, apr_pool_t *pool)
     return apr_psprintf(pool, "%" APR_INT64_T_FMT, value);
 }
 
-static sr_error_t *refuse(sr_op_t op, const char *what, const char *which, apr_pool_t *pool)
+static sr_error_t *typed_refuse(sr_op_t op, const char *what, const char *which, apr_pool_t *pool)
 {
     return sr_error_because(sr_error(pool, SR_EINTERNAL, "The database gave no answer"), pool, "%s: %s %s",
                             sr_sql_sqlite3.operations[op].name, what, which);
 }
 
-static bool take_number(void *place, const char *text)
+static bool typed_take_number(void *place, const char *text)
 {
     char *end;
     const apr_int64_t number = apr_strtoi64(text, &end, 10);
@@ -45,7 +45,7 @@ static bool take_value(char *row, const sr_column_t *column, const char *text, a
         void **pointer = (void **)(void *)place;
         *pointer = place = apr_pcalloc(pool, sizeof(apr_int64_t));
     }
-    return column->type == SR_VALUE_BOOL ? take_bool(place, text) : take_number(place, text);
+    return column->type == SR_VALUE_BOOL ? take_bool(place, text) : typed_take_number(place, text);
 }
 
 /* Makes the struct of a row. A member is 0 if its column is NULL. */
@@ -55,12 +55,13 @@ static sr_error_t *make_row(void *row, sr_op_t op, const char *const *values, ap
     memset(row, 0, kind->size);
     for (int i = 0; i < kind->count; i++) {
         if (!take_value(row, &kind->columns[i], values[i], pool))
-            return refuse(op, "the column cannot be read:", kind->columns[i].name, pool);
+            return typed_refuse(op, "the column cannot be read:", kind->columns[i].name, pool);
     }
     return NULL;
 }
 
-static sr_error_t *make_rows(void *result, sr_op_t op, const apr_array_header_t *rows, bool wanted, apr_pool_t *pool)
+static sr_error_t *typed_make_rows(void *result, sr_op_t op, const apr_array_header_t *rows, bool wanted,
+                                   apr_pool_t *pool)
 {
     const sr_shape_t *shape = &sr_store_shapes[op];
     if (shape->many) {
@@ -71,7 +72,7 @@ static sr_error_t *make_rows(void *result, sr_op_t op, const apr_array_header_t 
         return NULL;
     }
     if (!wanted) return NULL;
-    if (rows->nelts != 1) return refuse(op, "not one row, but", apr_itoa(pool, rows->nelts), pool);
+    if (rows->nelts != 1) return typed_refuse(op, "not one row, but", apr_itoa(pool, rows->nelts), pool);
     void *row = apr_palloc(pool, shape->row->size);
     SR_TRY(make_row(row, op, APR_ARRAY_IDX(rows, 0, sr_row_t).values, pool));
     *(void **)result = row;
@@ -93,8 +94,8 @@ sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *o
     if (!error) sr_metrics_observe(SR_METRIC_DATABASE_SECONDS, 0, sr_time_steady() - begun);
     SR_TRY(error);
     if (!(shape->outcomes & 1u << *outcome))
-        return refuse(op, "no outcome of it:", apr_itoa(pool, (int)*outcome), pool);
-    return result ? make_rows(result, op, rows, shape->with_row & 1u << *outcome, pool) : NULL;
+        return typed_refuse(op, "no outcome of it:", apr_itoa(pool, (int)*outcome), pool);
+    return result ? typed_make_rows(result, op, rows, shape->with_row & 1u << *outcome, pool) : NULL;
 }
 
 /* Returns null for SQL's NULL, which is a NULL pointer, or 0 for a time that may be NULL. */
@@ -126,19 +127,19 @@ typedef struct opened_t {
     sr_store_t *store;
 } opened_t;
 
-static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
+static sr_error_t *typed_borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
 {
     *store = ((const opened_t *)(const void *)source)->store;
     return NULL;
 }
 
-static void give_back(sr_store_source_t *source, sr_store_t *store)
+static void typed_give_back(sr_store_source_t *source, sr_store_t *store)
 {
 }
 
 sr_store_source_t *sr_store_source(sr_store_t *store, apr_pool_t *pool)
 {
     opened_t *opened = apr_pcalloc(pool, sizeof *opened);
-    *opened = (opened_t){{.borrow = borrow, .give_back = give_back}, store};
+    *opened = (opened_t){{.borrow = typed_borrow, .give_back = typed_give_back}, store};
     return &opened->source;
 }

@@ -27,7 +27,7 @@ struct sr_watchdog_t {
 
 /* Shuts down the sockets whose time is up. Returns the time of the next check. A watch that begins later ends after
  * that time. */
-static apr_time_t look(sr_watchdog_t *watchdog)
+static apr_time_t watch_look(sr_watchdog_t *watchdog)
 {
     const apr_time_t now = sr_time_steady();
     apr_time_t next = now + watchdog->limit;
@@ -41,13 +41,13 @@ static apr_time_t look(sr_watchdog_t *watchdog)
     return next;
 }
 
-static void *run(void *data)
+static void *watch_run(void *data)
 {
     sr_watchdog_t *watchdog = data;
 
     pthread_mutex_lock(&watchdog->mutex);
     while (!watchdog->stopping) {
-        const apr_time_t next = look(watchdog);
+        const apr_time_t next = watch_look(watchdog);
         const struct timespec until = {apr_time_sec(next), apr_time_usec(next) * 1000};
         pthread_cond_timedwait(&watchdog->stop, &watchdog->mutex, &until);
     }
@@ -57,7 +57,7 @@ static void *run(void *data)
 
 /* Ends the thread. A child of prefork may end in a signal handler while a lock of libc is held. Then the thread does
  * not end, and the wait for it is limited to a second. */
-static apr_status_t stop(void *data)
+static apr_status_t watch_stop(void *data)
 {
     sr_watchdog_t *watchdog = data;
     const apr_time_t end = sr_time_steady() + apr_time_from_sec(1);
@@ -87,13 +87,13 @@ sr_error_t *sr_watchdog_start(sr_watchdog_t **watchdog, apr_interval_time_t limi
     pthread_cond_init(&made->stop, &attributes);
     sigfillset(&all); /* signals are handled by the other threads of the process */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&made->thread, NULL, run, made);
+    failed = pthread_create(&made->thread, NULL, watch_run, made);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) {
         free(made);
         return sr_error(pool, SR_EINTERNAL, "No thread can be started");
     }
-    apr_pool_pre_cleanup_register(pool, made, stop);
+    apr_pool_pre_cleanup_register(pool, made, watch_stop);
     *watchdog = made;
     return NULL;
 }

@@ -28,7 +28,7 @@ static bool read_flag(bool *flag, const json_t *object, const char *key)
     return json_is_boolean(value);
 }
 
-static bool read_time(apr_time_t *time, const json_t *object, const char *key)
+static bool judged_read_time(apr_time_t *time, const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     const json_int_t seconds = json_integer_value(value);
@@ -37,7 +37,7 @@ static bool read_time(apr_time_t *time, const json_t *object, const char *key)
 }
 
 /* Reads a text that pdfd wrote. *words is NULL if the member is missing. */
-static bool read_words(const char **words, const json_t *object, const char *key, apr_pool_t *pool)
+static bool judged_read_words(const char **words, const json_t *object, const char *key, apr_pool_t *pool)
 {
     *words = NULL;
     if (!json_object_get(object, key)) return true;
@@ -48,7 +48,7 @@ static bool read_words(const char **words, const json_t *object, const char *key
 }
 
 /* Reads a name that the issuer of the certificate chose. */
-static bool read_name(const char **name, const json_t *object, const char *key, apr_pool_t *pool)
+static bool judged_read_name(const char **name, const json_t *object, const char *key, apr_pool_t *pool)
 {
     const char *text = sr_json_string(object, key);
     if (!text || strlen(text) > MAX_NAME_BYTES) return false;
@@ -80,17 +80,19 @@ static bool read_name_of(size_t *index, const json_t *object, const char *key, c
     return false;
 }
 
-static bool read_signer(sr_cms_result_t *result, const json_t *object, apr_pool_t *pool)
+static bool judged_read_signer(sr_cms_result_t *result, const json_t *object, apr_pool_t *pool)
 {
     sr_cms_certificate_t *signer = apr_pcalloc(pool, sizeof *signer);
     if (!object) return true;
     result->signer = signer;
-    return read_name(&signer->name, object, "name", pool) && read_name(&signer->subject, object, "subject", pool)
-           && read_name(&signer->issuer, object, "issuer", pool)
+    return judged_read_name(&signer->name, object, "name", pool)
+           && judged_read_name(&signer->subject, object, "subject", pool)
+           && judged_read_name(&signer->issuer, object, "issuer", pool)
            && read_hex(&signer->serial, object, "serial", SR_CMS_MAX_SERIAL, pool)
            && read_hex(&signer->sha256, object, "sha256", SR_SHA256_HEX_LENGTH, pool)
-           && strlen(signer->sha256) == SR_SHA256_HEX_LENGTH && read_words(&signer->key, object, "key", pool)
-           && signer->key && read_time(&signer->from, object, "from") && read_time(&signer->until, object, "until");
+           && strlen(signer->sha256) == SR_SHA256_HEX_LENGTH && judged_read_words(&signer->key, object, "key", pool)
+           && signer->key && judged_read_time(&signer->from, object, "from")
+           && judged_read_time(&signer->until, object, "until");
 }
 
 /* Reads the members that only an intact signature has. */
@@ -104,15 +106,16 @@ static bool read_intact(sr_cms_result_t *result, const json_t *object, apr_pool_
            && read_bytes(&result->signature, object, "signature", SR_CMS_MAX_PROOF, pool);
 }
 
-static bool read_stamp(sr_cms_stamp_t *stamp, const json_t *object, apr_pool_t *pool)
+static bool judged_read_stamp(sr_cms_stamp_t *stamp, const json_t *object, apr_pool_t *pool)
 {
     static const char *const states[] = SR_CMS_STAMP_NAMES;
     size_t state;
-    if (!read_name_of(&state, object, "state", states) || !read_time(&stamp->time, object, "time")
-        || !read_words(&stamp->fault, object, "fault", pool))
+    if (!read_name_of(&state, object, "state", states) || !judged_read_time(&stamp->time, object, "time")
+        || !judged_read_words(&stamp->fault, object, "fault", pool))
         return false;
     stamp->state = (sr_cms_stamp_state_t)state;
-    if (json_object_get(object, "authority") && !read_name(&stamp->authority, object, "authority", pool)) return false;
+    if (json_object_get(object, "authority") && !judged_read_name(&stamp->authority, object, "authority", pool))
+        return false;
     const bool faulty = stamp->state == SR_CMS_STAMP_BROKEN || stamp->state == SR_CMS_STAMP_UNTRUSTED;
     if (faulty != (stamp->fault != NULL)) return false;
     return stamp->state != SR_CMS_STAMP_VALID || (stamp->authority && stamp->time);
@@ -123,8 +126,8 @@ static bool read_judgement(sr_cms_result_t *result, const json_t *object, bool a
 {
     static const char *const levels[] = SR_CMS_LEVEL_NAMES;
     size_t level;
-    if (!read_name_of(&level, object, "level", levels) || !read_time(&result->proven_until, object, "proven")
-        || !read_stamp(&result->stamp, json_object_get(object, "stamp"), pool))
+    if (!read_name_of(&level, object, "level", levels) || !judged_read_time(&result->proven_until, object, "proven")
+        || !judged_read_stamp(&result->stamp, json_object_get(object, "stamp"), pool))
         return false;
     result->level = (sr_cms_level_t)level;
     const bool intact = result->state == SR_CMS_INTACT;
@@ -147,11 +150,13 @@ static bool read_result(sr_cms_result_t *result, const json_t *object, bool anch
         if (!read_name_of(&hash, object, "hash", hashes)) return false;
         result->hash = hashes[hash];
     }
-    if (!read_words(&result->fault, object, "fault", pool) || !read_words(&result->algorithm, object, "algorithm", pool)
-        || !read_words(&result->distrust, object, "distrust", pool) || !read_flag(&result->bound, object, "bound")
-        || !read_flag(&result->expired, object, "expired") || !read_flag(&result->premature, object, "premature")
-        || !read_flag(&result->timestamp, object, "timestamp") || !read_time(&result->signing_time, object, "time")
-        || !read_signer(result, json_object_get(object, "signer"), pool)
+    if (!judged_read_words(&result->fault, object, "fault", pool)
+        || !judged_read_words(&result->algorithm, object, "algorithm", pool)
+        || !judged_read_words(&result->distrust, object, "distrust", pool)
+        || !read_flag(&result->bound, object, "bound") || !read_flag(&result->expired, object, "expired")
+        || !read_flag(&result->premature, object, "premature") || !read_flag(&result->timestamp, object, "timestamp")
+        || !judged_read_time(&result->signing_time, object, "time")
+        || !judged_read_signer(result, json_object_get(object, "signer"), pool)
         || !read_judgement(result, object, anchored, pool))
         return false;
     const bool distrusted = result->trust == SR_CMS_UNTRUSTED || result->trust == SR_CMS_REVOKED;
@@ -160,7 +165,7 @@ static bool read_result(sr_cms_result_t *result, const json_t *object, bool anch
     return anchored == (result->trust != SR_CMS_TRUST_UNKNOWN) && read_intact(result, object, pool);
 }
 
-static bool read_answer(void *data, const json_t *object, apr_pool_t *pool)
+static bool judged_read_answer(void *data, const json_t *object, apr_pool_t *pool)
 {
     const response_t *response = data;
     const json_t *all = json_object_get(object, "results");
@@ -188,7 +193,7 @@ sr_error_t *sr_cms_ask(sr_cms_result_t *results, sr_pdf_pool_t *workers, const j
     const sr_pdf_request_t put = {.op = SR_PDF_OP_CHECK,
                                   .text = sr_json_text(request, pool),
                                   .descriptor = -1,
-                                  .read = read_answer,
+                                  .read = judged_read_answer,
                                   .result = &response};
     SR_TRY(sr_pdf_put(&failed, &fresh, &put, pool));
     for (size_t i = 0; failed && i < response.count; i++)

@@ -81,7 +81,7 @@ const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found)
     return found->verdict == SR_PDF_REFUSED ? found->reason : "it is not a PDF, or is damaged beyond repair";
 }
 
-static json_t *signer_json(const sr_cms_certificate_t *signer)
+static json_t *result_signer_json(const sr_cms_certificate_t *signer)
 {
     if (!signer) return json_null();
     json_t *object = json_object();
@@ -115,7 +115,7 @@ static json_t *stamp_json(const sr_cms_stamp_t *stamp)
     return object;
 }
 
-static json_t *signature_json(const sr_pdf_found_t *one)
+static json_t *result_signature_json(const sr_pdf_found_t *one)
 {
     static const char *const trusts[] = SR_CMS_TRUST_NAMES;
     json_t *object = json_object();
@@ -134,7 +134,7 @@ static json_t *signature_json(const sr_pdf_found_t *one)
     json_object_set_new(object, "reason", sr_json_string_or_null(one->reason));
     json_object_set_new(object, "contact", sr_json_string_or_null(one->contact));
     json_object_set_new(object, "claimedAt", sr_time_json(one->claimed));
-    json_object_set_new(object, "signer", signer_json(one->signer.signer));
+    json_object_set_new(object, "signer", result_signer_json(one->signer.signer));
     json_object_set_new(object, "algorithm", sr_json_string_or_null(one->signer.algorithm));
     json_object_set_new(object, "expired", json_boolean(one->signer.expired));
     json_object_set_new(object, "trust", json_string(trusts[one->signer.trust]));
@@ -150,7 +150,7 @@ json_t *sr_pdf_verification_json(const sr_pdf_verification_t *found)
     json_t *response = json_object(), *all = json_array();
     json_object_set_new(response, "conclusion", json_string(sr_pdf_conclusion_name(found->conclusion)));
     json_object_set_new(response, "reason", json_string(sr_pdf_verification_reason(found)));
-    for (int i = 0; i < found->count; i++) json_array_append_new(all, signature_json(&found->signatures[i]));
+    for (int i = 0; i < found->count; i++) json_array_append_new(all, result_signature_json(&found->signatures[i]));
     json_object_set_new(response, "signatures", all);
     return response;
 }

@@ -48,7 +48,7 @@ typedef struct verify_t {
 /* ------------------------------------------------------------------------------------------------ the gap */
 
 /* Decodes "<", an even number of digits and ">" in place. */
-static bool decode_hex(unsigned char *text, apr_size_t *length)
+static bool verify_decode_hex(unsigned char *text, apr_size_t *length)
 {
     apr_size_t digits = *length - 2;
     if (text[0] != '<' || text[*length - 1] != '>' || digits % 2) return false;
@@ -61,7 +61,7 @@ static bool decode_hex(unsigned char *text, apr_size_t *length)
     return true;
 }
 
-static bool is_range(const apr_off_t *range, apr_off_t size)
+static bool verify_is_range(const apr_off_t *range, apr_off_t size)
 {
     for (int i = 0; i < 4; i++)
         if (range[i] < 0 || range[i] > size) return false;
@@ -88,7 +88,7 @@ static void set_fault(sr_pdf_found_t *signature, sr_cms_state_t state, const cha
 static apr_size_t gap_of(const sr_pdf_listed_t *listed, apr_off_t size)
 {
     const apr_off_t *range = listed->range;
-    bool readable = listed->has_range && is_range(range, size) && range[2] - range[1] <= MAX_GAP_BYTES;
+    bool readable = listed->has_range && verify_is_range(range, size) && range[2] - range[1] <= MAX_GAP_BYTES;
     return readable ? (apr_size_t)(range[2] - range[1]) : 0;
 }
 
@@ -107,10 +107,10 @@ static bool add_question(job_t *job, verify_t *verify, apr_size_t length)
     return true;
 }
 
-static sr_error_t *read_contents(job_t *job, verify_t *verify)
+static sr_error_t *verify_read_contents(job_t *job, verify_t *verify)
 {
     const apr_off_t *range = job->listed->range;
-    if (job->listed->has_range && !is_range(range, verify->size)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
+    if (job->listed->has_range && !verify_is_range(range, verify->size)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
     else if (job->listed->has_range) job->signature->covers = range[2] + range[3];
     if (job->signature->fault) return NULL;
     if (!is_checked_kind(job->listed)) {
@@ -120,7 +120,7 @@ static sr_error_t *read_contents(job_t *job, verify_t *verify)
     apr_size_t length = gap_of(job->listed, verify->size);
     const bool fits = length > 0;
     if (fits) SR_TRY(sr_pdf_read(verify->contents, verify->descriptor, range[1], length, verify->pool));
-    if (fits && !decode_hex(verify->contents, &length)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
+    if (fits && !verify_decode_hex(verify->contents, &length)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
     else if (!fits || !add_question(job, verify, length)) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
     return NULL;
 }
@@ -204,7 +204,7 @@ static bool read_digits(int *number, const char **text, int count)
 }
 
 /* Reads D:YYYYMMDDHHmmSSOHH'mm'. Parts that are left out at the end have their lowest value (ISO 32000-2, 7.9.4). */
-static apr_time_t read_time(const char *text)
+static apr_time_t verify_read_time(const char *text)
 {
     apr_time_exp_t parts = {.tm_mday = 1, .tm_mon = 1};
     int hours = 0,
@@ -230,7 +230,7 @@ static apr_time_t read_time(const char *text)
     return real && apr_time_exp_gmt_get(&when, &parts) == APR_SUCCESS ? when : 0;
 }
 
-static void finish(job_t *job, const verify_t *verify, const sr_cms_context_t *context)
+static void verify_finish(job_t *job, const verify_t *verify, const sr_cms_context_t *context)
 {
     sr_pdf_found_t *signature = job->signature;
     sr_cms_result_t *result = &signature->signer;
@@ -295,14 +295,14 @@ static bool is_vouched(const sr_pdf_drawn_t *widget, const sr_pdf_verification_t
 }
 
 /* A text of a list that may be full. The list ends with NULL. */
-static void add_text(const char **texts, const char *text)
+static void verify_add_text(const char **texts, const char *text)
 {
     int count = 0;
     while (texts[count] && strcmp(texts[count], text) != 0) count++;
     if (count <= SR_PDF_MAX_CHANGES) texts[count] = count < SR_PDF_MAX_CHANGES || texts[count] ? text : "and more";
 }
 
-static const char **texts_of(const char *const *texts, apr_pool_t *pool)
+static const char **verify_texts_of(const char *const *texts, apr_pool_t *pool)
 {
     const char **all = apr_pcalloc(pool, (SR_PDF_MAX_CHANGES + 2) * sizeof *all);
     for (int i = 0; texts && texts[i] && i <= SR_PDF_MAX_CHANGES; i++) all[i] = texts[i];
@@ -314,14 +314,14 @@ static const char **texts_of(const char *const *texts, apr_pool_t *pool)
 static void add_drawn(sr_pdf_found_t *signature, const sr_pdf_verification_t *found, const sr_pdf_list_t *list,
                       apr_pool_t *pool)
 {
-    const char **drawn = texts_of(NULL, pool), **changes = texts_of(signature->changes, pool);
+    const char **drawn = verify_texts_of(NULL, pool), **changes = verify_texts_of(signature->changes, pool);
     const bool unchanged = !*changes;
     for (int i = 0; i < list->drawn_count; i++) {
         const sr_pdf_drawn_t *widget = &list->drawn[i];
         if (widget->end < signature->covers || (widget->is_signature && is_vouched(widget, found, false))) continue;
-        add_text(drawn, widget->text);
+        verify_add_text(drawn, widget->text);
         if (unchanged && widget->covers && !is_vouched(widget, found, true))
-            add_text(changes, apr_pstrcat(pool, widget->text, ", which covers what was signed", NULL));
+            verify_add_text(changes, apr_pstrcat(pool, widget->text, ", which covers what was signed", NULL));
     }
     signature->drawn = drawn;
     signature->changes = changes;
@@ -370,8 +370,8 @@ static int by_range(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_list_t *list, verify_t *verify,
-                             sr_pdf_pool_t *workers, const sr_cms_context_t *context)
+static sr_error_t *verify_check_all(sr_pdf_verification_t *verification, const sr_pdf_list_t *list, verify_t *verify,
+                                    sr_pdf_pool_t *workers, const sr_cms_context_t *context)
 {
     job_t **jobs = apr_palloc(verify->pool, sizeof(job_t *) * (apr_size_t)(list->count + 1));
     apr_size_t largest = 0;
@@ -392,18 +392,18 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
                                       .name = listed->name,
                                       .reason = listed->reason,
                                       .contact = listed->contact,
-                                      .claimed = read_time(listed->time)};
+                                      .claimed = verify_read_time(listed->time)};
         jobs[i] = apr_pcalloc(verify->pool, sizeof **jobs);
         *jobs[i] = (job_t){.signature = signature, .listed = listed, .request = -1};
-        SR_TRY(read_contents(jobs[i], verify));
+        SR_TRY(verify_read_contents(jobs[i], verify));
     }
     verify->proofs = list->proofs;
     SR_TRY(ask_about(jobs, list->count, verify, workers, context));
     SR_TRY(hash_all(jobs, list->count, verify));
-    for (int i = 0; i < list->count; i++) finish(jobs[i], verify, context);
+    for (int i = 0; i < list->count; i++) verify_finish(jobs[i], verify, context);
     if (refute(jobs, list->count, verify)) {
         SR_TRY(ask_about(jobs, list->count, verify, workers, context));
-        for (int i = 0; i < list->count; i++) finish(jobs[i], verify, context);
+        for (int i = 0; i < list->count; i++) verify_finish(jobs[i], verify, context);
     }
     add_changes(verification, list, verify->pool);
     verification->validation = list->validation;
@@ -431,5 +431,5 @@ sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *wo
                        .requests = sr_json_own(json_array(), pool),
                        .block = apr_palloc(pool, BLOCK_BYTES),
                        .pool = pool};
-    return check_all(verification, &list, &verify, workers, context);
+    return verify_check_all(verification, &list, &verify, workers, context);
 }

@@ -43,7 +43,7 @@ static void list_fields(sr_http_field_t fields[FIELDS], form_t *form)
     memcpy(fields, list, sizeof list);
 }
 
-static sr_error_t *read_form(form_t *form, sr_http_t *http)
+static sr_error_t *action_read_form(form_t *form, sr_http_t *http)
 {
     sr_http_field_t fields[FIELDS];
     list_fields(fields, form);
@@ -60,7 +60,7 @@ typedef struct receiver_t {
     apr_size_t length, most;
 } receiver_t;
 
-static sr_error_t *begin_part(void *baton, const sr_part_t *part)
+static sr_error_t *action_begin_part(void *baton, const sr_part_t *part)
 {
     receiver_t *receiver = baton;
     form_t *form = receiver->form;
@@ -78,7 +78,7 @@ static sr_error_t *begin_part(void *baton, const sr_part_t *part)
     return NULL;
 }
 
-static sr_error_t *part_data(void *baton, const char *data, apr_size_t length)
+static sr_error_t *action_part_data(void *baton, const char *data, apr_size_t length)
 {
     receiver_t *receiver = baton;
     if (!receiver->is_image && !receiver->text) return NULL;
@@ -93,7 +93,7 @@ static sr_error_t *part_data(void *baton, const char *data, apr_size_t length)
     return NULL;
 }
 
-static sr_error_t *end_part(void *baton)
+static sr_error_t *action_end_part(void *baton)
 {
     receiver_t *receiver = baton;
     if (receiver->is_image) {
@@ -108,17 +108,17 @@ static sr_error_t *end_part(void *baton)
     return NULL;
 }
 
-static sr_error_t *body_piece(void *baton, const char *data, apr_size_t length)
+static sr_error_t *action_body_piece(void *baton, const char *data, apr_size_t length)
 {
     return sr_multipart_feed(((receiver_t *)baton)->parser, data, length);
 }
 
-static sr_error_t *read_upload(form_t *form, sr_http_t *http, const char *parameters)
+static sr_error_t *action_read_upload(form_t *form, sr_http_t *http, const char *parameters)
 {
     receiver_t receiver = {.http = http, .form = form};
-    const sr_multipart_sink_t sink = {begin_part, part_data, end_part, &receiver};
+    const sr_multipart_sink_t sink = {action_begin_part, action_part_data, action_end_part, &receiver};
     SR_TRY(sr_multipart_make(&receiver.parser, parameters, &sink, PARTS_MAX, http->pool));
-    SR_TRY(sr_http_read(http, (apr_off_t)UPLOAD_MAX, body_piece, &receiver));
+    SR_TRY(sr_http_read(http, (apr_off_t)UPLOAD_MAX, action_body_piece, &receiver));
     return sr_multipart_finish(receiver.parser);
 }
 
@@ -127,8 +127,8 @@ static sr_error_t *read_any_form(bool *is_form, form_t *form, sr_http_t *http)
 {
     const char *parameters;
     *is_form = true;
-    if (has_type(http, FORM, NULL)) return read_form(form, http);
-    if (has_type(http, UPLOAD, &parameters)) return read_upload(form, http, parameters);
+    if (has_type(http, FORM, NULL)) return action_read_form(form, http);
+    if (has_type(http, UPLOAD, &parameters)) return action_read_upload(form, http, parameters);
     *is_form = false;
     return NULL;
 }
@@ -141,7 +141,7 @@ static sr_error_t *form_signature(sr_signature_t *signature, const form_t *form,
 
 /* ------------------------------------------------------------------------------------------------------- an action */
 
-static sr_error_t *read_name(sr_web_action_t *action, const char *name, apr_pool_t *pool)
+static sr_error_t *action_read_name(sr_web_action_t *action, const char *name, apr_pool_t *pool)
 {
     if (name && !strcmp(name, "sign")) action->action = SR_ACTION_SIGN;
     else if (name && !strcmp(name, "refuse")) action->action = SR_ACTION_REFUSE;
@@ -193,7 +193,7 @@ static sr_error_t *read_json(sr_web_action_t *action, sr_http_t *http)
 {
     json_t *body;
     SR_TRY(sr_http_read_json(&body, http, JSON_MAX, JSON_VALUES));
-    SR_TRY(read_name(action, sr_json_string(body, "action"), http->pool));
+    SR_TRY(action_read_name(action, sr_json_string(body, "action"), http->pool));
     const json_t *reason = json_object_get(body, "reason");
     if (reason && !json_is_null(reason) && !json_is_string(reason))
         return sr_error(http->pool, SR_EBADREQUEST, "reason must be a string");
@@ -219,7 +219,7 @@ sr_error_t *sr_web_read_action(sr_web_action_t *action, sr_http_t *http)
     if (!is_form) return read_json(action, http);
     action->reason = form.reason;
     read_form_zone(action, &form, http->pool);
-    SR_TRY(read_name(action, form.action, http->pool));
+    SR_TRY(action_read_name(action, form.action, http->pool));
     if (action->action != SR_ACTION_SIGN) return NULL;
     SR_TRY(read_consent(action, http, form.consent && !strcmp(form.consent, "yes"), form.version));
     SR_TRY(read_terms(action, http, form.terms_url));

@@ -12,7 +12,7 @@ static const struct {
              {".svg", "image/svg+xml"},
              {".woff2", "font/woff2"}};
 
-static const char *type_of(const char *file)
+static const char *assets_type_of(const char *file)
 {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!strcmp(file + strlen(file) - strlen(types[i].suffix), types[i].suffix)) return types[i].type;
@@ -32,5 +32,6 @@ sr_error_t *sr_web_asset(sr_http_t *http)
     if (form) r->content_encoding = encodings[form];
     apr_table_setn(r->headers_out, "Cache-Control", "public, max-age=31536000, immutable");
     apr_table_setn(r->err_headers_out, "Cross-Origin-Resource-Policy", "same-origin");
-    return sr_http_bytes(http, HTTP_OK, type_of(asset->file), asset->forms[form].bytes, asset->forms[form].length);
+    return sr_http_bytes(http, HTTP_OK, assets_type_of(asset->file), asset->forms[form].bytes,
+                         asset->forms[form].length);
 }

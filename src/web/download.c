@@ -3,7 +3,7 @@
  * completion. */
 #include "web/web.h"
 
-static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)
+static sr_error_t *download_begin(sr_http_t *http, sr_signing_t **signing)
 {
     const char *signer;
     SR_TRY(sr_web_uuid(&signer, http, 0));
@@ -11,7 +11,7 @@ static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)
     return sr_signing_may_see(*signing, http->pool);
 }
 
-static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)
+static sr_error_t *download_reply_download(sr_http_t *http, const sr_download_t *download)
 {
     apr_bucket_brigade *brigade = sr_service_brigade(download, http->r->connection->bucket_alloc, http->pool);
     return sr_http_pdf(http, brigade, download->sha256, download->name);
@@ -22,22 +22,22 @@ sr_error_t *sr_web_document(sr_http_t *http)
     sr_signing_t *signing;
     sr_download_t download;
     const char *uuid;
-    SR_TRY(begin(http, &signing));
+    SR_TRY(download_begin(http, &signing));
     SR_TRY(sr_web_uuid(&uuid, http, 1));
     const sr_document_state_t *document = sr_signing_document(signing, uuid);
     if (!document) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_service_download(sr_web_of(http)->service, &download, document, false, http->pool));
-    return reply_download(http, &download);
+    return download_reply_download(http, &download);
 }
 
 sr_error_t *sr_web_certificate(sr_http_t *http)
 {
     sr_signing_t *signing;
     sr_download_t download;
-    SR_TRY(begin(http, &signing));
+    SR_TRY(download_begin(http, &signing));
     if (!signing->submission.certificate_sha256) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_service_download_certificate(sr_web_of(http)->service, &download, signing->submission.name,
                                            signing->submission.certificate_sha256, signing->submission.certificate_key,
                                            http->pool));
-    return reply_download(http, &download);
+    return download_reply_download(http, &download);
 }

@@ -7,7 +7,7 @@
 #include "embed/page_assets.h"
 #include "embed/page_html.h"
 
-static const sr_embedded_t *named(const sr_embedded_t *table, const char *name, bool plain)
+static const sr_embedded_t *files_named(const sr_embedded_t *table, const char *name, bool plain)
 {
     for (; table->file; table++)
         if (!strcmp(plain ? table->name : table->file, name)) return table;
@@ -16,17 +16,17 @@ static const sr_embedded_t *named(const sr_embedded_t *table, const char *name, 
 
 const sr_embedded_t *sr_web_asset_file(const char *file)
 {
-    return named(embedded_assets, file, false);
+    return files_named(embedded_assets, file, false);
 }
 
 const char *sr_web_asset_url(const char *name, apr_pool_t *pool)
 {
-    const sr_embedded_t *asset = named(embedded_assets, name, true);
+    const sr_embedded_t *asset = files_named(embedded_assets, name, true);
     return asset ? apr_pstrcat(pool, "assets/", asset->file, NULL) : "";
 }
 
 const char *sr_web_piece(const char *name, apr_pool_t *pool)
 {
-    const sr_embedded_t *piece = named(embedded_html, apr_pstrcat(pool, name, ".html", NULL), true);
+    const sr_embedded_t *piece = files_named(embedded_html, apr_pstrcat(pool, name, ".html", NULL), true);
     return piece ? piece->forms[0].bytes : NULL;
 }

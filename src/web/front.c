@@ -14,7 +14,7 @@ void sr_web_front_begin(sr_http_t *http)
     if (!sr_http_prefers_json(http)) http->show_error = sr_web_error;
 }
 
-static void set_url(json_t *object, const char *key, const char *path, sr_http_t *http)
+static void front_set_url(json_t *object, const char *key, const char *path, sr_http_t *http)
 {
     json_object_set_new(object, key, json_string(apr_pstrcat(http->pool, http->base_url, path, NULL)));
 }
@@ -23,11 +23,11 @@ static sr_error_t *reply_json(sr_http_t *http)
 {
     json_t *object = json_object();
     json_object_set_new(object, "service", json_string("Signature Request Service"));
-    set_url(object, "api", "/api/v3", http);
-    set_url(object, "documentation", "/api/v3/", http);
-    set_url(object, "openapi", "/api/v3/openapi.json", http);
-    set_url(object, "health", "/api/v3/health", http);
-    if (sr_web_of(http)->verify_page) set_url(object, "verify", "/verify", http);
+    front_set_url(object, "api", "/api/v3", http);
+    front_set_url(object, "documentation", "/api/v3/", http);
+    front_set_url(object, "openapi", "/api/v3/openapi.json", http);
+    front_set_url(object, "health", "/api/v3/health", http);
+    if (sr_web_of(http)->verify_page) front_set_url(object, "verify", "/verify", http);
     return sr_http_json(http, HTTP_OK, object);
 }
 

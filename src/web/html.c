@@ -11,7 +11,7 @@
 #define SMALL_WIDTH 1200 /* pixels; the width of other pages' images until the script chooses one */
 #define DATE_LENGTH 10   /* of the date in an ISO 8601 time; the script shows it in the form of the language */
 
-static void set_text(json_t *values, const char *key, const char *text)
+static void html_set_text(json_t *values, const char *key, const char *text)
 {
     json_object_set_new(values, key, sr_json_string_or_null(text));
 }
@@ -42,8 +42,8 @@ static json_t *sheet(const json_t *document, int page, const json_t *size, bool 
     json_object_set_new(row, "number", json_integer(page + 1));
     json_object_set_new(row, "width", json_integer((json_int_t)(width * POINT_PIXELS + 1)));
     json_object_set_new(row, "height", json_integer((json_int_t)(height * POINT_PIXELS + 1)));
-    set_text(row, "src", source(path, page, version, SMALL_WIDTH, pool));
-    if (eager) set_text(row, "srcset", sources(path, page, version, pool));
+    html_set_text(row, "src", source(path, page, version, SMALL_WIDTH, pool));
+    if (eager) html_set_text(row, "srcset", sources(path, page, version, pool));
     return row;
 }
 
@@ -98,7 +98,7 @@ static void add_documents(json_t *values, const json_t *texts, const char *link,
     for (size_t i = 0; i < json_array_size(documents); i++) {
         json_t *row = json_array_get(documents, i);
         const int pages = (int)json_integer_value(json_object_get(row, "pages")), most = pages < left ? pages : left;
-        set_text(row, "path", apr_pstrcat(pool, link, "/documents/", sr_json_string(row, "uuid"), NULL));
+        html_set_text(row, "path", apr_pstrcat(pool, link, "/documents/", sr_json_string(row, "uuid"), NULL));
         json_object_set_new(row, "number", json_integer((json_int_t)i + 1));
         json_object_set(row, "count", json_object_get(row, "pages"));
         add_warnings(row, texts, pool);
@@ -139,9 +139,9 @@ static const char *way_up(sr_http_t *http)
     return way;
 }
 
-static void set_url(json_t *values, const char *key, const char *url, sr_http_t *http)
+static void html_set_url(json_t *values, const char *key, const char *url, sr_http_t *http)
 {
-    set_text(values, key, url ? apr_pstrcat(http->pool, way_up(http), url, NULL) : NULL);
+    html_set_text(values, key, url ? apr_pstrcat(http->pool, way_up(http), url, NULL) : NULL);
 }
 
 /* Adds values of every page: the language and the list of languages. */
@@ -156,9 +156,9 @@ static void add_languages(json_t *values, sr_http_t *http)
                                               "current", row == own));
     }
     json_object_set_new(values, "languages", list);
-    set_text(values, "language", own->tag);
-    set_text(values, "languageName", own->name);
-    set_text(values, "query", sr_web_language_query(http));
+    html_set_text(values, "language", own->tag);
+    html_set_text(values, "languageName", own->name);
+    html_set_text(values, "query", sr_web_language_query(http));
 }
 
 /* Adds values of every page: files and the theme. */
@@ -167,18 +167,18 @@ static void add_frame(json_t *values, sr_http_t *http, const sr_web_theme_t *the
     json_t *own = json_object();
     const char *name = sr_json_string(theme->settings, "name");
     const char *organization = sr_json_string(json_object_get(values, "requester"), "organization");
-    set_url(own, "style", theme->style, http);
-    set_url(own, "logo", theme->logo, http);
+    html_set_url(own, "style", theme->style, http);
+    html_set_url(own, "logo", theme->logo, http);
     json_object_set_new(values, "theme", own);
-    set_text(values, "brand", name ? name : organization ? organization : sr_web_word(texts, "brand"));
-    set_text(values, "privacy", sr_web_of(http)->privacy_url);
-    set_text(values, "help", sr_web_of(http)->help_url);
-    set_text(values, "dir", sr_json_string(texts, "dir"));
+    html_set_text(values, "brand", name ? name : organization ? organization : sr_web_word(texts, "brand"));
+    html_set_text(values, "privacy", sr_web_of(http)->privacy_url);
+    html_set_text(values, "help", sr_web_of(http)->help_url);
+    html_set_text(values, "dir", sr_json_string(texts, "dir"));
     add_languages(values, http);
-    set_url(values, "css", sr_web_asset_url("page.css", http->pool), http);
-    set_url(values, "boot", sr_web_asset_url("boot.js", http->pool), http);
-    set_url(values, "script", sr_web_asset_url("page.js", http->pool), http);
-    set_url(values, "icon", sr_web_asset_url("icon.svg", http->pool), http);
+    html_set_url(values, "css", sr_web_asset_url("page.css", http->pool), http);
+    html_set_url(values, "boot", sr_web_asset_url("boot.js", http->pool), http);
+    html_set_url(values, "script", sr_web_asset_url("page.js", http->pool), http);
+    html_set_url(values, "icon", sr_web_asset_url("icon.svg", http->pool), http);
 }
 
 const char *sr_web_ancestors(sr_http_t *http)
@@ -214,9 +214,9 @@ static void add_signing(json_t *values, const json_t *texts, const char *state, 
 {
     json_object_set_new(values, "signing", json_true());
     json_object_set_new(values, "intro", json_boolean(!json_is_true(json_object_get(values, "skipIntro"))));
-    set_text(values, "state", state);
-    set_text(values, "texts", sr_json_text(json_object_get(texts, "script"), pool));
-    set_text(values, "shown", "(min-width: 60rem) 57.5rem, calc(100vw - 1.5rem)");
+    html_set_text(values, "state", state);
+    html_set_text(values, "texts", sr_json_text(json_object_get(texts, "script"), pool));
+    html_set_text(values, "shown", "(min-width: 60rem) 57.5rem, calc(100vw - 1.5rem)");
     const json_t *document = json_array_get(json_object_get(values, "documents"), 0);
     json_object_set(values, "first", json_object_get(json_array_get(json_object_get(document, "sheets"), 0), "srcset"));
     add_places(values);
@@ -225,7 +225,7 @@ static void add_signing(json_t *values, const json_t *texts, const char *state, 
 static void add_closing(json_t *values, const char *state)
 {
     json_t *closing = json_object();
-    set_text(closing, "state", state);
+    html_set_text(closing, "state", state);
     json_object_set_new(closing, state, json_true());
     json_object_set_new(closing, "declined", json_boolean(!strcmp(state, "refused") || !strcmp(state, "closed")));
     json_object_set_new(closing, "shown", json_boolean(json_array_size(json_object_get(values, "documents")) > 0));
@@ -234,18 +234,18 @@ static void add_closing(json_t *values, const char *state)
 
 /* Adds the deadline in the time zone of this server, which the script replaces by the signer's: while it is ahead, and
  * if it has ended the request. */
-static void add_deadline(json_t *view, sr_http_t *http)
+static void html_add_deadline(json_t *view, sr_http_t *http)
 {
     static const char *const states[] = {"sent", "opened", "waiting", "expired"};
     const char *state = sr_json_string(view, "state"), *text = sr_json_string(view, "expiresAt");
     apr_time_t when;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         if (text && !strcmp(state, states[i]) && sr_time_parse(&when, text))
-            set_text(view, "deadline", sr_moment_text(sr_web_language(http), when, http->pool));
+            html_set_text(view, "deadline", sr_moment_text(sr_web_language(http), when, http->pool));
 }
 
 /* The title of the page contains the name of the request and of the requester. */
-static const char *name_of(const json_t *person, apr_pool_t *pool)
+static const char *html_name_of(const json_t *person, apr_pool_t *pool)
 {
     return sr_person_name(sr_json_string(person, "firstname"), sr_json_string(person, "lastname"), pool);
 }
@@ -257,7 +257,7 @@ static const char *title_of(const json_t *view, apr_pool_t *pool)
 }
 
 /* Returns the host of a URL, or NULL. */
-static const char *host_of(const char *url, apr_pool_t *pool)
+static const char *html_host_of(const char *url, apr_pool_t *pool)
 {
     const char *host = url ? strstr(url, "://") : NULL;
     return host ? apr_pstrmemdup(pool, host + 3, strcspn(host + 3, "/?#")) : NULL;
@@ -273,17 +273,17 @@ sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer)
     sr_web_theme_t theme;
     sr_web_theme(&theme, http);
     SR_TRY(sr_web_texts(&texts, http, &theme));
-    set_text(view, "link", signer);
-    set_text(view, "title", title_of(view, http->pool));
-    set_text(view, "createdOn", apr_pstrmemdup(http->pool, sr_json_string(view, "createdAt"), DATE_LENGTH));
-    add_deadline(view, http);
-    set_text(view, "fullname", name_of(person, http->pool));
-    set_text(requester, "name", name_of(requester, http->pool));
+    html_set_text(view, "link", signer);
+    html_set_text(view, "title", title_of(view, http->pool));
+    html_set_text(view, "createdOn", apr_pstrmemdup(http->pool, sr_json_string(view, "createdAt"), DATE_LENGTH));
+    html_add_deadline(view, http);
+    html_set_text(view, "fullname", html_name_of(person, http->pool));
+    html_set_text(requester, "name", html_name_of(requester, http->pool));
     json_object_set_new(view, "test", json_boolean(!strcmp(sr_json_string(view, "environment"), "test")));
     add_documents(view, texts, signer, signing, http->pool);
     if (signing) add_signing(view, texts, as_sent, http->pool);
     else add_closing(view, state);
-    set_text(view, "host", host_of(sr_json_string(view, "redirect"), http->pool));
+    html_set_text(view, "host", html_host_of(sr_json_string(view, "redirect"), http->pool));
     return sr_web_reply(http, HTTP_OK, view, &theme, texts);
 }
 
@@ -303,13 +303,14 @@ sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message)
     SR_TRY(sr_web_texts(&texts, http, &theme));
     const char *title = sr_web_word(texts, apr_pstrcat(http->pool, kind, ".title", NULL));
     json_object_set_new(problem, "replaced", json_boolean(status == HTTP_GONE));
-    set_text(problem, "status", apr_psprintf(http->pool, "%d", status));
-    set_text(problem, "title", title);
-    set_text(problem, "text", sr_web_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
-    if (!strcmp(kind, "other")) set_text(problem, "detail", message);
+    html_set_text(problem, "status", apr_psprintf(http->pool, "%d", status));
+    html_set_text(problem, "title", title);
+    html_set_text(problem, "text", sr_web_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
+    if (!strcmp(kind, "other")) html_set_text(problem, "detail", message);
     if (strcmp(kind, "404") != 0 && strcmp(kind, "410") != 0 && http->params[0] && sr_uuid_valid(http->params[0]))
-        set_url(problem, "link", apr_pstrcat(http->pool, http->params[0], sr_web_language_query(http), NULL), http);
+        html_set_url(problem, "link", apr_pstrcat(http->pool, http->params[0], sr_web_language_query(http), NULL),
+                     http);
     json_object_set_new(values, "problem", problem);
-    set_text(values, "title", title);
+    html_set_text(values, "title", title);
     return sr_web_reply(http, status, values, &theme, texts);
 }

@@ -7,7 +7,7 @@
 
 /* Sets headers so that the link is not sent to other sites as a referrer, nothing is cached, and nothing is loaded
  * from other sites. */
-static void set_headers(sr_http_t *http)
+static void link_set_headers(sr_http_t *http)
 {
     apr_table_t *headers = http->r->err_headers_out;
     apr_table_setn(headers, "Referrer-Policy", "no-referrer");
@@ -29,13 +29,13 @@ sr_error_t *sr_web_uuid(const char **uuid, sr_http_t *http, int param)
     return sr_uuid_valid(*uuid) ? NULL : sr_error(http->pool, SR_ENOTFOUND, "Not found");
 }
 
-static sr_client_t client_of(sr_http_t *http)
+static sr_client_t link_client_of(sr_http_t *http)
 {
     return (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
 }
 
 /* Begins every handler: finds the signer and the form of errors. */
-static sr_error_t *begin(sr_http_t *http, const char **signer, bool json)
+static sr_error_t *link_begin(sr_http_t *http, const char **signer, bool json)
 {
     http->show_error = json ? NULL : sr_web_error;
     return sr_web_uuid(signer, http, 0);
@@ -43,7 +43,7 @@ static sr_error_t *begin(sr_http_t *http, const char **signer, bool json)
 
 void sr_web_begin(sr_http_t *http)
 {
-    set_headers(http);
+    link_set_headers(http);
     sr_web_ask_language(http);
     if (!sr_http_prefers_json(http)) http->show_error = sr_web_error;
 }
@@ -79,8 +79,8 @@ sr_error_t *sr_web_get(sr_http_t *http)
     const bool json = sr_http_prefers_json(http);
     const char *signer;
     sr_signing_t *signing;
-    sr_client_t client = client_of(http);
-    SR_TRY(begin(http, &signer, json));
+    sr_client_t client = link_client_of(http);
+    SR_TRY(link_begin(http, &signer, json));
     /* HEAD, prefetching and robots do not mark the link as opened. A program that asks for JSON is no preview. */
     if (http->r->header_only || sr_http_is_prefetch(http) || (!json && sr_http_is_robot(http)))
         SR_TRY(sr_service_signing(sr_web_of(http)->service, &signing, signer, http->pool));
@@ -104,12 +104,12 @@ static const char *page_of_outcome(sr_http_t *http, const sr_signing_t *signing)
 
 static sr_client_t client_with_zone(sr_http_t *http, const sr_web_action_t *action)
 {
-    sr_client_t client = client_of(http);
+    sr_client_t client = link_client_of(http);
     sr_client_set_zone(&client, action->time_zone, action->utc_offset);
     return client;
 }
 
-static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_web_action_t *action)
+static sr_error_t *link_act(sr_signing_t **signing, sr_http_t *http, const sr_web_action_t *action)
 {
     const sr_client_t client = client_with_zone(http, action);
     if (action->action == SR_ACTION_REFUSE)
@@ -119,10 +119,10 @@ static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_web_act
 }
 
 /* Checks before the body is read that the request does not come from another site and that the link exists. */
-static sr_error_t *admit(sr_http_t *http, sr_signing_t **signing, bool json)
+static sr_error_t *link_admit(sr_http_t *http, sr_signing_t **signing, bool json)
 {
     const char *signer;
-    SR_TRY(begin(http, &signer, json));
+    SR_TRY(link_begin(http, &signer, json));
     if (sr_http_is_foreign(http))
         return sr_error(http->pool, SR_EFORBIDDEN, "The request must come from the signing page");
     return sr_service_signing(sr_web_of(http)->service, signing, signer, http->pool);
@@ -133,10 +133,10 @@ sr_error_t *sr_web_post(sr_http_t *http)
     const bool json = sr_web_answers_json(http);
     sr_signing_t *signing;
     sr_web_action_t action = {0};
-    SR_TRY(admit(http, &signing, json));
+    SR_TRY(link_admit(http, &signing, json));
     sr_web_use_locale(http, signing);
     SR_TRY(sr_web_read_action(&action, http));
-    SR_TRY(act(&signing, http, &action));
+    SR_TRY(link_act(&signing, http, &action));
     if (!json) return sr_http_redirect(http, HTTP_SEE_OTHER, page_of_outcome(http, signing));
     SR_TRY(sr_service_signing_boxes(sr_web_of(http)->service, signing, http->pool));
     return reply_state(http, signing);
@@ -158,7 +158,7 @@ sr_error_t *sr_web_preview(sr_http_t *http)
     sr_signing_t *signing;
     sr_web_action_t action = {0};
     sr_preview_t preview;
-    SR_TRY(admit(http, &signing, true));
+    SR_TRY(link_admit(http, &signing, true));
     SR_TRY(sr_web_read_signature(&action, http));
     const sr_client_t client = client_with_zone(http, &action);
     SR_TRY(sr_service_preview(sr_web_of(http)->service, &preview, signing, &action.signature, &client,

@@ -13,17 +13,17 @@ APLOG_USE_MODULE(sigreq);
 #define DEFAULT_WIDTH 800
 
 /* Reads a number without leading zeros, so that each number has one URL. Returns false for other text. */
-static bool read_number(int *number, const char *text)
+static bool pages_read_number(int *number, const char *text)
 {
     return sr_text_number(number, text) && (*text != '0' || !text[1]);
 }
 
 /* Reads the signer, the document and the page from the path, and `version` from the query. */
-static sr_error_t *read_path(sr_show_t *show, sr_http_t *http)
+static sr_error_t *pages_read_path(sr_show_t *show, sr_http_t *http)
 {
     SR_TRY(sr_web_uuid(&show->signer, http, 0));
     SR_TRY(sr_web_uuid(&show->document, http, 1));
-    if (!read_number(&show->page, http->params[2])
+    if (!pages_read_number(&show->page, http->params[2])
         || (show->version && !sr_text_is_hex(show->version, SR_SHA256_HEX_LENGTH)))
         return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     return NULL;
@@ -61,8 +61,9 @@ static sr_error_t *image(sr_http_t *http, bool png)
     http->show_error = NULL;
     apr_table_unset(http->r->err_headers_out, "Vary"); /* these responses are the same for every client */
     SR_TRY(sr_http_query(http, params));
-    SR_TRY(read_path(&show, http));
-    if (width && (!read_number(&show.width, width) || show.width < SR_SHOW_MIN_WIDTH || show.width > SR_SHOW_MAX_WIDTH))
+    SR_TRY(pages_read_path(&show, http));
+    if (width
+        && (!pages_read_number(&show.width, width) || show.width < SR_SHOW_MIN_WIDTH || show.width > SR_SHOW_MAX_WIDTH))
         return sr_error(http->pool, SR_EBADREQUEST, "width must be %d to %d", SR_SHOW_MIN_WIDTH, SR_SHOW_MAX_WIDTH);
     show.width = sr_show_width(show.width);
     return reply(http, &show);
@@ -85,6 +86,6 @@ sr_error_t *sr_web_text(sr_http_t *http)
     http->show_error = NULL;
     apr_table_unset(http->r->err_headers_out, "Vary");
     SR_TRY(sr_http_query(http, params));
-    SR_TRY(read_path(&show, http));
+    SR_TRY(pages_read_path(&show, http));
     return reply(http, &show);
 }

@@ -10,7 +10,7 @@
 
 /* --- the page */
 
-static const char *say(const json_t *texts, const char *first, const char *second, apr_pool_t *pool)
+static const char *verify_say(const json_t *texts, const char *first, const char *second, apr_pool_t *pool)
 {
     return sr_web_word(texts, apr_pstrcat(pool, "verify.", first, second, NULL));
 }
@@ -24,7 +24,7 @@ static const char *size_text(apr_off_t size, const char *units, apr_pool_t *pool
 
 /* Sends the page. `result` is NULL if nothing has been checked. `error` is the key of the text that explains an
  * error, or NULL. */
-static sr_error_t *show(sr_http_t *http, int status, json_t *result, const char *error)
+static sr_error_t *verify_show(sr_http_t *http, int status, json_t *result, const char *error)
 {
     const sr_web_t *page = sr_web_of(http);
     json_t *values = sr_json_own(json_object(), http->pool), *verify = json_object(), *texts;
@@ -33,15 +33,16 @@ static sr_error_t *show(sr_http_t *http, int status, json_t *result, const char 
     SR_TRY(sr_web_texts(&texts, http, &theme));
     const apr_off_t most = page->max_file_size < page->max_request_size ? page->max_file_size : page->max_request_size;
     const char *finding = result ? sr_json_string(result, "finding") : NULL;
-    const char *title = finding ? say(texts, finding, ".title", http->pool) : say(texts, "title", NULL, http->pool);
+    const char *title =
+        finding ? verify_say(texts, finding, ".title", http->pool) : verify_say(texts, "title", NULL, http->pool);
     json_object_set_new(values, "title", json_string(title));
-    const char *units = say(texts, "units", NULL, http->pool);
+    const char *units = verify_say(texts, "units", NULL, http->pool);
     json_object_set_new(values, "most", json_string(size_text(most, units, http->pool)));
     json_object_set_new(verify, "state", json_string(finding ? finding : "form"));
-    json_object_set_new(verify, "error", json_string(error ? say(texts, error, NULL, http->pool) : ""));
+    json_object_set_new(verify, "error", json_string(error ? verify_say(texts, error, NULL, http->pool) : ""));
     if (result) {
         json_object_set_new(result, "title", json_string(title));
-        json_object_set_new(result, "text", json_string(say(texts, finding, ".text", http->pool)));
+        json_object_set_new(result, "text", json_string(verify_say(texts, finding, ".text", http->pool)));
         json_object_set(verify, "result", result);
     }
     json_object_set_new(values, "verify", verify);
@@ -52,13 +53,13 @@ static sr_error_t *show(sr_http_t *http, int status, json_t *result, const char 
 static sr_error_t *show_error(sr_http_t *http, int status, const char *message)
 {
     if (status == HTTP_NOT_FOUND || status == HTTP_METHOD_NOT_ALLOWED) return sr_web_error(http, status, message);
-    return show(http, status, NULL,
-                status == HTTP_BAD_REQUEST                ? "none"
-                : status == HTTP_UNSUPPORTED_MEDIA_TYPE   ? "none"
-                : status == HTTP_REQUEST_ENTITY_TOO_LARGE ? "large"
-                : status == HTTP_TOO_MANY_REQUESTS        ? "many"
-                : status == HTTP_SERVICE_UNAVAILABLE      ? "busy"
-                                                          : "failed");
+    return verify_show(http, status, NULL,
+                       status == HTTP_BAD_REQUEST                ? "none"
+                       : status == HTTP_UNSUPPORTED_MEDIA_TYPE   ? "none"
+                       : status == HTTP_REQUEST_ENTITY_TOO_LARGE ? "large"
+                       : status == HTTP_TOO_MANY_REQUESTS        ? "many"
+                       : status == HTTP_SERVICE_UNAVAILABLE      ? "busy"
+                                                                 : "failed");
 }
 
 void sr_web_verify_begin(sr_http_t *http)
@@ -71,7 +72,7 @@ void sr_web_verify_begin(sr_http_t *http)
 
 sr_error_t *sr_web_verify_get(sr_http_t *http)
 {
-    return show(http, HTTP_OK, NULL, NULL);
+    return verify_show(http, HTTP_OK, NULL, NULL);
 }
 
 /* --- what was found, in the words of the page */
@@ -87,7 +88,7 @@ static void copy_text(json_t *to, const char *key, const json_t *from, const cha
 }
 
 /* Sets a time such as "2026-11-20 18:09 UTC". The script shows it in the form of the reader's browser. */
-static void set_time(json_t *object, const char *text, apr_pool_t *pool)
+static void verify_set_time(json_t *object, const char *text, apr_pool_t *pool)
 {
     apr_time_t when;
     char plain[SR_TIME_PRINTED];
@@ -145,13 +146,13 @@ static json_t *rows_of(const json_t *texts, const char *key)
 static json_t *add_time(json_t *row, const char *key, const char *text, apr_pool_t *pool)
 {
     json_t *object = sr_json_own(json_object(), pool);
-    set_time(object, text, pool);
+    verify_set_time(object, text, pool);
     if (json_object_size(object)) json_object_set(row, key, object);
     return object;
 }
 
 /* Adds what a timestamp confirms. An authority that is not trusted confirms nothing. */
-static void set_stamp(json_t *row, const json_t *found, apr_pool_t *pool)
+static void verify_set_stamp(json_t *row, const json_t *found, apr_pool_t *pool)
 {
     const json_t *stamp = json_object_get(found, "timestamp");
     const char *state = json_is_object(stamp) ? sr_json_string(stamp, "state") : "";
@@ -166,7 +167,7 @@ static void set_stamp(json_t *row, const json_t *found, apr_pool_t *pool)
 }
 
 /* Says whose the certificate is. With the seal of this service that needs no authority. */
-static void set_trust(json_t *row, const json_t *found, bool certain)
+static void verify_set_trust(json_t *row, const json_t *found, bool certain)
 {
     const char *trust = sr_json_string(found, "trust");
     const bool unknown = !strcmp(trust, "unknown"), archive = json_is_true(json_object_get(row, "archive"));
@@ -191,7 +192,7 @@ static void set_requester(json_t *row, const json_t *found, apr_pool_t *pool)
 
 /* Returns the name of the person or organisation that signed, or NULL: the name in a foreign signature is only a claim,
  * and the holder of the certificate is verified. */
-static const char *name_of(const json_t *found, bool ours)
+static const char *verify_name_of(const json_t *found, bool ours)
 {
     const char *name = sr_json_string(found, "name"),
                *holder = sr_json_string(json_object_get(found, "signer"), "name");
@@ -207,12 +208,12 @@ static bool is_completion(const json_t *found)
     return reason && !strncmp(reason, SR_SIGNING_CERTIFICATE ": ", sizeof SR_SIGNING_CERTIFICATE + 1);
 }
 
-static json_t *signature_of(const json_t *found, apr_pool_t *pool)
+static json_t *verify_signature_of(const json_t *found, apr_pool_t *pool)
 {
     const json_t *signer = json_object_get(found, "signer"), *changes = json_object_get(found, "changes");
     const bool ours = json_is_true(json_object_get(found, "ours"));
     const bool completion = ours && is_completion(found);
-    const char *state = sr_json_string(found, "state"), *name = completion ? NULL : name_of(found, ours);
+    const char *state = sr_json_string(found, "state"), *name = completion ? NULL : verify_name_of(found, ours);
     const char *environment = sr_json_string(found, "environment"), *holder = sr_json_string(signer, "name");
     json_t *row = json_object();
     const bool is_whole = json_is_true(json_object_get(found, "whole"));
@@ -224,12 +225,12 @@ static json_t *signature_of(const json_t *found, apr_pool_t *pool)
     set_flag(row, "open", !strcmp(state, "unchecked"));
     set_flag(row, "own", ours && environment && !strcmp(environment, "production"));
     set_flag(row, "tested", ours && environment && !strcmp(environment, "test"));
-    set_stamp(row, found, pool);
-    set_trust(row, found, !ours && !strcmp(state, "intact"));
+    verify_set_stamp(row, found, pool);
+    verify_set_trust(row, found, !ours && !strcmp(state, "intact"));
     set_flag(row, "whole", is_whole);
     set_flag(row, "part", !is_whole && !strcmp(state, "intact"));
     set_flag(row, "unknown", !strcmp(state, "intact") && !json_is_array(changes));
-    set_time(row, sr_json_string(found, "claimedAt"), pool);
+    verify_set_time(row, sr_json_string(found, "claimedAt"), pool);
     if (ours) set_requester(row, found, pool);
     if (holder && (!name || strcmp(holder, name) != 0)) copy_text(row, "certificate", signer, "name");
     copy_text(row, "subject", signer, "subject");
@@ -246,7 +247,7 @@ static json_t *signature_of(const json_t *found, apr_pool_t *pool)
     return row;
 }
 
-static json_t *result_of(const json_t *answer, const char *name, apr_pool_t *pool)
+static json_t *verify_result_of(const json_t *answer, const char *name, apr_pool_t *pool)
 {
     const json_t *found = json_object_get(answer, "signatures");
     const char *conclusion = sr_json_string(answer, "conclusion"), *finding = sr_json_string(answer, "finding");
@@ -254,7 +255,7 @@ static json_t *result_of(const json_t *answer, const char *name, apr_pool_t *poo
     size_t ours = 0, others = 0, test = 0;
     bool revoked = false;
     for (size_t i = 0; i < json_array_size(found); i++) {
-        json_t *row = signature_of(json_array_get(found, i), pool);
+        json_t *row = verify_signature_of(json_array_get(found, i), pool);
         const bool tested = json_is_true(json_object_get(row, "tested"));
         const bool own = tested || json_is_true(json_object_get(row, "own"));
         ours += own;
@@ -286,7 +287,7 @@ typedef struct receiver_t {
     bool is_empty; /* a file has begun and has no data yet */
 } receiver_t;
 
-static sr_error_t *begin_file(void *baton, const char *name)
+static sr_error_t *verify_begin_file(void *baton, const char *name)
 {
     receiver_t *receiver = baton;
     receiver->is_empty = true;
@@ -294,17 +295,17 @@ static sr_error_t *begin_file(void *baton, const char *name)
     return sr_service_receive_begin(receiver->uploads, NULL, NULL, true);
 }
 
-static sr_error_t *file_data(void *baton, const char *data, apr_size_t length)
+static sr_error_t *verify_file_data(void *baton, const char *data, apr_size_t length)
 {
     receiver_t *receiver = baton;
     if (length) receiver->is_empty = false;
     return sr_service_receive_data(receiver->uploads, data, length);
 }
 
-static sr_error_t *check(receiver_t *receiver, json_t **answer)
+static sr_error_t *verify_check(receiver_t *receiver, json_t **answer)
 {
     sr_http_t *http = receiver->http;
-    const sr_http_file_sink_t sink = {begin_file, file_data, receiver, sr_web_of(http)->max_file_size,
+    const sr_http_file_sink_t sink = {verify_begin_file, verify_file_data, receiver, sr_web_of(http)->max_file_size,
                                       sr_web_of(http)->max_request_size};
     sr_verify_t request = {0};
     SR_TRY(sr_service_receive(sr_web_of(http)->service, &receiver->uploads, http->pool));
@@ -324,11 +325,11 @@ sr_error_t *sr_web_verify_post(sr_http_t *http)
     SR_TRY(sr_http_rate_verify(http));
     SR_TRY(sr_service_verify_enter(sr_web_of(http)->service, &visit,
                                    http->pool)); /* before the body is read, because the body needs disk space */
-    sr_error_t *error = check(&receiver, &answer);
+    sr_error_t *error = verify_check(&receiver, &answer);
     if (receiver.uploads) sr_service_receive_drop(receiver.uploads);
     sr_service_verify_leave(visit);
     if (error && error->code == SR_EBADREQUEST && receiver.is_empty && http->show_error)
-        return show(http, HTTP_BAD_REQUEST, NULL, "empty");
+        return verify_show(http, HTTP_BAD_REQUEST, NULL, "empty");
     SR_TRY(error);
-    return show(http, HTTP_OK, result_of(answer, receiver.name, http->pool), NULL);
+    return verify_show(http, HTTP_OK, verify_result_of(answer, receiver.name, http->pool), NULL);
 }

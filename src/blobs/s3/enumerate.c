@@ -16,7 +16,7 @@ static const sr_s3_call_t *call_of(const char *prefix, const char *token, apr_po
     return call;
 }
 
-static sr_s3_object_t object_of(const apr_xml_elem *row, apr_size_t skipped, apr_pool_t *pool)
+static sr_s3_object_t enumerate_object_of(const apr_xml_elem *row, apr_size_t skipped, apr_pool_t *pool)
 {
     sr_s3_object_t object = {.size = apr_atoi64(sr_s3_xml_text(row, "Size", pool))};
     const char *key = sr_s3_xml_text(row, "Key", pool);
@@ -36,7 +36,7 @@ static sr_error_t *list_page(const sr_s3_t *s3, const apr_xml_elem *page, const 
 
     apr_pool_create(&scratch, pool);
     for (const apr_xml_elem *row = NULL; !error && (row = sr_s3_xml_child(page, row, "Contents")) != NULL;) {
-        const sr_s3_object_t object = object_of(row, skipped, scratch);
+        const sr_s3_object_t object = enumerate_object_of(row, skipped, scratch);
         if (strncmp(sr_s3_xml_text(row, "Key", scratch), prefix, strlen(prefix)) == 0)
             error = sr_error_copy(each(baton, &object, scratch), pool);
         apr_pool_clear(scratch);

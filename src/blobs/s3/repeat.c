@@ -32,7 +32,7 @@ typedef enum verdict_t {
     FINAL
 } verdict_t;
 
-static apr_status_t end(void *s3)
+static apr_status_t repeat_end(void *s3)
 {
     sr_s3_handles_end(s3);
     return APR_SUCCESS;
@@ -49,7 +49,7 @@ sr_error_t *sr_s3_create(sr_s3_t **s3, const sr_s3_options_t *options, apr_pool_
     const apr_status_t status = apr_thread_mutex_create(&made->mutex, APR_THREAD_MUTEX_DEFAULT, pool);
     if (status) return sr_error(pool, SR_EINTERNAL, "no mutex: %pm", &status);
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pool, SR_EINTERNAL, "libcurl cannot be used");
-    apr_pool_cleanup_register(pool, made, end, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, made, repeat_end, apr_pool_cleanup_null);
     return NULL;
 }
 
@@ -69,7 +69,7 @@ sr_error_t *sr_s3_trouble(const sr_s3_t *s3, const sr_s3_call_t *call, const cha
 
 /* Returns false if the operation must not begin. *trial is set if it is the one that tries whether the server responds
  * again. */
-static bool admit(bool *trial, sr_s3_t *s3)
+static bool repeat_admit(bool *trial, sr_s3_t *s3)
 {
     const apr_time_t now = sr_time_steady();
 
@@ -134,8 +134,8 @@ static bool is_passing(const char *code)
 }
 
 /* A response to HEAD has no body, so a wrong clock is known by the date alone. */
-static verdict_t judge(sr_s3_t *s3, const sr_s3_call_t *call, const sr_s3_answer_t *answer, bool skewed,
-                       apr_pool_t *pool)
+static verdict_t repeat_judge(sr_s3_t *s3, const sr_s3_call_t *call, const sr_s3_answer_t *answer, bool skewed,
+                              apr_pool_t *pool)
 {
     const int status = answer->status;
 
@@ -147,7 +147,7 @@ static verdict_t judge(sr_s3_t *s3, const sr_s3_call_t *call, const sr_s3_answer
     return is_passing(answer->code) ? AGAIN : FINAL;
 }
 
-static const char *describe(const sr_s3_t *s3, const sr_s3_answer_t *answer, int tries, apr_pool_t *pool)
+static const char *repeat_describe(const sr_s3_t *s3, const sr_s3_answer_t *answer, int tries, apr_pool_t *pool)
 {
     const char *text = answer->status ? apr_psprintf(pool, "%d", answer->status) : "no response";
 
@@ -214,18 +214,18 @@ sr_error_t *sr_s3_call(sr_s3_answer_t *answer, sr_s3_t *s3, const sr_s3_call_t *
     int tries = 0;
 
     *answer = (sr_s3_answer_t){.length = -1};
-    if (!admit(&trial, s3)) {
+    if (!repeat_admit(&trial, s3)) {
         sr_metrics_count(SR_METRIC_STORE_SKIPPED, 0, 0, 1);
         return sr_s3_trouble(s3, call, "the last requests to the server have failed", pool);
     }
     do {
         sr_s3_transfer(answer, s3, call, until, pool);
-        verdict = judge(s3, call, answer, skewed, pool);
+        verdict = repeat_judge(s3, call, answer, skewed, pool);
         skewed = skewed || verdict == SKEWED;
         count_request(call, answer, verdict, ++tries);
     } while (verdict != DONE && verdict != FINAL && (!trial || verdict == SKEWED)
              && wait_again(s3, verdict, tries, begun, until));
     count_operation(call, begun, verdict != DONE);
     note_result(s3, verdict == AGAIN && (answer->status < 200 || answer->status > 299));
-    return verdict == DONE ? NULL : sr_s3_trouble(s3, call, describe(s3, answer, tries, pool), pool);
+    return verdict == DONE ? NULL : sr_s3_trouble(s3, call, repeat_describe(s3, answer, tries, pool), pool);
 }

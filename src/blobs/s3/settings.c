@@ -65,7 +65,7 @@ static const char *next_line(char **rest)
     return line;
 }
 
-static bool is_word(const char *text)
+static bool settings_is_word(const char *text)
 {
     if (!text || !*text) return false;
     for (; *text; text++)
@@ -89,8 +89,8 @@ const char *sr_s3_read_credentials(sr_s3_credentials_t *credentials, const char 
     credentials->access_key = next_line(&text);
     credentials->secret_key = next_line(&text);
     credentials->session_token = next_line(&text);
-    if (got < FILE_MOST && is_word(credentials->access_key) && is_word(credentials->secret_key)
-        && (!credentials->session_token || is_word(credentials->session_token)))
+    if (got < FILE_MOST && settings_is_word(credentials->access_key) && settings_is_word(credentials->secret_key)
+        && (!credentials->session_token || settings_is_word(credentials->session_token)))
         return NULL;
     return apr_pstrcat(pool, path,
                        " must have the access key in its first line and the secret key in its second one (and perhaps "

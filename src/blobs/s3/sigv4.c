@@ -19,7 +19,7 @@ typedef struct field_t {
 } field_t;
 
 /* Percent-encodes everything but the unreserved characters of RFC 3986, and in a path the slash. */
-static const char *encode(const char *text, bool is_path, apr_pool_t *pool)
+static const char *sigv4_encode(const char *text, bool is_path, apr_pool_t *pool)
 {
     static const char digits[] = "0123456789ABCDEF";
     char *encoded = apr_palloc(pool, 3 * strlen(text) + 1), *at = encoded;
@@ -40,7 +40,7 @@ static const char *encode(const char *text, bool is_path, apr_pool_t *pool)
 
 const char *sr_s3_encode_path(const char *path, apr_pool_t *pool)
 {
-    return encode(path, true, pool);
+    return sigv4_encode(path, true, pool);
 }
 
 /* Removes white space around a value, and makes one space of each other run of white space. */
@@ -84,8 +84,8 @@ static const char *query_of(const sr_s3_request_t *request, apr_pool_t *pool)
 
     for (int i = 0; i < request->query_count; i++) {
         const sr_s3_pair_t *pair = &request->query[i];
-        APR_ARRAY_PUSH(fields, field_t) =
-            (field_t){encode(pair->name, false, pool), encode(pair->value ? pair->value : "", false, pool), i};
+        APR_ARRAY_PUSH(fields, field_t) = (field_t){sigv4_encode(pair->name, false, pool),
+                                                    sigv4_encode(pair->value ? pair->value : "", false, pool), i};
     }
     sort(fields, by_name_and_value);
     for (int i = 0; i < fields->nelts; i++) {
@@ -96,7 +96,7 @@ static const char *query_of(const sr_s3_request_t *request, apr_pool_t *pool)
 }
 
 /* The Host that libcurl sends: without the default port of the scheme. */
-static const char *host_of(const sr_s3_request_t *request, apr_pool_t *pool)
+static const char *sigv4_host_of(const sr_s3_request_t *request, apr_pool_t *pool)
 {
     const char *port = strcmp(request->scheme, "https") == 0 ? ":443" : ":80";
     const apr_size_t length = strlen(request->authority), end = strlen(port);
@@ -105,7 +105,7 @@ static const char *host_of(const sr_s3_request_t *request, apr_pool_t *pool)
     return apr_pstrmemdup(pool, request->authority, is_default ? length - end : length);
 }
 
-static void add_header(apr_array_header_t *fields, const char *name, const char *value, apr_pool_t *pool)
+static void sigv4_add_header(apr_array_header_t *fields, const char *name, const char *value, apr_pool_t *pool)
 {
     char *lower = apr_pstrdup(pool, name);
 
@@ -118,13 +118,13 @@ static apr_array_header_t *headers_of(const sr_s3_request_t *request, const char
 {
     apr_array_header_t *fields = apr_array_make(pool, request->header_count + 4, sizeof(field_t));
 
-    add_header(fields, "host", host_of(request, pool), pool);
-    add_header(fields, "x-amz-content-sha256", request->payload, pool);
-    add_header(fields, "x-amz-date", when, pool);
+    sigv4_add_header(fields, "host", sigv4_host_of(request, pool), pool);
+    sigv4_add_header(fields, "x-amz-content-sha256", request->payload, pool);
+    sigv4_add_header(fields, "x-amz-date", when, pool);
     if (request->credentials->session_token)
-        add_header(fields, "x-amz-security-token", request->credentials->session_token, pool);
+        sigv4_add_header(fields, "x-amz-security-token", request->credentials->session_token, pool);
     for (int i = 0; i < request->header_count; i++)
-        add_header(fields, request->headers[i].name, request->headers[i].value, pool);
+        sigv4_add_header(fields, request->headers[i].name, request->headers[i].value, pool);
     sort(fields, by_name_and_place);
     return fields;
 }
@@ -165,7 +165,8 @@ static apr_array_header_t *sent(const apr_array_header_t *fields, const char *au
 }
 
 /* Derives the key of the day, the region and the service from the secret key, and signs the text with it. */
-static const char *signature_of(const sr_s3_request_t *request, const char *day, const char *text, apr_pool_t *pool)
+static const char *sigv4_signature_of(const sr_s3_request_t *request, const char *day, const char *text,
+                                      apr_pool_t *pool)
 {
     const char *first = apr_pstrcat(pool, "AWS4", request->credentials->secret_key, NULL);
     const char *const steps[] = {day, request->region, SERVICE, TERMINATOR, text};
@@ -184,7 +185,7 @@ void sr_s3_sign(sr_s3_signed_t *result, const sr_s3_request_t *request, apr_pool
 
     sr_time_print(when, "%Y%m%dT%H%M%SZ", request->now);
     sr_time_print(day, "%Y%m%d", request->now);
-    const char *path = encode(request->path, true, pool), *query = query_of(request, pool);
+    const char *path = sigv4_encode(request->path, true, pool), *query = query_of(request, pool);
     const apr_array_header_t *fields = headers_of(request, when, pool);
     join_headers(&names, &lines, fields, pool);
     const char *scope = apr_pstrcat(pool, day, "/", request->region, "/" SERVICE "/" TERMINATOR, NULL);
@@ -192,7 +193,7 @@ void sr_s3_sign(sr_s3_signed_t *result, const sr_s3_request_t *request, apr_pool
                                     request->payload, NULL);
     result->to_sign = apr_pstrcat(pool, ALGORITHM "\n", when, "\n", scope, "\n",
                                   sr_sha256_hex(result->canonical, strlen(result->canonical), pool), NULL);
-    result->signature = signature_of(request, day, result->to_sign, pool);
+    result->signature = sigv4_signature_of(request, day, result->to_sign, pool);
     const char *authorization =
         apr_pstrcat(pool, "authorization: " ALGORITHM " Credential=", request->credentials->access_key, "/", scope,
                     ", SignedHeaders=", names, ", Signature=", result->signature, NULL);

@@ -151,7 +151,7 @@ static size_t take_object(transfer_t *transfer, const char *bytes, size_t length
     return length;
 }
 
-static size_t take_body(char *bytes, size_t size, size_t count, void *baton)
+static size_t transfer_take_body(char *bytes, size_t size, size_t count, void *baton)
 {
     transfer_t *transfer = baton;
     const size_t length = size * count;
@@ -183,7 +183,7 @@ static void header_value(const char **value, const char *line, size_t length, co
     *value = sr_text_printable(apr_pstrmemdup(pool, line, length), pool);
 }
 
-static size_t take_header(char *line, size_t size, size_t count, void *baton)
+static size_t transfer_take_header(char *line, size_t size, size_t count, void *baton)
 {
     transfer_t *transfer = baton;
     sr_s3_answer_t *answer = transfer->answer;
@@ -208,13 +208,13 @@ static size_t take_header(char *line, size_t size, size_t count, void *baton)
 
 /* --- the options of a transfer */
 
-static const char *path_of(const sr_s3_options_t *options, const char *key, apr_pool_t *pool)
+static const char *transfer_path_of(const sr_s3_options_t *options, const char *key, apr_pool_t *pool)
 {
     return apr_pstrcat(pool, options->virtual_host ? "" : "/", options->virtual_host ? "" : options->bucket,
                        key || options->virtual_host ? "/" : "", key ? options->prefix : "", key ? key : "", NULL);
 }
 
-static void sign(sr_s3_signed_t *result, sr_s3_t *s3, const sr_s3_call_t *call, apr_pool_t *pool)
+static void transfer_sign(sr_s3_signed_t *result, sr_s3_t *s3, const sr_s3_call_t *call, apr_pool_t *pool)
 {
     const sr_s3_options_t *options = &s3->options;
     const char *authority = options->authority;
@@ -226,7 +226,7 @@ static void sign(sr_s3_signed_t *result, sr_s3_t *s3, const sr_s3_call_t *call, 
     const sr_s3_request_t request = {.method = call->method,
                                      .scheme = options->scheme,
                                      .authority = authority,
-                                     .path = path_of(options, call->key, pool),
+                                     .path = transfer_path_of(options, call->key, pool),
                                      .query = call->query,
                                      .headers = call->headers,
                                      .query_count = call->query_count,
@@ -238,7 +238,7 @@ static void sign(sr_s3_signed_t *result, sr_s3_t *s3, const sr_s3_call_t *call, 
     sr_s3_sign(result, &request, pool);
 }
 
-static bool set_headers(transfer_t *transfer, const sr_s3_signed_t *request)
+static bool transfer_set_headers(transfer_t *transfer, const sr_s3_signed_t *request)
 {
     for (int i = 0; i < request->headers->nelts; i++) {
         struct curl_slist *longer =
@@ -267,7 +267,8 @@ static void set_method(transfer_t *transfer)
 }
 
 /* Redirects are not followed, because the Host is signed. Variables of httpd's environment name no proxy. */
-static void set_options(transfer_t *transfer, const sr_s3_options_t *options, const char *url, apr_time_t until)
+static void transfer_set_options(transfer_t *transfer, const sr_s3_options_t *options, const char *url,
+                                 apr_time_t until)
 {
     const apr_interval_time_t left = until - sr_time_steady();
     CURL *curl = transfer->curl;
@@ -289,9 +290,9 @@ static void set_options(transfer_t *transfer, const sr_s3_options_t *options, co
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, left < 1000 ? 1L : (long)apr_time_as_msec(left));
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, SLOW);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)apr_time_sec(options->stall));
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, transfer_take_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
-    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, transfer_take_header);
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, transfer);
     set_method(transfer);
 }
@@ -310,7 +311,7 @@ static void read_error(transfer_t *transfer)
     if (!*answer->code) answer->code = "Error";
 }
 
-static void judge(transfer_t *transfer, CURLcode code)
+static void transfer_judge(transfer_t *transfer, CURLcode code)
 {
     sr_s3_answer_t *answer = transfer->answer;
     const char *text = *transfer->error ? transfer->error : curl_easy_strerror(code);
@@ -329,20 +330,21 @@ static void judge(transfer_t *transfer, CURLcode code)
         answer->fault = apr_pstrcat(transfer->pool, "the content's SHA-256 is ", found, NULL);
 }
 
-static void run(transfer_t *transfer, sr_s3_t *s3, apr_time_t until)
+static void transfer_run(transfer_t *transfer, sr_s3_t *s3, apr_time_t until)
 {
     const sr_s3_call_t *call = transfer->call;
     sr_s3_answer_t *answer = transfer->answer;
     sr_s3_signed_t request;
 
     answer->fault = "libcurl has no memory";
-    sign(&request, s3, call, transfer->pool);
-    if (!set_headers(transfer, &request) || sr_curl_authorities(transfer->curl, s3->options.authorities)) return;
+    transfer_sign(&request, s3, call, transfer->pool);
+    if (!transfer_set_headers(transfer, &request) || sr_curl_authorities(transfer->curl, s3->options.authorities))
+        return;
     answer->fault = NULL;
-    set_options(transfer, &s3->options, request.url, until);
+    transfer_set_options(transfer, &s3->options, request.url, until);
     if (call->sink >= 0 && ftruncate(call->sink, 0) != 0) transfer->own_fault = "a file cannot be emptied";
     if (call->expected) transfer->digest = sr_sha256_begin(transfer->pool);
-    judge(transfer, transfer->own_fault ? CURLE_WRITE_ERROR : curl_easy_perform(transfer->curl));
+    transfer_judge(transfer, transfer->own_fault ? CURLE_WRITE_ERROR : curl_easy_perform(transfer->curl));
 }
 
 void sr_s3_transfer(sr_s3_answer_t *answer, sr_s3_t *s3, const sr_s3_call_t *call, apr_time_t until, apr_pool_t *pool)
@@ -359,7 +361,7 @@ void sr_s3_transfer(sr_s3_answer_t *answer, sr_s3_t *s3, const sr_s3_call_t *cal
                                .length = -1};
     if (!handle) return;
     transfer.curl = handle->curl;
-    run(&transfer, s3, until);
+    transfer_run(&transfer, s3, until);
     curl_slist_free_all(transfer.headers);
     free(transfer.body);
     handle_return(s3, handle);

@@ -87,7 +87,7 @@ static bool take_regular(sr_pdf_span_t *left)
     return left->at > from;
 }
 
-static bool is_number(const sr_pdf_span_t *token)
+static bool appended_is_number(const sr_pdf_span_t *token)
 {
     const char *at = token->at;
     bool digit = false;
@@ -99,7 +99,7 @@ static bool is_number(const sr_pdf_span_t *token)
     return digit;
 }
 
-static bool is_word(const sr_pdf_span_t *token)
+static bool appended_is_word(const sr_pdf_span_t *token)
 {
     return sr_pdf_span_is(token, "true") || sr_pdf_span_is(token, "false") || sr_pdf_span_is(token, "null")
            || sr_pdf_span_is(token, "R");
@@ -122,7 +122,7 @@ char sr_pdf_take_token(sr_pdf_span_t *left, sr_pdf_span_t *token)
         kind = '/';
     } else kind = take_regular(left) ? '0' : 0;
     token->end = left->at;
-    if (kind == '0' && !is_number(token) && !is_word(token)) kind = 0;
+    if (kind == '0' && !appended_is_number(token) && !appended_is_word(token)) kind = 0;
     if (!kind) left->at = token->at; /* the bytes remain if they are not a token */
     return kind;
 }
@@ -260,7 +260,7 @@ typedef struct entry_t {
     int generation;
 } entry_t;
 
-static int compare(const void *a, const void *b)
+static int appended_compare(const void *a, const void *b)
 {
     const apr_int64_t left = ((const entry_t *)a)->number, right = ((const entry_t *)b)->number;
     return left < right ? -1 : left > right;
@@ -275,13 +275,13 @@ static apr_array_header_t *entries_of(const apr_array_header_t *objects, apr_off
         APR_ARRAY_PUSH(entries, entry_t) =
             (entry_t){object->number, base + (apr_off_t)object->offset, object->generation};
     }
-    qsort(entries->elts, (size_t)entries->nelts, sizeof(entry_t), compare);
+    qsort(entries->elts, (size_t)entries->nelts, sizeof(entry_t), appended_compare);
     for (int i = 1; i < entries->nelts; i++)
-        if (!compare((const entry_t *)entries->elts + i - 1, (const entry_t *)entries->elts + i)) return NULL;
+        if (!appended_compare((const entry_t *)entries->elts + i - 1, (const entry_t *)entries->elts + i)) return NULL;
     return entries;
 }
 
-static int run_end(const apr_array_header_t *entries, int first)
+static int appended_run_end(const apr_array_header_t *entries, int first)
 {
     const entry_t *all = (const entry_t *)entries->elts;
     int end = first + 1;
@@ -295,7 +295,7 @@ static bool take_table(sr_pdf_trailer_t *trailer, sr_pdf_span_t *left, const apr
     if (!sr_pdf_take_text(left, "xref\n")) return false;
     for (int i = 0; i < entries->nelts;) {
         const entry_t *entry = &APR_ARRAY_IDX(entries, i, entry_t);
-        const int end = run_end(entries, i);
+        const int end = appended_run_end(entries, i);
         apr_snprintf(text, sizeof text, "%" APR_INT64_T_FMT " %d\n", entry->number, end - i);
         if (!sr_pdf_take_text(left, text)) return false;
         for (; i < end; i++) {
@@ -338,7 +338,7 @@ static bool take_stream_section(sr_pdf_trailer_t *trailer, sr_pdf_span_t *left, 
     if (!take_stream_keys(trailer, left)) return false;
     APR_ARRAY_PUSH(entries, entry_t) = (entry_t){trailer->size - 1, base + (apr_off_t)trailer->start, 0};
     for (int i = 0, end; i < entries->nelts; i = end) {
-        end = run_end(entries, i);
+        end = appended_run_end(entries, i);
         apr_snprintf(text, sizeof text, "%" APR_INT64_T_FMT " %d ", APR_ARRAY_IDX(entries, i, entry_t).number, end - i);
         if (!sr_pdf_take_text(left, text)) return false;
     }

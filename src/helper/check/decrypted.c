@@ -24,7 +24,7 @@ typedef struct view_t {
     apr_pool_t *pool;
 } view_t;
 
-static void add(text_t *text, const void *more, apr_size_t length, apr_pool_t *pool)
+static void decrypted_add(text_t *text, const void *more, apr_size_t length, apr_pool_t *pool)
 {
     if (text->length + length > text->room) {
         char *larger = apr_palloc(pool, text->room = 2 * (text->room + length) + 256);
@@ -54,13 +54,13 @@ static void add_string(text_t *text, const unsigned char *plain, apr_size_t size
     apr_size_t printable = 0;
     while (printable < size && plain[printable] >= ' ' && plain[printable] <= '~') printable++;
     const bool literal = printable == size;
-    add(text, literal ? "(" : "<", 1, pool);
+    decrypted_add(text, literal ? "(" : "<", 1, pool);
     for (apr_size_t i = 0; i < size; i++) {
-        if (literal && strchr("()\\", plain[i])) add(text, "\\", 1, pool);
-        if (literal) add(text, plain + i, 1, pool);
-        else add(text, hex, (apr_size_t)snprintf(hex, sizeof hex, "%02X", plain[i]), pool);
+        if (literal && strchr("()\\", plain[i])) decrypted_add(text, "\\", 1, pool);
+        if (literal) decrypted_add(text, plain + i, 1, pool);
+        else decrypted_add(text, hex, (apr_size_t)snprintf(hex, sizeof hex, "%02X", plain[i]), pool);
     }
-    add(text, literal ? ")" : ">", 1, pool);
+    decrypted_add(text, literal ? ")" : ">", 1, pool);
 }
 
 static bool add_decrypted(text_t *text, const view_t *view, const sr_pdf_object_t *object, const sr_pdf_span_t *token)
@@ -84,7 +84,7 @@ static bool decrypt_body(const view_t *view, sr_pdf_object_t *object)
     for (;;) {
         const char *before = left.at;
         const char kind = sr_pdf_take_token(&left, &token);
-        add(&text, before, (apr_size_t)(token.at - before), view->pool);
+        decrypted_add(&text, before, (apr_size_t)(token.at - before), view->pool);
         if (!kind) break;
         if (kind == '<' && view->contents && token.at == *view->contents) {
             contents = text.length;
@@ -94,7 +94,7 @@ static bool decrypt_body(const view_t *view, sr_pdf_object_t *object)
             if (!add_decrypted(&text, view, object, &token)) return false;
             continue;
         }
-        add(&text, token.at, (apr_size_t)(token.end - token.at), view->pool);
+        decrypted_add(&text, token.at, (apr_size_t)(token.end - token.at), view->pool);
     }
     if (left.at != left.end) return false;
     object->body = (sr_pdf_span_t){text.at, text.at + text.length};
@@ -113,9 +113,9 @@ static bool decrypt_data(const view_t *view, sr_pdf_object_t *object)
     if (!plain) return false;
     const apr_size_t keys = (apr_size_t)(object->body.end - object->body.at) - strlen(end);
     text_t text = {0};
-    add(&text, object->body.at, keys, view->pool);
+    decrypted_add(&text, object->body.at, keys, view->pool);
     end = apr_psprintf(view->pool, "/Length %" APR_SIZE_T_FMT ">>", size);
-    add(&text, end, strlen(end), view->pool);
+    decrypted_add(&text, end, strlen(end), view->pool);
     object->body = (sr_pdf_span_t){text.at, text.at + text.length};
     object->data = (sr_pdf_span_t){(const char *)plain, (const char *)plain + size};
     return true;

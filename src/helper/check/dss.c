@@ -23,20 +23,20 @@ static const char NO_CATALOG[] = "the catalog does not refer to the document sec
 
 static const char *const KEYS[SR_PDF_PROOF_KINDS] = SR_PDF_PROOF_KEYS;
 
-static apr_size_t length_of(const sr_pdf_span_t *span)
+static apr_size_t dss_length_of(const sr_pdf_span_t *span)
 {
     return (apr_size_t)(span->end - span->at);
 }
 
 static bool is_equal(const sr_pdf_span_t *a, const sr_pdf_span_t *b)
 {
-    return length_of(a) == length_of(b) && !memcmp(a->at, b->at, length_of(a));
+    return dss_length_of(a) == dss_length_of(b) && !memcmp(a->at, b->at, dss_length_of(a));
 }
 
 /* -------------------------------------------------------------------------------------------------------- packing */
 
-static void pack(sr_pdf_packed_t *packed, const sr_pdf_proof_t *proof, struct libdeflate_compressor *compressor,
-                 apr_pool_t *pool)
+static void dss_pack(sr_pdf_packed_t *packed, const sr_pdf_proof_t *proof, struct libdeflate_compressor *compressor,
+                     apr_pool_t *pool)
 {
     const apr_size_t room = proof->length > sizeof FILTER ? proof->length - sizeof FILTER : 0;
     char *smaller = apr_palloc(pool, room + 1);
@@ -46,7 +46,7 @@ static void pack(sr_pdf_packed_t *packed, const sr_pdf_proof_t *proof, struct li
     *packed = (sr_pdf_packed_t){proof->kind, length > 0, {data, data + (length ? length : proof->length)}};
 }
 
-static bool is_listed(const apr_array_header_t *list, const sr_pdf_packed_t *proof)
+static bool dss_is_listed(const apr_array_header_t *list, const sr_pdf_packed_t *proof)
 {
     for (int i = 0; i < list->nelts; i++) {
         const sr_pdf_packed_t *other = &APR_ARRAY_IDX(list, i, sr_pdf_packed_t);
@@ -69,8 +69,8 @@ const apr_array_header_t *sr_pdf_proofs_pack(const apr_array_header_t *proofs, a
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);
     for (int i = 0; i < proofs->nelts; i++) {
         sr_pdf_packed_t packed;
-        pack(&packed, &APR_ARRAY_IDX(proofs, i, sr_pdf_proof_t), compressor, pool);
-        if (!is_listed(list, &packed)) APR_ARRAY_PUSH(list, sr_pdf_packed_t) = packed;
+        dss_pack(&packed, &APR_ARRAY_IDX(proofs, i, sr_pdf_proof_t), compressor, pool);
+        if (!dss_is_listed(list, &packed)) APR_ARRAY_PUSH(list, sr_pdf_packed_t) = packed;
     }
     if (compressor) libdeflate_free_compressor(compressor);
     return list;
@@ -87,7 +87,7 @@ json_t *sr_pdf_dss_json(const sr_pdf_dss_t *dss, apr_pool_t *pool)
         json_object_set_new(one, "kind", json_integer(proof->kind));
         json_object_set_new(one, "packed", json_boolean(proof->packed));
         const char *data = apr_pencode_base64_binary(pool, (const unsigned char *)proof->data.at,
-                                                     (apr_ssize_t)length_of(&proof->data), APR_ENCODE_NONE, NULL);
+                                                     (apr_ssize_t)dss_length_of(&proof->data), APR_ENCODE_NONE, NULL);
         json_object_set_new(one, "data", json_string(data));
         json_array_append_new(list, one);
     }
@@ -115,7 +115,7 @@ static sr_error_t *find_streams(sr_pdf_dss_t *dss, apr_array_header_t *objects, 
     const sr_pdf_span_t store = APR_ARRAY_IDX(objects, 0, sr_pdf_object_t).body;
     apr_size_t most = 0;
     for (int i = 0; i < dss->proofs->nelts; i++) {
-        const apr_size_t length = length_of(&APR_ARRAY_IDX(dss->proofs, i, sr_pdf_packed_t).data);
+        const apr_size_t length = dss_length_of(&APR_ARRAY_IDX(dss->proofs, i, sr_pdf_packed_t).data);
         if (length > most) most = length;
     }
     for (int kind = 0; kind < SR_PDF_PROOF_KINDS; kind++) {
@@ -163,23 +163,23 @@ static const sr_pdf_object_t *find_object(const sr_pdf_appended_t *appended, apr
     return NULL;
 }
 
-static bool is_proof(const sr_pdf_object_t *object, const sr_pdf_packed_t *proof, apr_pool_t *pool)
+static bool dss_is_proof(const sr_pdf_object_t *object, const sr_pdf_packed_t *proof, apr_pool_t *pool)
 {
-    const char *body =
-        apr_psprintf(pool, "<<%s/Length %" APR_SIZE_T_FMT ">>", proof->packed ? FILTER : "", length_of(&proof->data));
+    const char *body = apr_psprintf(pool, "<<%s/Length %" APR_SIZE_T_FMT ">>", proof->packed ? FILTER : "",
+                                    dss_length_of(&proof->data));
     return object && object->is_stream && !object->generation && sr_pdf_span_is(&object->body, body)
            && is_equal(&object->data, &proof->data);
 }
 
 /* Returns true if the store has the proof already. */
-static bool is_known(const sr_pdf_dss_t *dss, const sr_pdf_packed_t *proof, apr_pool_t *pool)
+static bool dss_is_known(const sr_pdf_dss_t *dss, const sr_pdf_packed_t *proof, apr_pool_t *pool)
 {
     sr_pdf_span_t left;
     apr_int64_t number;
     if (!dss->number) return false;
     if (!find_list(&left, &APR_ARRAY_IDX(dss->known.objects, 0, sr_pdf_object_t).body, proof->kind)) return false;
     while (take_next(&left, &number))
-        if (number > dss->number && is_proof(find_object(&dss->known, number), proof, pool)) return true;
+        if (number > dss->number && dss_is_proof(find_object(&dss->known, number), proof, pool)) return true;
     return false;
 }
 
@@ -189,40 +189,41 @@ static const char *check_streams(sr_pdf_added_t *added, const char **references,
 {
     for (int i = 0; i < dss->proofs->nelts; i++) {
         const sr_pdf_packed_t *proof = &APR_ARRAY_IDX(dss->proofs, i, sr_pdf_packed_t);
-        if (is_known(dss, proof, pool)) continue;
-        if (!is_proof(find_object(appended, added->end), proof, pool)) return NO_PROOF;
+        if (dss_is_known(dss, proof, pool)) continue;
+        if (!dss_is_proof(find_object(appended, added->end), proof, pool)) return NO_PROOF;
         references[proof->kind] =
             apr_psprintf(pool, "%s%" APR_INT64_T_FMT " 0 R ", references[proof->kind], added->end++);
     }
     return NULL;
 }
 
-static const char *text_of(const sr_pdf_span_t *span, apr_pool_t *pool)
+static const char *dss_text_of(const sr_pdf_span_t *span, apr_pool_t *pool)
 {
-    return apr_pstrmemdup(pool, span->at, length_of(span));
+    return apr_pstrmemdup(pool, span->at, dss_length_of(span));
 }
 
 /* Returns true if the store has what it had, and then the new references. */
-static bool is_extended(const sr_pdf_object_t *store, const char *const *references, const sr_pdf_dss_t *dss,
-                        apr_pool_t *pool)
+static bool dss_is_extended(const sr_pdf_object_t *store, const char *const *references, const sr_pdf_dss_t *dss,
+                            apr_pool_t *pool)
 {
     const sr_pdf_span_t *before = &APR_ARRAY_IDX(dss->known.objects, 0, sr_pdf_object_t).body;
     const char *text = BEGINNING;
     sr_pdf_span_t value;
-    if (sr_pdf_find_entry(&value, before, "/VRI")) text = apr_pstrcat(pool, text, "/VRI ", text_of(&value, pool), NULL);
+    if (sr_pdf_find_entry(&value, before, "/VRI"))
+        text = apr_pstrcat(pool, text, "/VRI ", dss_text_of(&value, pool), NULL);
     for (int kind = 0; kind < SR_PDF_PROOF_KINDS; kind++) {
         const bool had = find_list(&value, before, kind) && value.end > value.at;
         if (!had && !*references[kind]) continue;
         const sr_pdf_span_t items = {value.at, value.end - 1};
-        text = apr_pstrcat(pool, text, KEYS[kind], "[", had ? text_of(&items, pool) : "", " ", references[kind], "]",
-                           NULL);
+        text = apr_pstrcat(pool, text, KEYS[kind], "[", had ? dss_text_of(&items, pool) : "", " ", references[kind],
+                           "]", NULL);
     }
     text = apr_pstrcat(pool, text, ">>", NULL);
     const sr_pdf_span_t wanted = {text, text + strlen(text)};
     return sr_pdf_span_same(&wanted, &store->body);
 }
 
-static int kind_of(const sr_pdf_span_t *key)
+static int dss_kind_of(const sr_pdf_span_t *key)
 {
     int kind = 0;
     while (kind < SR_PDF_PROOF_KINDS && !sr_pdf_span_is(key, KEYS[kind])) kind++;
@@ -237,7 +238,7 @@ static bool is_new_store(const sr_pdf_object_t *store, const char *const *refere
     if (!sr_pdf_take_text(&left, BEGINNING)) return false;
     while (!sr_pdf_span_is(&left, ">>")) {
         if (!sr_pdf_take_entry(&left, &key, &value)) return false;
-        const int kind = kind_of(&key);
+        const int kind = dss_kind_of(&key);
         if (seen & 1u << kind) return false;
         seen |= 1u << kind;
         if (kind == SR_PDF_PROOF_KINDS && !sr_pdf_span_is(&key, "/VRI")) return false;
@@ -262,7 +263,7 @@ const char *sr_pdf_dss_check(sr_pdf_added_t *added, const sr_pdf_dss_t *dss, con
     const sr_pdf_object_t *store = find_object(appended, number);
     added->store = number;
     if (!store || store->is_stream || store->generation) return NO_STORE;
-    if (!(added->made ? is_new_store(store, references, pool) : is_extended(store, references, dss, pool)))
+    if (!(added->made ? is_new_store(store, references, pool) : dss_is_extended(store, references, dss, pool)))
         return NO_STORE;
     if (!added->made) return NULL;
     sr_pdf_span_t value;

@@ -4,7 +4,7 @@
  * show that it is the field of that name at that place, so a second worker confirms this (confirm.c). */
 #include "helper/check/appended.h"
 
-static bool has(const sr_pdf_object_t *object, const char *key)
+static bool existing_has(const sr_pdf_object_t *object, const char *key)
 {
     sr_pdf_span_t value;
     return sr_pdf_find_entry(&value, &object->body, key);
@@ -14,8 +14,8 @@ const sr_pdf_object_t *sr_pdf_existing_at(const sr_pdf_appended_t *prepared, int
 {
     if (index >= prepared->objects->nelts) return NULL;
     const sr_pdf_object_t *object = &APR_ARRAY_IDX(prepared->objects, index, sr_pdf_object_t);
-    const bool is_widget = !object->is_stream && has(object, "/Rect");
-    return is_widget && !has(object, "/V") && !has(object, "/Kids") ? object : NULL;
+    const bool is_widget = !object->is_stream && existing_has(object, "/Rect");
+    return is_widget && !existing_has(object, "/V") && !existing_has(object, "/Kids") ? object : NULL;
 }
 
 int sr_pdf_existing_begin(const sr_pdf_appended_t *prepared, const apr_array_header_t *fields)

@@ -170,7 +170,7 @@ static bool is_signature(const sr_pdf_object_t *object, const sr_pdf_filled_t *w
 
 /* ---------------------------------------------------------------------------------------------------- the widgets */
 
-static void add_own(check_t *check, const sr_pdf_object_t *object)
+static void filled_add_own(check_t *check, const sr_pdf_object_t *object)
 {
     apr_hash_set(check->own, &object->number, sizeof object->number, object);
     check->fields++;
@@ -194,14 +194,14 @@ static bool find_own(check_t *check, const sr_pdf_filled_t *wanted)
     const int end = fields ? sr_pdf_existing_begin(check->prepared, fields) : objects->nelts;
     for (int i = 0; i < end; i++) {
         const sr_pdf_object_t *object = &APR_ARRAY_IDX(objects, i, sr_pdf_object_t);
-        if (is_own(object, name)) add_own(check, object);
+        if (is_own(object, name)) filled_add_own(check, object);
     }
     for (int i = 0, index = end; fields && i < fields->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
         if (!field->existing) continue;
         const sr_pdf_object_t *object = sr_pdf_existing_at(check->prepared, index++);
         if (!object) return false;
-        if (!strcmp(field->signer, wanted->signer)) add_own(check, object);
+        if (!strcmp(field->signer, wanted->signer)) filled_add_own(check, object);
     }
     return check->fields > 0; /* with a wrong key, no field is found */
 }
@@ -242,7 +242,7 @@ static bool is_filled(const check_t *check, const sr_pdf_object_t *object, const
 
 /* ------------------------------------------------------------------------------------------------------------ all */
 
-static const char *check_object(check_t *check, const sr_pdf_object_t *object, const sr_pdf_filled_t *wanted)
+static const char *filled_check_object(check_t *check, const sr_pdf_object_t *object, const sr_pdf_filled_t *wanted)
 {
     if (object->number == check->first) return is_signature(object, wanted) ? NULL : NO_SIGNATURE;
     if (sr_pdf_dss_has(&check->added, object)) return NULL;
@@ -271,7 +271,7 @@ const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_
     int left = (int)(check.end - check.first) - trailer->is_stream;
     for (int i = 0; i < appended->objects->nelts; i++) {
         const sr_pdf_object_t *object = &APR_ARRAY_IDX(appended->objects, i, sr_pdf_object_t);
-        const char *reason = check_object(&check, object, wanted);
+        const char *reason = filled_check_object(&check, object, wanted);
         if (reason) return reason;
         left -= object->number >= check.first;
     }

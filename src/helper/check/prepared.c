@@ -97,7 +97,7 @@ static bool take_decimal(sr_pdf_span_t *left, double wanted)
 }
 
 /* Takes the key of a field in the number tree of a tagged document. The keys of the fields are consecutive. */
-static bool take_key(check_t *check, int index, sr_pdf_span_t *left)
+static bool prepared_take_key(check_t *check, int index, sr_pdf_span_t *left)
 {
     apr_int64_t key;
     const bool tagged = sr_pdf_take_text(left, "/StructParent ");
@@ -119,7 +119,8 @@ static const char *check_field(check_t *check, const sr_pdf_field_t *field, int 
         apr_psprintf(check->pool, "<</Type/Annot/Subtype/Widget/F 132/T(" SR_PDF_FIELD_PREFIX "%s", field->signer);
     if (object->is_stream || !sr_pdf_take_text(&left, head)) return NO_FIELD;
     if (ordinal > 1 && !sr_pdf_take_text(&left, apr_psprintf(check->pool, "_%d", ordinal))) return NO_FIELD;
-    if (!sr_pdf_take_text(&left, ")/TU(" SR_PDF_FIELD_LABEL ")") || !take_key(check, index, &left)) return NO_FIELD;
+    if (!sr_pdf_take_text(&left, ")/TU(" SR_PDF_FIELD_LABEL ")") || !prepared_take_key(check, index, &left))
+        return NO_FIELD;
     if (!sr_pdf_take_text(&left, "/FT/Sig/P ")) return NO_FIELD;
     if (!sr_pdf_take_value(&left, &page) || !sr_pdf_span_ends(&page, " R") || !sr_pdf_take_text(&left, "/Rect["))
         return NO_FIELD;
@@ -156,7 +157,7 @@ static const char *check_fields(check_t *check)
     return NULL;
 }
 
-static void add_text(text_t *text, const char *more, apr_pool_t *pool)
+static void prepared_add_text(text_t *text, const char *more, apr_pool_t *pool)
 {
     const apr_size_t length = strlen(more);
     if (text->length + length + 1 > text->room) {
@@ -172,7 +173,7 @@ static void add_reference(text_t *text, apr_int64_t number, apr_pool_t *pool)
 {
     char reference[32];
     apr_snprintf(reference, sizeof reference, "%" APR_INT64_T_FMT " 0 R ", number);
-    add_text(text, reference, pool);
+    prepared_add_text(text, reference, pool);
 }
 
 /* Writes the references that the arrays must contain: for each page, and for all fields. */
@@ -226,7 +227,8 @@ static const char *references_from(const check_t *check, apr_int64_t first, bool
 {
     text_t text = {0};
     for (int i = 0; i < check->fields->nelts; i++) {
-        if (with_keys) add_text(&text, apr_psprintf(check->pool, "%" APR_INT64_T_FMT " ", check->key + i), check->pool);
+        if (with_keys)
+            prepared_add_text(&text, apr_psprintf(check->pool, "%" APR_INT64_T_FMT " ", check->key + i), check->pool);
         add_reference(&text, first + i, check->pool);
     }
     return text.at;
@@ -283,7 +285,7 @@ static bool ends_well(const check_t *check, const sr_pdf_object_t *object, const
 }
 
 /* For each page one object is rewritten: the page itself, or its array of annotations. */
-static const char *check_pages(const check_t *check, int *index)
+static const char *prepared_check_pages(const check_t *check, int *index)
 {
     apr_hash_t *done = apr_hash_make(check->pool);
     for (int i = 0; i < check->fields->nelts; i++) {
@@ -325,7 +327,7 @@ static bool ends_with_flags(const sr_pdf_object_t *object)
 }
 
 /* Returns true if the object is the catalog and ends with the extension. */
-static bool is_extended(const check_t *check, const sr_pdf_object_t *object)
+static bool prepared_is_extended(const check_t *check, const sr_pdf_object_t *object)
 {
     return is_old(check, object) && object->number == check->appended->trailer.root
            && sr_pdf_span_ends(&object->body, SR_PDF_EXTENSION ">>>>");
@@ -337,7 +339,7 @@ static bool is_extended(const check_t *check, const sr_pdf_object_t *object)
 static const char *check_old_form(const check_t *check, int index)
 {
     int end = check->appended->objects->nelts;
-    if (end > index + 1 && is_extended(check, object_at(check, end - 1))) end--;
+    if (end > index + 1 && prepared_is_extended(check, object_at(check, end - 1))) end--;
     const sr_pdf_object_t *fields = object_at(check, index);
     const sr_pdf_object_t *flags = index + 1 < end ? object_at(check, index + 1) : NULL;
     if (!fields || index + 2 < end) return NEW_OBJECT;
@@ -358,7 +360,7 @@ static const char *check_existing(const check_t *check, int *index)
 static const char *check_flags(const check_t *check, int index)
 {
     int end = check->appended->objects->nelts;
-    if (end > index && is_extended(check, object_at(check, end - 1))) end--;
+    if (end > index && prepared_is_extended(check, object_at(check, end - 1))) end--;
     const sr_pdf_object_t *flags = index < end ? object_at(check, index) : NULL;
     if (index + 1 < end) return NEW_OBJECT;
     return !flags || (is_old(check, flags) && ends_with_flags(flags)) ? NULL : OLD_OBJECT;
@@ -370,7 +372,7 @@ static const char *check_old(const check_t *check)
     int index = ordinal;
     const char *reason = check_existing(check, &index);
     if (!reason && !check->fields->nelts) return check_flags(check, index);
-    if (!reason) reason = check_pages(check, &index);
+    if (!reason) reason = prepared_check_pages(check, &index);
     if (!reason && check->tagged) reason = check_structure(check, &index);
     if (reason) return reason;
     const bool made = is_new(check, object_at(check, index), ordinal);
@@ -379,7 +381,7 @@ static const char *check_old(const check_t *check)
     return made ? check_new_form(check, index) : check_old_form(check, index);
 }
 
-static const char *check_new(check_t *check)
+static const char *prepared_check_new(check_t *check)
 {
     const sr_pdf_object_t *empty = object_at(check, 0);
     if (!empty || !is_empty_appearance(empty) || empty->generation) return NO_APPEARANCE;
@@ -403,6 +405,6 @@ const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_a
     check.pages = apr_hash_make(pool);
     check.references = apr_hash_make(pool);
     check.first = appended->trailer.size - appended->trailer.is_stream;
-    const char *reason = added->nelts ? check_new(&check) : NULL;
+    const char *reason = added->nelts ? prepared_check_new(&check) : NULL;
     return reason ? reason : check_old(&check);
 }

@@ -19,7 +19,8 @@ struct sr_pdf_section_t {
 };
 typedef struct sr_pdf_section_t section_t;
 
-static sr_error_t *read_piece(sr_pdf_span_t *piece, int descriptor, apr_off_t from, apr_size_t length, apr_pool_t *pool)
+static sr_error_t *sections_read_piece(sr_pdf_span_t *piece, int descriptor, apr_off_t from, apr_size_t length,
+                                       apr_pool_t *pool)
 {
     char *read = apr_palloc(pool, length + 1);
     read[length] = '\0';
@@ -43,7 +44,7 @@ static bool skip_rows(sr_pdf_span_t *left, apr_int64_t count, apr_size_t row)
     return true;
 }
 
-static bool read_table(section_t *section, sr_pdf_span_t left)
+static bool sections_read_table(section_t *section, sr_pdf_span_t left)
 {
     apr_int64_t first, count;
     if (!sr_pdf_take_text(&left, "xref\n")) return false;
@@ -76,26 +77,26 @@ static bool read_stream(section_t *section, sr_pdf_span_t left)
     return true;
 }
 
-static bool parse(section_t *section, const sr_pdf_span_t *piece)
+static bool sections_parse(section_t *section, const sr_pdf_span_t *piece)
 {
     sr_pdf_trailer_t trailer;
     if (sr_pdf_appended_trailer(&trailer, piece->at, (apr_size_t)(piece->end - piece->at))) return false;
     section->is_stream = !sr_pdf_span_begins(piece, "xref\n");
     section->previous = trailer.previous;
-    return section->is_stream ? read_stream(section, *piece) : read_table(section, *piece);
+    return section->is_stream ? read_stream(section, *piece) : sections_read_table(section, *piece);
 }
 
 /* Reads the section at `start`, which ends before `end`. Most are short. */
-static sr_error_t *read_section(section_t *section, bool *found, const sr_pdf_sections_t *sections, apr_int64_t start,
-                                apr_int64_t end)
+static sr_error_t *sections_read_section(section_t *section, bool *found, const sr_pdf_sections_t *sections,
+                                         apr_int64_t start, apr_int64_t end)
 {
     const apr_size_t all = (apr_size_t)(end - start);
     sr_pdf_span_t piece;
     *section = (section_t){.start = start};
     *found = false;
     for (apr_size_t length = all < PIECE ? all : PIECE; !*found && length <= MAX_SECTION; length = all) {
-        SR_TRY(read_piece(&piece, sections->descriptor, start, length, sections->pool));
-        *found = parse(section, &piece);
+        SR_TRY(sections_read_piece(&piece, sections->descriptor, start, length, sections->pool));
+        *found = sections_parse(section, &piece);
         if (length == all) break;
     }
     return NULL;
@@ -109,7 +110,7 @@ static sr_error_t *read_sections(sr_pdf_sections_t *sections)
     for (apr_int64_t start = sections->start; start >= sections->base && start < end;) {
         section_t section;
         bool found;
-        SR_TRY(read_section(&section, &found, sections, start, end));
+        SR_TRY(sections_read_section(&section, &found, sections, start, end));
         if (!found) break;
         APR_ARRAY_PUSH(sections->list, section_t) = section;
         end = start;
@@ -152,7 +153,7 @@ sr_error_t *sr_pdf_sections_find(sr_pdf_object_t *object, bool *found, sr_pdf_se
         if (!find_row(&offset, section, number)) continue;
         if (offset < sections->base || offset >= section->start) return NULL;
         const apr_size_t room = (apr_size_t)(section->start - offset);
-        SR_TRY(read_piece(&piece, sections->descriptor, offset, room < most ? room : most, sections->pool));
+        SR_TRY(sections_read_piece(&piece, sections->descriptor, offset, room < most ? room : most, sections->pool));
         *found = sr_pdf_take_object(object, &piece) && object->number == number;
         return NULL;
     }
@@ -167,13 +168,13 @@ sr_error_t *sr_pdf_sections_read(const char **why, sr_pdf_sections_t *sections, 
     *sections = (sr_pdf_sections_t){.descriptor = descriptor, .base = base, .size = size, .pool = pool};
     *why = "what was appended before has no end";
     if (size - base < TAIL) return NULL;
-    SR_TRY(read_piece(&bytes, descriptor, size - TAIL, TAIL, pool));
+    SR_TRY(sections_read_piece(&bytes, descriptor, size - TAIL, TAIL, pool));
     const char *at = memmem(bytes.at, TAIL, word, sizeof word - 1);
     if (!at) return NULL;
     sr_pdf_span_t left = {at + sizeof word - 1, bytes.end};
     if (!sr_pdf_take_number(&left, &sections->start) || !sr_pdf_span_is(&left, "\n%%EOF\n")) return NULL;
     if (sections->start < base || sections->start >= size - TAIL) return NULL;
-    SR_TRY(read_piece(&bytes, descriptor, sections->start, (apr_size_t)(size - sections->start), pool));
+    SR_TRY(sections_read_piece(&bytes, descriptor, sections->start, (apr_size_t)(size - sections->start), pool));
     *why = sr_pdf_appended_trailer(&sections->last, bytes.at, (apr_size_t)(size - sections->start));
     return NULL;
 }

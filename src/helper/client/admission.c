@@ -51,7 +51,7 @@ void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options
 }
 
 /* Two names with the same hash share one limit. */
-static apr_uint64_t number_of(const char *name)
+static apr_uint64_t admission_number_of(const char *name)
 {
     apr_ssize_t length = APR_HASH_KEY_STRING;
     return apr_hashfunc_default(name, &length) & NAME_MASK;
@@ -63,14 +63,14 @@ static pid_t process_of(apr_uint64_t visit)
 }
 
 /* Puts the visit into a free place. Returns the index of the place, or -1 if no place is free. */
-static int take_place(const sr_pdf_shared_t *shared, apr_uint64_t visit)
+static int admission_take_place(const sr_pdf_shared_t *shared, apr_uint64_t visit)
 {
     for (int i = 0; i < shared->visit_room_of_all; i++)
         if (!apr_atomic_read64(&shared->visits[i]) && !apr_atomic_cas64(&shared->visits[i], visit, 0)) return i;
     return -1;
 }
 
-static void leave_place(const sr_pdf_shared_t *shared, int place)
+static void admission_leave_place(const sr_pdf_shared_t *shared, int place)
 {
     apr_atomic_set64(&shared->visits[place], 0);
 }
@@ -94,7 +94,7 @@ static bool is_within(const count_t *count, int room)
 
 /* Returns true if no limit is exceeded, including this visit. It is already in its place, so two visits that begin at
  * the same time both count both. */
-static bool is_allowed(const sr_pdf_shared_t *shared, apr_uint64_t visit)
+static bool admission_is_allowed(const sr_pdf_shared_t *shared, apr_uint64_t visit)
 {
     count_t here = {0}, all = {0};
     for (int i = 0; i < shared->visit_room_of_all; i++) {
@@ -108,9 +108,9 @@ static bool is_allowed(const sr_pdf_shared_t *shared, apr_uint64_t visit)
 
 static int try_place(const sr_pdf_shared_t *shared, apr_uint64_t visit)
 {
-    int place = take_place(shared, visit);
-    if (place < 0 || is_allowed(shared, visit)) return place;
-    leave_place(shared, place);
+    int place = admission_take_place(shared, visit);
+    if (place < 0 || admission_is_allowed(shared, visit)) return place;
+    admission_leave_place(shared, place);
     return -1;
 }
 
@@ -129,7 +129,7 @@ static bool free_places_of_the_dead(const sr_pdf_shared_t *shared)
 void sr_pdf_visit_end(sr_pdf_visit_t *visit)
 {
     if (visit->place < 0) return;
-    leave_place(visit->shared, visit->place);
+    admission_leave_place(visit->shared, visit->place);
     visit->place = -1;
 }
 
@@ -145,7 +145,7 @@ sr_error_t *sr_pdf_visit_begin(sr_pdf_visit_t **visit, sr_pdf_pool_t *workers, c
 {
     sr_pdf_shared_t *shared = workers->shared;
     const apr_uint64_t process = (apr_uint64_t)shared->owner << (2 * NAME_BITS);
-    const apr_uint64_t one = process | number_of(submission) << NAME_BITS | number_of(organization);
+    const apr_uint64_t one = process | admission_number_of(submission) << NAME_BITS | admission_number_of(organization);
     int place = try_place(shared, one);
     if (place < 0 && free_places_of_the_dead(shared)) place = try_place(shared, one);
     if (place < 0) {

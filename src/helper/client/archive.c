@@ -58,7 +58,7 @@ static bool ends_with_field(const check_t *check, const sr_pdf_object_t *object)
     return false;
 }
 
-static const char *check_object(check_t *check, const sr_pdf_object_t *object)
+static const char *archive_check_object(check_t *check, const sr_pdf_object_t *object)
 {
     if (object->number == check->first) return is_timestamp(check, object) ? NULL : NO_TIMESTAMP;
     if (object->number == check->first + 1) return is_field(check, object) ? NULL : NO_FIELD;
@@ -80,7 +80,7 @@ static const char *check_objects(check_t *check, const sr_pdf_sections_t *sectio
         dss ? sr_pdf_dss_check(&check->added, dss, check->appended, check->first + 2, check->pool) : NULL;
     for (int i = 0; !reason && i < check->appended->objects->nelts; i++) {
         const sr_pdf_object_t *object = &APR_ARRAY_IDX(check->appended->objects, i, sr_pdf_object_t);
-        reason = check_object(check, object);
+        reason = archive_check_object(check, object);
         left -= object->number >= check->first;
     }
     if (reason) return reason;
@@ -103,7 +103,7 @@ static const char *check_archived(const sr_pdf_revision_t *revision, const sr_pd
     return why ? why : check_objects(&check, sections, dss);
 }
 
-static const char *request_text(const sr_pdf_archival_t *archival, const sr_pdf_dss_t *dss, apr_pool_t *pool)
+static const char *archive_request_text(const sr_pdf_archival_t *archival, const sr_pdf_dss_t *dss, apr_pool_t *pool)
 {
     json_t *request = sr_json_own(json_object(), pool);
     json_object_set_new(request, "op", json_string(SR_PDF_OP_ARCHIVE));
@@ -115,7 +115,7 @@ static const char *request_text(const sr_pdf_archival_t *archival, const sr_pdf_
 static sr_error_t *archive(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, const sr_pdf_sections_t *sections,
                            sr_pdf_dss_t *dss, const sr_pdf_archival_t *archival, apr_pool_t *pool)
 {
-    const sr_pdf_asked_t asked = {SR_PDF_OP_ARCHIVE, request_text(archival, dss, pool), sections->descriptor,
+    const sr_pdf_asked_t asked = {SR_PDF_OP_ARCHIVE, archive_request_text(archival, dss, pool), sections->descriptor,
                                   sections->size, SR_PDF_CONTENTS_BYTES};
     SR_TRY(sr_pdf_revision_ask(revision, workers, &asked, pool));
     if (revision->fault) return NULL;

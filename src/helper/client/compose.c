@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Reads the field. It must be an area on an existing page. */
-static bool read_field(sr_pdf_composed_t *composed, const json_t *field)
+static bool compose_read_field(sr_pdf_composed_t *composed, const json_t *field)
 {
     const json_t *page = json_object_get(field, "page"), *rect = json_object_get(field, "rect");
     json_int_t number = json_integer_value(page);
@@ -27,7 +27,7 @@ typedef struct response_t {
     const char *unavailable;
 } response_t;
 
-static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
+static bool compose_read_answer(void *result, const json_t *json, apr_pool_t *pool)
 {
     static const char start[] = "%PDF-";
     response_t *response = result;
@@ -41,7 +41,7 @@ static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
         if (strcmp(bytes, start) != 0 || pages < 1 || pages > INT16_MAX) return false;
         response->composed->document = response->output;
         response->composed->pages = (int)pages;
-        return read_field(response->composed, json_object_get(json, "field"));
+        return compose_read_field(response->composed, json_object_get(json, "field"));
     }
     if (!sr_pdf_is_plain(refused ? refused : unavailable)) return false;
     if (refused) response->composed->reason = apr_pstrdup(pool, refused);
@@ -65,7 +65,7 @@ sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, 
     request.output = response.output;
     request.room = SR_PDF_MAX_COMPOSED;
     request.timeout = workers->shared->options.show_timeout; /* for all pages of the document */
-    request.read = read_answer;
+    request.read = compose_read_answer;
     request.result = &response;
     SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
     if (response.unavailable && !failed) return sr_pdf_unavailable(pool, response.unavailable);

@@ -11,19 +11,19 @@
 
 /* Rounds a side of an area to what a PDF has of it. Otherwise this process and a worker could round the middle between
  * two numbers differently, because JSON does not have every digit. */
-static double rounded(double side)
+static double confirm_rounded(double side)
 {
     const double scale = 10000;
     return fabs(side) < 1e9 ? (double)llround(side * scale) / scale : side;
 }
 
-static json_t *field_json(const sr_pdf_field_t *field)
+static json_t *confirm_field_json(const sr_pdf_field_t *field)
 {
     json_t *json = json_object(), *rect = json_array();
     json_object_set_new(json, "signer", json_string(field->signer));
     json_object_set_new(json, "page", json_integer(field->page));
     json_object_set_new(json, "rect", rect);
-    for (int i = 0; i < 4; i++) json_array_append_new(rect, json_real(rounded(field->rect[i])));
+    for (int i = 0; i < 4; i++) json_array_append_new(rect, json_real(confirm_rounded(field->rect[i])));
     if (field->existing) json_object_set_new(json, "existing", json_string(field->existing));
     return json;
 }
@@ -34,7 +34,7 @@ json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr
     json_object_set_new(request, "op", json_string(op));
     json_object_set_new(request, "fields", list);
     for (int i = 0; i < fields->nelts; i++)
-        json_array_append_new(list, field_json(&APR_ARRAY_IDX(fields, i, sr_pdf_field_t)));
+        json_array_append_new(list, confirm_field_json(&APR_ARRAY_IDX(fields, i, sr_pdf_field_t)));
     return request;
 }
 
@@ -74,7 +74,8 @@ void sr_pdf_check_prepared(sr_pdf_update_t *update, sr_pdf_pool_t *workers, apr_
 
 /* ----------------------------------------------------------------------------------------------------------- fill */
 
-static sr_error_t *read_piece(const char **bytes, int descriptor, apr_off_t from, apr_size_t length, apr_pool_t *pool)
+static sr_error_t *confirm_read_piece(const char **bytes, int descriptor, apr_off_t from, apr_size_t length,
+                                      apr_pool_t *pool)
 {
     char *read = apr_palloc(pool, length + 1);
     read[length] = '\0';
@@ -95,7 +96,7 @@ static sr_error_t *check_filled(const char **why, sr_pdf_revision_t *revision, i
                               .contents = (const char *)revision->bytes + revision->contents,
                               .room = revision->room,
                               .dss = dss};
-    SR_TRY(read_piece(&bytes, descriptor, signature->base_size, signature->prepared_size, pool));
+    SR_TRY(confirm_read_piece(&bytes, descriptor, signature->base_size, signature->prepared_size, pool));
     *why = sr_pdf_appended_read(&prepared, bytes, signature->prepared_size, signature->base_size, MOST_PREPARED, pool);
     if (*why) return NULL;
     SR_TRY(sr_pdf_sections_read(why, &sections, descriptor, signature->base_size, size, pool));
@@ -133,7 +134,7 @@ typedef struct response_t {
     const char *reason;
 } response_t;
 
-static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
+static bool confirm_read_answer(void *result, const json_t *json, apr_pool_t *pool)
 {
     response_t *response = result;
     const json_t *confirmed = json_object_get(json, "confirmed");
@@ -152,7 +153,7 @@ sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers
     json_t *text = sr_pdf_fields_json(SR_PDF_OP_CONFIRM, fields, pool);
     json_object_set_new(text, "size", json_integer(base_size));
     sr_pdf_request_t request = {.op = SR_PDF_OP_CONFIRM, .text = sr_json_text(text, pool), .descriptor = descriptor};
-    request.read = read_answer;
+    request.read = confirm_read_answer;
     request.result = &response;
     request.goes_on = true;
     *confirmed = (sr_pdf_confirmed_t){SR_PDF_DONE, NULL};

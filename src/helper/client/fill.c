@@ -55,8 +55,8 @@ static json_t *existing_json(const sr_pdf_signature_t *signature)
     return any ? names : NULL;
 }
 
-static const char *signature_json(const sr_pdf_signature_t *signature, const sr_pdf_dss_t *dss, const char *time,
-                                  apr_pool_t *pool)
+static const char *fill_signature_json(const sr_pdf_signature_t *signature, const sr_pdf_dss_t *dss, const char *time,
+                                       apr_pool_t *pool)
 {
     json_t *request = sr_json_own(json_object(), pool);
     json_object_set_new(request, "op", json_string(SR_PDF_OP_FILL));
@@ -101,7 +101,7 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
     const char *time = date_of(signature, pool);
     sr_pdf_dss_t *dss;
     SR_TRY(find_dss(&dss, descriptor, size, signature, pool));
-    const sr_pdf_asked_t asked = {SR_PDF_OP_FILL, signature_json(signature, dss, time, pool), descriptor, size,
+    const sr_pdf_asked_t asked = {SR_PDF_OP_FILL, fill_signature_json(signature, dss, time, pool), descriptor, size,
                                   signature->room ? signature->room : SR_PDF_CONTENTS_BYTES};
     SR_TRY(sr_pdf_revision_ask(revision, workers, &asked, pool));
     if (revision->fault) return NULL;

@@ -97,7 +97,7 @@ static sr_error_t *take_socket(int *socket, sr_pdf_worker_t *worker, sr_pdf_shar
 }
 
 /* Receives the greeting of a worker, which contains its process id. */
-static sr_pdf_wire_t greet(sr_pdf_worker_t *worker, int socket, int64_t deadline, apr_pool_t *pool)
+static sr_pdf_wire_t fork_server_greet(sr_pdf_worker_t *worker, int socket, int64_t deadline, apr_pool_t *pool)
 {
     sr_pdf_header_t header;
     const char *text;
@@ -112,14 +112,14 @@ static sr_pdf_wire_t greet(sr_pdf_worker_t *worker, int socket, int64_t deadline
     return SR_PDF_WIRE_OK;
 }
 
-static bool lock(pthread_mutex_t *mutex, int64_t deadline)
+static bool fork_server_lock(pthread_mutex_t *mutex, int64_t deadline)
 {
     const struct timespec until = {.tv_sec = deadline / 1000000, .tv_nsec = deadline % 1000000 * 1000};
     return !pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
 }
 
 /* Ends a template that does not answer. The next order finds out by itself if the template is gone. */
-static void give_up(sr_pdf_shared_t *shared, pid_t template, apr_pool_t *pool)
+static void fork_server_give_up(sr_pdf_shared_t *shared, pid_t template, apr_pool_t *pool)
 {
     pthread_mutex_lock(&shared->template.mutex);
     if (shared->template.process.pid == template) sr_pdf_template_end(shared, pool);
@@ -132,7 +132,7 @@ sr_error_t *sr_pdf_template_take(sr_pdf_worker_t *worker, sr_pdf_shared_t *share
     *worker = (sr_pdf_worker_t){.socket = -1};
     for (int tries = 0; tries < TRIES; tries++) {
         int socket;
-        if (!lock(&template->mutex, deadline))
+        if (!fork_server_lock(&template->mutex, deadline))
             return sr_pdf_unavailable(pool, "the template of the workers did not get ready in time");
         sr_error_t *error = take_socket(&socket, worker, shared, deadline, pool);
         const pid_t forked_by = template->process.pid;
@@ -140,10 +140,10 @@ sr_error_t *sr_pdf_template_take(sr_pdf_worker_t *worker, sr_pdf_shared_t *share
         pthread_mutex_unlock(&template->mutex);
         if (error || worker->pid) return error;
         const int64_t soon = sr_time_steady() + FORK_US;
-        sr_pdf_wire_t state = greet(worker, socket, soon < deadline ? soon : deadline, pool);
+        sr_pdf_wire_t state = fork_server_greet(worker, socket, soon < deadline ? soon : deadline, pool);
         if (state == SR_PDF_WIRE_OK) return NULL;
         close(socket);
-        if (state != SR_PDF_WIRE_CLOSED) give_up(shared, forked_by, pool);
+        if (state != SR_PDF_WIRE_CLOSED) fork_server_give_up(shared, forked_by, pool);
         if (sr_time_steady() >= deadline) break;
     }
     return sr_pdf_unavailable(pool, "workers did not get ready in time");

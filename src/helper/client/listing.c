@@ -9,7 +9,7 @@
 #define MAX_TEXT_BYTES 2000 /* pdfd sends 500 bytes, before characters that cannot be shown are replaced */
 
 /* Reads a text. *text is NULL if the member is missing. Returns false if the value is not valid. */
-static bool read_text(const char **text, const json_t *object, const char *key, apr_pool_t *pool)
+static bool listing_read_text(const char **text, const json_t *object, const char *key, apr_pool_t *pool)
 {
     *text = NULL;
     if (!json_object_get(object, key)) return true;
@@ -19,7 +19,7 @@ static bool read_text(const char **text, const json_t *object, const char *key, 
     return true;
 }
 
-static bool read_range(sr_pdf_listed_t *listed, const json_t *range)
+static bool listing_read_range(sr_pdf_listed_t *listed, const json_t *range)
 {
     if (!range) return true;
     for (size_t i = 0; i < 4; i++) {
@@ -49,26 +49,29 @@ static bool read_texts(const char *const **texts, const json_t *object, const ch
     return true;
 }
 
-static bool read_signature(sr_pdf_listed_t *listed, const json_t *object, apr_pool_t *pool)
+static bool listing_read_signature(sr_pdf_listed_t *listed, const json_t *object, apr_pool_t *pool)
 {
     const json_t *later = json_object_get(object, "later");
     if (later && (!json_is_integer(later) || json_integer_value(later) < -1 || json_integer_value(later) > INT32_MAX))
         return false;
     listed->later = later ? (int)json_integer_value(later) : -1;
-    if (!read_text(&listed->field, object, "field", pool) || !listed->field) return false;
-    if (!read_text(&listed->subfilter, object, "subfilter", pool) || !read_text(&listed->name, object, "name", pool)
-        || !read_text(&listed->reason, object, "reason", pool) || !read_text(&listed->contact, object, "contact", pool)
-        || !read_text(&listed->time, object, "time", pool) || !read_text(&listed->fault, object, "fault", pool))
+    if (!listing_read_text(&listed->field, object, "field", pool) || !listed->field) return false;
+    if (!listing_read_text(&listed->subfilter, object, "subfilter", pool)
+        || !listing_read_text(&listed->name, object, "name", pool)
+        || !listing_read_text(&listed->reason, object, "reason", pool)
+        || !listing_read_text(&listed->contact, object, "contact", pool)
+        || !listing_read_text(&listed->time, object, "time", pool)
+        || !listing_read_text(&listed->fault, object, "fault", pool))
         return false;
     if (listed->fault && !sr_pdf_is_plain(listed->fault)) return false;
-    if (!read_range(listed, json_object_get(object, "range"))) return false;
+    if (!listing_read_range(listed, json_object_get(object, "range"))) return false;
     if (!read_texts(&listed->changes, object, "changes", pool) || !read_texts(&listed->filled, object, "filled", pool)
         || !read_texts(&listed->since, object, "since", pool))
         return false;
     return listed->has_range || listed->fault;
 }
 
-static bool read_drawn(sr_pdf_list_t *list, const json_t *widgets, apr_pool_t *pool)
+static bool listing_read_drawn(sr_pdf_list_t *list, const json_t *widgets, apr_pool_t *pool)
 {
     const size_t count = json_array_size(widgets);
     if (widgets && (!json_is_array(widgets) || count > SR_PDF_MAX_WIDGETS)) return false;
@@ -79,14 +82,14 @@ static bool read_drawn(sr_pdf_list_t *list, const json_t *widgets, apr_pool_t *p
         one->is_signature = json_is_true(json_object_get(object, "signature"));
         one->covers = json_is_true(json_object_get(object, "covers"));
         one->end = (apr_off_t)json_integer_value(json_object_get(object, "end"));
-        if (!read_text(&one->field, object, "field", pool) || !one->field) return false;
-        if (!read_text(&one->text, object, "text", pool) || !one->text || !*one->text) return false;
+        if (!listing_read_text(&one->field, object, "field", pool) || !one->field) return false;
+        if (!listing_read_text(&one->text, object, "text", pool) || !one->text || !*one->text) return false;
     }
     return true;
 }
 
 /* Only the form is checked here: the proofs are opaque, and another worker reads them. */
-static bool read_proofs(sr_pdf_list_t *list, const json_t *response, apr_pool_t *pool)
+static bool listing_read_proofs(sr_pdf_list_t *list, const json_t *response, apr_pool_t *pool)
 {
     json_t *proofs = json_object_get(response, "proofs"), *one;
     size_t i, total = 0;
@@ -124,8 +127,8 @@ bool sr_pdf_list_read(void *result, const json_t *response, apr_pool_t *pool)
     list->count = (int)json_array_size(all);
     list->signatures = apr_pcalloc(pool, sizeof *list->signatures * (apr_size_t)(list->count + 1));
     for (int at = 0; at < list->count; at++)
-        if (!read_signature(&list->signatures[at], json_array_get(all, (size_t)at), pool)) return false;
+        if (!listing_read_signature(&list->signatures[at], json_array_get(all, (size_t)at), pool)) return false;
     list->validation = json_is_true(json_object_get(response, "validation"));
-    return read_drawn(list, json_object_get(response, "widgets"), pool) && read_proofs(list, response, pool)
-           && read_texts(&list->appended, response, "appended", pool);
+    return listing_read_drawn(list, json_object_get(response, "widgets"), pool)
+           && listing_read_proofs(list, response, pool) && read_texts(&list->appended, response, "appended", pool);
 }

@@ -38,7 +38,7 @@ static bool read_update(sr_pdf_appended_t *update, const sr_pdf_revised_t *revis
 }
 
 /* Returns the object with this number, or NULL. */
-static const sr_pdf_object_t *find(const mark_t *mark, apr_int64_t number)
+static const sr_pdf_object_t *mark_find(const mark_t *mark, apr_int64_t number)
 {
     for (int i = 0; i < mark->update.objects->nelts; i++) {
         const sr_pdf_object_t *object = &APR_ARRAY_IDX(mark->update.objects, i, sr_pdf_object_t);
@@ -64,14 +64,14 @@ static const sr_pdf_object_t *find_drawn(const mark_t *mark)
         if (sr_pdf_span_begins(&object->body, "<<") && sr_pdf_find_entry(&resources, &object->body, "/Resources")
             && sr_pdf_span_begins(&resources, "<<") && sr_pdf_find_entry(&xobjects, &resources, "/XObject")
             && sr_pdf_span_begins(&xobjects, "<<") && find_number(&number, &xobjects, "/M"))
-            return find(mark, number);
+            return mark_find(mark, number);
     }
     return NULL;
 }
 
 /* Adds an object without encryption. Its length is at the end of its dictionary, as src/helper/main/write/update.c
  * writes it. */
-static bool put(mark_t *mark, const sr_pdf_span_t *keys, const void *data, apr_size_t length)
+static bool mark_put(mark_t *mark, const sr_pdf_span_t *keys, const void *data, apr_size_t length)
 {
     const char *rest = apr_psprintf(mark->pool, "/Length %" APR_SIZE_T_FMT ">>stream\n", length);
     const apr_size_t keys_length = (apr_size_t)(keys->end - keys->at), size = keys_length + strlen(rest) + length;
@@ -86,7 +86,7 @@ static bool put(mark_t *mark, const sr_pdf_span_t *keys, const void *data, apr_s
     return true;
 }
 
-static bool add(mark_t *mark, const sr_pdf_object_t *object)
+static bool mark_add(mark_t *mark, const sr_pdf_object_t *object)
 {
     static const char length_key[] = "/Length ";
     sr_pdf_span_t value, keys;
@@ -94,29 +94,29 @@ static bool add(mark_t *mark, const sr_pdf_object_t *object)
     const apr_size_t length = (apr_size_t)(object->data.end - object->data.at);
     if (!length || length > mark->most + SR_CIPHER_MORE || value.end + 2 != object->body.end) return false;
     keys = (sr_pdf_span_t){object->body.at, value.at - strlen(length_key)};
-    if (!mark->cipher->method) return put(mark, &keys, object->data.at, length);
+    if (!mark->cipher->method) return mark_put(mark, &keys, object->data.at, length);
     apr_size_t size;
     void *plain = apr_palloc(mark->pool, length);
     return sr_cipher_decrypt(plain, &size, mark->cipher, (int)object->number, object->generation, object->data.at,
                              length)
-           && put(mark, &keys, plain, size);
+           && mark_put(mark, &keys, plain, size);
 }
 
 /* Returns false if the objects are not found. */
-static bool find_objects(mark_t *mark, const sr_pdf_revised_t *revised, const sr_cipher_t *cipher, apr_size_t most,
-                         apr_pool_t *pool)
+static bool mark_find_objects(mark_t *mark, const sr_pdf_revised_t *revised, const sr_cipher_t *cipher, apr_size_t most,
+                              apr_pool_t *pool)
 {
     *mark = (mark_t){.cipher = cipher, .most = most, .pool = pool};
     if (!read_update(&mark->update, revised, pool)) return false;
     if (mark->update.trailer.is_encrypted != (cipher->method != SR_CIPHER_NONE)) return false;
     const sr_pdf_object_t *drawn = find_drawn(mark);
     apr_int64_t mask;
-    if (!add(mark, drawn)) return false;
+    if (!mark_add(mark, drawn)) return false;
     return !(find_number(&mask, &drawn->body, "/SMask") || find_number(&mask, &drawn->body, "/Mask"))
-           || add(mark, find(mark, mask));
+           || mark_add(mark, mark_find(mark, mask));
 }
 
-static json_t *texts_of(const char *objects, apr_size_t length, apr_pool_t *pool)
+static json_t *mark_texts_of(const char *objects, apr_size_t length, apr_pool_t *pool)
 {
     json_t *chunks = json_array();
     const char *last = objects + length;
@@ -130,7 +130,8 @@ static json_t *texts_of(const char *objects, apr_size_t length, apr_pool_t *pool
 json_t *sr_pdf_mark(const sr_pdf_revised_t *revised, const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool)
 {
     mark_t mark;
-    return find_objects(&mark, revised, cipher, most, pool) ? texts_of(mark.objects, mark.length, pool) : NULL;
+    return mark_find_objects(&mark, revised, cipher, most, pool) ? mark_texts_of(mark.objects, mark.length, pool)
+                                                                 : NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------- large signatures */
@@ -148,17 +149,17 @@ static sr_error_t *put_bytes(sr_pdf_output_t *input, const char *bytes, apr_size
 {
     *input = (sr_pdf_output_t){.descriptor = -1};
     SR_TRY(sr_pdf_output_begin(input, length, pool));
-    for (apr_size_t put = 0; put < length;) {
-        const ssize_t count = pwrite(input->descriptor, bytes + put, length - put, (off_t)put);
+    for (apr_size_t mark_put = 0; mark_put < length;) {
+        const ssize_t count = pwrite(input->descriptor, bytes + mark_put, length - mark_put, (off_t)mark_put);
         if (count < 0 && errno != EINTR) return sr_pdf_unavailable(pool, "no memory for a signature");
-        if (count > 0) put += (apr_size_t)count;
+        if (count > 0) mark_put += (apr_size_t)count;
     }
     return NULL;
 }
 
 /* Has a worker scale a signature down. The result is as untrusted as the signature itself: another request to a worker
  * draws it. */
-static sr_error_t *reduce(mark_t *mark, sr_pdf_pool_t *workers, apr_size_t most)
+static sr_error_t *mark_reduce(mark_t *mark, sr_pdf_pool_t *workers, apr_size_t most)
 {
     apr_pool_t *pool = mark->pool;
     sr_pdf_output_t *input = apr_palloc(pool, sizeof *input), *output = apr_palloc(pool, sizeof *output);
@@ -207,17 +208,17 @@ sr_error_t *sr_pdf_mark_reduced(json_t **texts, sr_pdf_pool_t *workers, const sr
     const apr_size_t most = *room / (apr_size_t)(shares > 0 ? shares : 1);
     mark_t mark;
     *texts = NULL;
-    if (!find_objects(&mark, revised, cipher, revised->size, pool)) return NULL;
-    if (mark.length > SR_PDF_LARGE_MARK || cost_of(&mark) > most) SR_TRY(reduce(&mark, workers, most));
+    if (!mark_find_objects(&mark, revised, cipher, revised->size, pool)) return NULL;
+    if (mark.length > SR_PDF_LARGE_MARK || cost_of(&mark) > most) SR_TRY(mark_reduce(&mark, workers, most));
     if (!mark.length || cost_of(&mark) > most) return NULL;
     *room -= cost_of(&mark);
-    *texts = texts_of(mark.objects, mark.length, pool);
+    *texts = mark_texts_of(mark.objects, mark.length, pool);
     return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------- encrypted documents */
 
-static bool read_key(void *result, const json_t *response, apr_pool_t *pool)
+static bool mark_read_key(void *result, const json_t *response, apr_pool_t *pool)
 {
     const char *name = sr_json_string(response, "cipher");
     return name ? sr_cipher_read(result, name, sr_json_string(response, "key")) : json_is_object(response);
@@ -233,7 +234,7 @@ sr_error_t *sr_pdf_key(sr_cipher_t *cipher, sr_pdf_pool_t *workers, int descript
 {
     bool failed = false;
     const sr_pdf_request_t request = {
-        .op = SR_PDF_OP_KEY, .descriptor = descriptor, .goes_on = true, .read = read_key, .result = cipher};
+        .op = SR_PDF_OP_KEY, .descriptor = descriptor, .goes_on = true, .read = mark_read_key, .result = cipher};
     *cipher = (sr_cipher_t){0};
     SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
     if (failed) *cipher = (sr_cipher_t){0};

@@ -13,7 +13,7 @@
 #define SHOW_TIMEOUT (5 * APR_USEC_PER_SEC)
 #define KEPT(shared) (4 * (shared)->limit[SR_PDF_WORK]) /* limit of workers that are kept; each takes a megabyte */
 
-static apr_status_t destroy(void *data)
+static apr_status_t pool_destroy(void *data)
 {
     sr_pdf_shared_t *shared = data;
     if (shared->owner != getpid()) return APR_SUCCESS;
@@ -60,7 +60,7 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     for (int i = 0; i < 2 * SR_PDF_CLASSES; i++) pthread_cond_init(&shared->queues[i / 2][i % 2].freed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    apr_pool_cleanup_register(pool, shared, destroy, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, shared, pool_destroy, apr_pool_cleanup_null);
     *workers = apr_pcalloc(pool, sizeof **workers);
     (*workers)->shared = shared;
     for (int i = 0; i < SR_PDF_CLASSES; i++) sr_metrics_live_set(SR_METRIC_HELPERS_LIMIT, i, shared->limit[i]);

@@ -58,8 +58,8 @@ static sr_pdf_class_t class_of(const sr_pdf_pool_t *workers, const sr_pdf_reques
     return workers->is_public ? SR_PDF_PUBLIC : request->class;
 }
 
-static outcome_t ask(sr_pdf_worker_t *worker, const sr_pdf_request_t *request, const int *descriptors,
-                     const limits_t *limits, int64_t *used, apr_pool_t *pool)
+static outcome_t request_ask(sr_pdf_worker_t *worker, const sr_pdf_request_t *request, const int *descriptors,
+                             const limits_t *limits, int64_t *used, apr_pool_t *pool)
 {
     const int64_t before = sr_pdf_worker_used(worker);
     uint32_t id = ++worker->asked;
@@ -94,7 +94,7 @@ static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const sr_pdf
 /* Returns the descriptor of a document that the worker gets. It is a new read-only one, whatever the caller's can do.
  * Otherwise code that has taken over the worker could change a document before it is stored, or move the file position
  * of the caller. Without /proc (in a chroot), the worker gets the caller's descriptor. */
-static int open_again(int descriptor, apr_pool_t *pool)
+static int request_open_again(int descriptor, apr_pool_t *pool)
 {
     if (descriptor < 0) return descriptor;
     int own = open(apr_psprintf(pool, "/proc/self/fd/%d", descriptor), O_RDONLY | O_CLOEXEC);
@@ -118,7 +118,7 @@ static sr_error_t *ask_worker(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf
     }
     if (class_of(workers, request) != SR_PDF_WORK) setpriority(PRIO_PROCESS, (id_t)worker->pid, SHOW_NICE);
     int64_t used = 0;
-    *outcome = ask(worker, request, descriptors, limits, &used, pool);
+    *outcome = request_ask(worker, request, descriptors, limits, &used, pool);
     if (workers->keeps) workers->used += used;
     return NULL;
 }
@@ -160,7 +160,7 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_
 /* Sets the time limits of a request. On an idle machine, a request gets its processor time at once. On a busy machine,
  * it may take as long as a worker that gets 1/SHARE of the processor needs, so that a document is not refused because
  * of other requests. The wait for a permit is shorter, because threads of httpd wait there. */
-static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *request, int64_t begun)
+static limits_t request_limits_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *request, int64_t begun)
 {
     limits_t limits = {.cpu = request->timeout ? request->timeout : workers->shared->options.timeout};
     limits.patience = limits.cpu;
@@ -179,12 +179,12 @@ static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *
 sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_request_t *request, apr_pool_t *pool)
 {
     const int64_t begun = sr_time_steady();
-    const limits_t limits = limits_of(workers, request, begun);
+    const limits_t limits = request_limits_of(workers, request, begun);
     const sr_pdf_class_t class = class_of(workers, request);
     const bool goes_on = request->goes_on || workers->worker.pid;
     SR_TRY(sr_pdf_pool_enter(workers->shared, class, goes_on, limits.entry, pool));
     outcome_t outcome = LOST;
-    int document = open_again(request->descriptor, pool);
+    int document = request_open_again(request->descriptor, pool);
     sr_error_t *error = persist(&outcome, workers, request, document, &limits, pool);
     if (document != request->descriptor) close(document);
     sr_pdf_pool_leave(workers->shared, class);
@@ -256,7 +256,7 @@ sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool)
     const sr_pdf_request_t request = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};
     sr_pdf_shared_t *shared = workers->shared;
     const int64_t begun = sr_time_steady();
-    const limits_t limits = limits_of(workers, &request, begun);
+    const limits_t limits = request_limits_of(workers, &request, begun);
     outcome_t outcome = LOST;
     pthread_mutex_lock(&shared->mutex);
     bool fresh = shared->pinged && begun - shared->pinged < PING_LASTS_US;

@@ -42,7 +42,7 @@ static void end_oldest(sr_pdf_pool_t *workers, bool room, apr_pool_t *pool)
     while (remove_oldest(&worker, workers->shared, room)) sr_pdf_alive_end(workers, &worker, pool);
 }
 
-static bool find(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, const char *scope)
+static bool reuse_find(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, const char *scope)
 {
     pthread_mutex_lock(&shared->mutex);
     int i = shared->idle_count;
@@ -56,7 +56,7 @@ bool sr_pdf_idle_take(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, apr_pool_
 {
     if (!workers->scope) return false;
     end_oldest(workers, false, pool);
-    while (find(worker, workers->shared, workers->scope)) {
+    while (reuse_find(worker, workers->shared, workers->scope)) {
         if (sr_pdf_worker_lives(worker)) return true;
         sr_pdf_alive_end(workers, worker, pool);
     }

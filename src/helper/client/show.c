@@ -16,7 +16,7 @@ typedef struct shown_t {
     sr_pdf_text_t *text;
 } shown_t;
 
-static int number_at(const unsigned char *bytes)
+static int show_number_at(const unsigned char *bytes)
 {
     return (int)((uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3]);
 }
@@ -27,8 +27,8 @@ static bool read_png(sr_pdf_image_t *image, const unsigned char *bytes, apr_size
     static const unsigned char start[16] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
                                             0,    0,   0,   13,  'I',  'H',  'D',  'R'};
     if (length < sizeof start + 8 || memcmp(bytes, start, sizeof start) != 0) return false;
-    image->width = number_at(bytes + sizeof start);
-    image->height = number_at(bytes + sizeof start + 4);
+    image->width = show_number_at(bytes + sizeof start);
+    image->height = show_number_at(bytes + sizeof start + 4);
     return true;
 }
 
@@ -65,7 +65,7 @@ static bool read_image(shown_t *shown, const json_t *response, apr_pool_t *pool)
     return image->width == shown->width && image->height > 0;
 }
 
-static bool read_text(shown_t *shown, const json_t *response, apr_pool_t *pool)
+static bool show_read_text(shown_t *shown, const json_t *response, apr_pool_t *pool)
 {
     apr_size_t length = (apr_size_t)shown->output->size;
     char *json = apr_palloc(pool, length + 1);
@@ -83,7 +83,7 @@ static bool read_shown(void *result, const json_t *response, apr_pool_t *pool)
     shown->missing = json_is_true(json_object_get(response, "missing"));
     if (shown->missing) return true;
     if (json_object_get(response, "length"))
-        return shown->image ? read_image(shown, response, pool) : read_text(shown, response, pool);
+        return shown->image ? read_image(shown, response, pool) : show_read_text(shown, response, pool);
     const char *refused = sr_json_string(response, "refused"), *unavailable = sr_json_string(response, "unavailable");
     if (!sr_pdf_is_plain(refused ? refused : unavailable)) return false;
     if (refused) shown->reason = apr_pstrdup(pool, refused);

@@ -12,7 +12,7 @@
 
 static const char NONSENSE[] = "it made the PDF helper send an invalid answer";
 
-static bool read_size(apr_size_t *size, const json_t *response, const char *key, apr_size_t limit)
+static bool update_read_size(apr_size_t *size, const json_t *response, const char *key, apr_size_t limit)
 {
     const json_t *value = json_object_get(response, key);
     json_int_t number = json_integer_value(value);
@@ -21,7 +21,7 @@ static bool read_size(apr_size_t *size, const json_t *response, const char *key,
     return true;
 }
 
-static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
+static bool update_read_answer(void *result, const json_t *json, apr_pool_t *pool)
 {
     static const struct {
         const char *name;
@@ -37,11 +37,11 @@ static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
         response->reason = apr_pstrdup(pool, reason);
         return true;
     }
-    if (name || !read_size(&response->length, json, "length", response->room) || !response->length) return false;
+    if (name || !update_read_size(&response->length, json, "length", response->room) || !response->length) return false;
     const json_t *cipher = json_object_get(json, "cipher");
     if (cipher && !sr_cipher_read(&response->cipher, json_string_value(cipher), sr_json_string(json, "key")))
         return false;
-    return !response->has_contents || read_size(&response->contents, json, "contents", response->length);
+    return !response->has_contents || update_read_size(&response->contents, json, "contents", response->length);
 }
 
 sr_error_t *sr_pdf_ask(sr_pdf_response_t *response, sr_pdf_output_t *output, sr_pdf_pool_t *workers, const char *op,
@@ -51,7 +51,7 @@ sr_error_t *sr_pdf_ask(sr_pdf_response_t *response, sr_pdf_output_t *output, sr_
     sr_pdf_request_t request = {.op = op, .text = text, .descriptor = descriptor, .output = output};
     request.room = response->room;
     request.goes_on = response->goes_on;
-    request.read = read_answer;
+    request.read = update_read_answer;
     request.result = response;
     *output = (sr_pdf_output_t){.descriptor = -1};
     SR_TRY(sr_pdf_put(&failed, workers, &request, pool));

@@ -52,7 +52,7 @@ sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const s
         pool, apr_psprintf(pool, "%s %s (%s)", options->program, how, sr_pdf_worker_end(worker, pool).text));
 }
 
-static void forget(sr_pdf_worker_t *worker)
+static void worker_forget(sr_pdf_worker_t *worker)
 {
     if (worker->socket >= 0) close(worker->socket);
     *worker = (sr_pdf_worker_t){.socket = -1};
@@ -62,7 +62,7 @@ static void forget(sr_pdf_worker_t *worker)
 bool sr_pdf_worker_reap(sr_pdf_worker_t *worker)
 {
     if (waitpid(worker->pid, NULL, WNOHANG) == 0) return false;
-    forget(worker);
+    worker_forget(worker);
     return true;
 }
 
@@ -95,7 +95,7 @@ sr_pdf_death_t sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool)
     int status = 0;
     kill(pid, SIGKILL); /* has no effect on a process that has ended, and its exit status is kept */
     while ((reaped = wait4(pid, &status, 0, &used)) < 0 && errno == EINTR) continue;
-    forget(worker);
+    worker_forget(worker);
     return (sr_pdf_death_t){.text = death_text(pid, reaped, status, pool),
                             .used = microseconds(&used.ru_utime) + microseconds(&used.ru_stime)};
 }

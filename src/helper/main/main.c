@@ -141,7 +141,7 @@ static void prepare_more(void)
     sr_pdfd_heap_settle();
 }
 
-static bool measure(apr_size_t *size, int descriptor)
+static bool main_measure(apr_size_t *size, int descriptor)
 {
     struct stat info;
     if (fstat(descriptor, &info) || !S_ISREG(info.st_mode)) return false;
@@ -149,7 +149,7 @@ static bool measure(apr_size_t *size, int descriptor)
     return true;
 }
 
-static bool map(unsigned char **data, apr_size_t size, int protection, int flags, int descriptor)
+static bool main_map(unsigned char **data, apr_size_t size, int protection, int flags, int descriptor)
 {
     if (!size) return true;
     void *mapped = mmap(NULL, size, protection, flags, descriptor, 0);
@@ -158,20 +158,21 @@ static bool map(unsigned char **data, apr_size_t size, int protection, int flags
 }
 
 /* Receives the document and the result of a request. If it fails, the worker ends, so nothing is unmapped. */
-static bool take(sr_pdfd_request_t *request, const op_t *op, const int *descriptors)
+static bool main_take(sr_pdfd_request_t *request, const op_t *op, const int *descriptors)
 {
     unsigned char *document = NULL;
     int count = 0, result = op->takes_document ? 1 : 0;
     while (count < SR_PDF_DESCRIPTORS && descriptors[count] >= 0) count++;
     if (count != op->takes_document + op->has_result) return false;
-    if (op->takes_document && !measure(&request->bytes.size, descriptors[0])) return false;
-    if (op->has_result && !measure(&request->room, descriptors[result])) return false;
+    if (op->takes_document && !main_measure(&request->bytes.size, descriptors[0])) return false;
+    if (op->has_result && !main_measure(&request->room, descriptors[result])) return false;
     sr_pdfd_limits_request(op->memory + request->room + sr_pdfd_fonts_mapped(), request->bytes.size);
     const int write = PROT_READ | PROT_WRITE;
-    if (!map(&document, request->bytes.size, op->tidy ? write : PROT_READ, MAP_PRIVATE, descriptors[0])) return false;
+    if (!main_map(&document, request->bytes.size, op->tidy ? write : PROT_READ, MAP_PRIVATE, descriptors[0]))
+        return false;
     if (op->tidy) sr_pdfd_tidy(document, request->bytes.size);
     request->bytes.data = document;
-    return map(&request->result, request->room, write, MAP_SHARED, descriptors[result]);
+    return main_map(&request->result, request->room, write, MAP_SHARED, descriptors[result]);
 }
 
 /* Returns the text of the response, or NULL if the request is not valid. */
@@ -182,7 +183,7 @@ static const char *response(const char *text, apr_size_t length, const int *desc
     if (sr_json_parse(&parsed, text, length, pool)) return NULL;
     request.text = parsed;
     const op_t *op = find_op(parsed);
-    if (!op || !take(&request, op, descriptors)) return NULL;
+    if (!op || !main_take(&request, op, descriptors)) return NULL;
     apr_pool_t *scratch; /* cleared before the next request */
     apr_pool_create(&scratch, pool);
     json_t *object = op->needs_files && !has_files ? answer_unavailable() : op->response(&request, scratch);
@@ -194,7 +195,7 @@ static const char *response(const char *text, apr_size_t length, const int *desc
 }
 
 /* Serves one request. Returns false if the connection is to be closed. */
-static bool serve(int64_t wait, apr_pool_t *pool)
+static bool main_serve(int64_t wait, apr_pool_t *pool)
 {
     sr_pdf_header_t header;
     const char *text;
@@ -209,16 +210,16 @@ static bool serve(int64_t wait, apr_pool_t *pool)
     return text && sr_pdf_send(SR_PDF_SOCKET, header.id, 0, text, NULL, sr_time_steady() + IDLE_US) == SR_PDF_WIRE_OK;
 }
 
-static bool greet(uint32_t flags, apr_pool_t *pool)
+static bool main_greet(uint32_t flags, apr_pool_t *pool)
 {
     const char *text = apr_psprintf(pool, "{\"pid\":%d}", (int)getpid());
     return sr_pdf_send(SR_PDF_SOCKET, 0, flags, text, NULL, sr_time_steady() + IDLE_US) == SR_PDF_WIRE_OK;
 }
 
-static void work(apr_pool_t *pool)
+static void main_work(apr_pool_t *pool)
 {
-    if (!greet(0, pool)) return;
-    for (int64_t wait = DAY_US; serve(wait, pool); wait = IDLE_US) apr_pool_clear(pool);
+    if (!main_greet(0, pool)) return;
+    for (int64_t wait = DAY_US; main_serve(wait, pool); wait = IDLE_US) apr_pool_clear(pool);
 }
 
 int main(void)
@@ -256,6 +257,6 @@ int main(void)
         apr_pool_clear(pool);
         sr_pdfd_heap_settle();
     }
-    if (!forks || (greet(SR_PDF_TEMPLATE, pool) && sr_pdfd_template_serve(prepare_more, pool))) work(pool);
+    if (!forks || (main_greet(SR_PDF_TEMPLATE, pool) && sr_pdfd_template_serve(prepare_more, pool))) main_work(pool);
     sr_pdfd_end(pool);
 }

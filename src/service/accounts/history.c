@@ -64,8 +64,8 @@ sr_error_t *sr_service_webhook_test(const sr_service_t *service, const char **de
 }
 
 /* Counts an invitation if the event is one. */
-static sr_error_t *count_invitation(sr_inviting_t *inviting, const char *token_hash, const char *event_id,
-                                    apr_pool_t *pool)
+static sr_error_t *history_count_invitation(sr_inviting_t *inviting, const char *token_hash, const char *event_id,
+                                            apr_pool_t *pool)
 {
     const sr_invitation_row_t *row;
     sr_outcome_t outcome;
@@ -101,7 +101,7 @@ sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **deliv
                                  const char *event_id, apr_pool_t *pool)
 {
     sr_inviting_t inviting = {.service = service};
-    SR_TRY(count_invitation(&inviting, token_hash, event_id, pool));
+    SR_TRY(history_count_invitation(&inviting, token_hash, event_id, pool));
     sr_error_t *error = redeliver(service, delivery, token_hash, event_id, pool);
     if (error) sr_invite_give_back(&inviting);
     else sr_service_wake(service);

@@ -24,7 +24,7 @@ static struct {
     use_t uses[ROWS];
 } noted = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static use_t *use_of(const char *token_hash)
+static use_t *token_use_use_of(const char *token_hash)
 {
     return &noted.uses[strtol((char[]){token_hash[0], token_hash[1], token_hash[2], '\0'}, NULL, 16) % ROWS];
 }
@@ -32,7 +32,7 @@ static use_t *use_of(const char *token_hash)
 void sr_service_token_used(const sr_service_t *service, const char *token_hash)
 {
     const apr_int64_t day = sr_time_now() / DAY;
-    use_t *use = use_of(token_hash);
+    use_t *use = token_use_use_of(token_hash);
     pthread_mutex_lock(&noted.mutex);
     if (!use->waiting && (use->day != day || strcmp(use->token_hash, token_hash) != 0)) {
         *use = (use_t){.day = day, .database = service->database->number, .waiting = true};
@@ -64,7 +64,7 @@ static void uses_forget(const json_t *hashes)
     const json_t *hash;
     size_t i;
     pthread_mutex_lock(&noted.mutex);
-    json_array_foreach (hashes, i, hash) use_of(json_string_value(hash))->day = 0;
+    json_array_foreach (hashes, i, hash) token_use_use_of(json_string_value(hash))->day = 0;
     pthread_mutex_unlock(&noted.mutex);
 }
 

@@ -31,7 +31,7 @@ static char *set_of(const sr_recent_t *recent, const char *digest)
     return recent->entries + number % SETS * WAYS * recent->entry_size;
 }
 
-static char *find(const sr_recent_t *recent, const char *digest)
+static char *bounded_cache_find(const sr_recent_t *recent, const char *digest)
 {
     char *entry = set_of(recent, digest);
     for (int i = 0; i < WAYS; i++, entry += recent->entry_size)
@@ -43,7 +43,7 @@ bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value)
 {
     if (!recent) return false;
     apr_thread_mutex_lock(recent->mutex);
-    const char *entry = find(recent, digest);
+    const char *entry = bounded_cache_find(recent, digest);
     if (entry) memcpy(value, entry + SR_SHA256_HEX_LENGTH, recent->value_size);
     apr_thread_mutex_unlock(recent->mutex);
     return entry;
@@ -53,7 +53,7 @@ void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value)
 {
     if (!recent) return;
     apr_thread_mutex_lock(recent->mutex);
-    char *entry = find(recent, digest);
+    char *entry = bounded_cache_find(recent, digest);
     if (!entry) {
         entry = set_of(recent, digest);
         memmove(entry + recent->entry_size, entry, recent->entry_size * (WAYS - 1));

@@ -9,7 +9,7 @@
 
 #define NEWER "newer"
 
-static bool is_number(const char *text)
+static bool list_is_number(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
     return digits >= 1 && digits <= 18 && !text[digits];
@@ -31,7 +31,7 @@ sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t 
     if (colon && (*text == 'o' || *text == 'n')) {
         const char *at = apr_pstrmemdup(pool, text + 1, (apr_size_t)(colon - text - 1)), *id = colon + 1;
         if (*text == 'n') place->direction = NEWER;
-        if (is_number(at) && is_number(id)) {
+        if (list_is_number(at) && list_is_number(id)) {
             place->at = apr_atoi64(at);
             place->id = apr_atoi64(id);
             if (!place->at) place->at = 1; /* 0 means the newest, and no row is from that time */

@@ -26,7 +26,7 @@ const char *sr_theme_url(const char *folder, const char *name, apr_pool_t *pool)
 }
 
 /* Returns the bytes of a file with a zero after them, or NULL. */
-static const char *read_file(apr_size_t *length, const char *folder, const char *name, apr_pool_t *pool)
+static const char *theme_folder_read_file(apr_size_t *length, const char *folder, const char *name, apr_pool_t *pool)
 {
     apr_file_t *file;
     apr_finfo_t info;
@@ -42,7 +42,7 @@ static const char *read_file(apr_size_t *length, const char *folder, const char 
 sr_error_t *sr_theme_settings(json_t **settings, const char *folder, apr_pool_t *pool)
 {
     apr_size_t length;
-    const char *text = read_file(&length, folder, "theme.json", pool);
+    const char *text = theme_folder_read_file(&length, folder, "theme.json", pool);
     *settings = NULL;
     if (text) SR_TRY(sr_json_parse(settings, text, length, pool));
     return !*settings || json_is_object(*settings) ? NULL
@@ -50,7 +50,7 @@ sr_error_t *sr_theme_settings(json_t **settings, const char *folder, apr_pool_t 
 }
 
 /* Returns the value of a custom property if it is a colour such as #7a1f5c, else NULL. */
-static const char *colour_of(const char *css, const char *property, apr_pool_t *pool)
+static const char *theme_folder_colour_of(const char *css, const char *property, apr_pool_t *pool)
 {
     const size_t length = strlen(property);
     for (const char *at = css; at && (at = strstr(at, property)) != NULL; at += length) {
@@ -64,7 +64,7 @@ static const char *colour_of(const char *css, const char *property, apr_pool_t *
     return NULL;
 }
 
-static void set(json_t *theme, const char *key, const char *text)
+static void theme_folder_set(json_t *theme, const char *key, const char *text)
 {
     if (text) json_object_set_new(theme, key, json_string(text));
 }
@@ -74,18 +74,19 @@ json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool)
 {
     json_t *theme = sr_json_own(json_object(), pool), *settings;
     apr_size_t length;
-    const char *css = read_file(&length, service->theme, "theme.css", pool);
+    const char *css = theme_folder_read_file(&length, service->theme, "theme.css", pool);
     const char *logo = sr_theme_url(service->theme, "logo.png", pool), *base = service->set_base_url;
-    if (!sr_theme_settings(&settings, service->theme, pool)) set(theme, "name", sr_json_string(settings, "name"));
-    set(theme, "accent", colour_of(css, "--accent", pool));
-    set(theme, "onAccent", colour_of(css, "--on-accent", pool));
-    if (base && logo) set(theme, "logo", apr_pstrcat(pool, base, "/sign/", logo, NULL));
+    if (!sr_theme_settings(&settings, service->theme, pool))
+        theme_folder_set(theme, "name", sr_json_string(settings, "name"));
+    theme_folder_set(theme, "accent", theme_folder_colour_of(css, "--accent", pool));
+    theme_folder_set(theme, "onAccent", theme_folder_colour_of(css, "--on-accent", pool));
+    if (base && logo) theme_folder_set(theme, "logo", apr_pstrcat(pool, base, "/sign/", logo, NULL));
     return theme;
 }
 
 const char *sr_service_logo(const sr_service_t *service, apr_pool_t *pool)
 {
     apr_size_t length;
-    const char *png = read_file(&length, service->theme, "logo.png", pool);
+    const char *png = theme_folder_read_file(&length, service->theme, "logo.png", pool);
     return png && length <= LOGO_MAX ? apr_pencode_base64(pool, png, (apr_ssize_t)length, APR_ENCODE_NONE, NULL) : NULL;
 }

@@ -39,7 +39,8 @@ sr_error_t *sr_contents_folder(const char **folder, sr_blobs_t *blobs, apr_pool_
 /* Chooses the key of a content. A content that was stored, but whose file is missing, is stored under the new key.
  * The disk is queried in any case, so that the time of the response does not tell that others have the content. A
  * bucket is asked once in any case: here, or after the new object was sent (sr_blobs_spare). */
-static sr_error_t *take_key(sr_content_t *content, const sr_reserved_row_t *row, sr_blobs_t *blobs, apr_pool_t *pool)
+static sr_error_t *contents_take_key(sr_content_t *content, const sr_reserved_row_t *row, sr_blobs_t *blobs,
+                                     apr_pool_t *pool)
 {
     const bool bucket = sr_blobs_is_bucket(blobs);
     apr_off_t size;
@@ -69,7 +70,7 @@ sr_error_t *sr_contents_reserve(const sr_service_t *service, apr_array_header_t 
     for (int i = 0; i < rows->nelts; i++) {
         const sr_reserved_row_t *row = &APR_ARRAY_IDX(rows, i, sr_reserved_row_t);
         sr_content_t *content = sr_contents_get(contents, row->key);
-        if (content) SR_TRY(take_key(content, row, blobs, pool));
+        if (content) SR_TRY(contents_take_key(content, row, blobs, pool));
     }
     for (int i = 0; i < contents->nelts; i++)
         if (needs_key(&APR_ARRAY_IDX(contents, i, sr_content_t)))

@@ -43,7 +43,7 @@ sr_folders_t *sr_folders_create(apr_pool_t *pool)
 }
 
 /* Finds or makes the entry of a folder. The caller has locked the mutex. Returns NULL if the table is full. */
-static folder_t *find(sr_folders_t *folders, const sr_service_t *service)
+static folder_t *ownership_find(sr_folders_t *folders, const sr_service_t *service)
 {
     for (int i = 0; i < folders->count; i++)
         if (folders->folders[i].database == service->database_key
@@ -60,7 +60,7 @@ static bool was_checked(const sr_service_t *service)
     sr_folders_t *folders = service->child->folders;
     if (!folders) return false;
     apr_thread_mutex_lock(folders->mutex);
-    const folder_t *folder = find(folders, service);
+    const folder_t *folder = ownership_find(folders, service);
     const apr_time_t age = folder && folder->checked ? sr_time_steady() - folder->checked : -1;
     apr_thread_mutex_unlock(folders->mutex);
     return age >= 0 && age < CHECKED_FOR;
@@ -71,7 +71,7 @@ static void note_checked(const sr_service_t *service)
     sr_folders_t *folders = service->child->folders;
     if (!folders) return;
     apr_thread_mutex_lock(folders->mutex);
-    folder_t *folder = find(folders, service);
+    folder_t *folder = ownership_find(folders, service);
     if (folder) folder->checked = sr_time_steady();
     apr_thread_mutex_unlock(folders->mutex);
 }
@@ -149,7 +149,7 @@ static probed_t probe_now_and_then(const sr_service_t *service, apr_pool_t *pool
     sr_folders_t *folders = service->child->folders;
     probed_t result = {"", ""};
     apr_thread_mutex_lock(folders->mutex);
-    folder_t *folder = find(folders, service);
+    folder_t *folder = ownership_find(folders, service);
     const apr_time_t now = sr_time_steady();
     const bool due = folder && !folder->probing && (!folder->probed || now - folder->probed >= PROBED_FOR);
     if (due) folder->probed = now;

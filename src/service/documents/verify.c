@@ -13,14 +13,14 @@ static const sr_upload_t *file_of(const sr_verify_t *request)
 }
 
 /* Adds SHA-256 and size of the document. */
-static void add_file(json_t *answer, const sr_verify_t *request)
+static void verify_add_file(json_t *answer, const sr_verify_t *request)
 {
     json_object_set_new(answer, "sha256", json_string(file_of(request)->sha256));
     json_object_set_new(answer, "size", json_integer(file_of(request)->size));
 }
 
-static sr_error_t *ask(const sr_service_t *service, sr_pdf_pool_t *pdf, sr_pdf_verification_t *found,
-                       const sr_verify_t *request, const sr_cms_certificate_t *const *ours, apr_pool_t *pool)
+static sr_error_t *verify_ask(const sr_service_t *service, sr_pdf_pool_t *pdf, sr_pdf_verification_t *found,
+                              const sr_verify_t *request, const sr_cms_certificate_t *const *ours, apr_pool_t *pool)
 {
     const sr_cms_context_t context = {.anchors = service->child->trust, .ours = ours};
     const sr_upload_t *file = file_of(request);
@@ -32,20 +32,20 @@ static sr_error_t *ask(const sr_service_t *service, sr_pdf_pool_t *pdf, sr_pdf_v
 /* Only seals of the caller's environment are recognised, so that a seal of the test environment is not taken for a
  * binding one. Own seals of all organisations are those of this service: a caller who has a document that one of them
  * has sealed can read its certificate. */
-static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *found, const sr_verify_t *request,
-                         apr_pool_t *pool)
+static sr_error_t *verify_check(const sr_service_t *service, sr_pdf_verification_t *found, const sr_verify_t *request,
+                                apr_pool_t *pool)
 {
     const bool binding = request->environment == SR_PRODUCTION;
     const sr_child_t *child = service->child;
-    return ask(service, service->pdf, found, request,
-               sr_cms_own_ours(&child->seal[request->environment], binding ? 2 : 1, binding ? child->own : NULL,
-                               binding ? child->former : NULL, pool),
-               pool);
+    return verify_ask(service, service->pdf, found, request,
+                      sr_cms_own_ours(&child->seal[request->environment], binding ? 2 : 1, binding ? child->own : NULL,
+                                      binding ? child->former : NULL, pool),
+                      pool);
 }
 
 /* *row is NULL if the caller has no document with this SHA-256. */
-static sr_error_t *find(const sr_service_t *service, const sr_file_row_t **row, const sr_verify_t *request,
-                        apr_pool_t *pool)
+static sr_error_t *verify_find(const sr_service_t *service, const sr_file_row_t **row, const sr_verify_t *request,
+                               apr_pool_t *pool)
 {
     sr_outcome_t outcome;
     SR_TRY(sr_store_document_known(service->database, &outcome, row, request->token_hash, sr_time_now(),
@@ -54,7 +54,7 @@ static sr_error_t *find(const sr_service_t *service, const sr_file_row_t **row, 
 }
 
 /* Returns null for a certificate of completion, which belongs to a submission but is not one of its documents. */
-static json_t *document_of(const sr_file_row_t *row)
+static json_t *verify_document_of(const sr_file_row_t *row)
 {
     if (!row || !row->document) return json_null();
     return json_pack("{s:s,s:s}", "uuid", row->document, "name", row->name);
@@ -65,16 +65,16 @@ sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, cons
 {
     sr_pdf_verification_t found;
     const sr_file_row_t *row;
-    SR_TRY(check(service, &found, request, pool));
+    SR_TRY(verify_check(service, &found, request, pool));
     if (found.conclusion == SR_PDF_UNREADABLE)
         return sr_error(pool, SR_EBADREQUEST, "The document cannot be verified: %s",
                         sr_pdf_verification_reason(&found));
-    SR_TRY(find(service, &row, request, pool));
+    SR_TRY(verify_find(service, &row, request, pool));
     *answer = sr_pdf_verification_json(&found);
-    add_file(*answer, request);
+    verify_add_file(*answer, request);
     json_object_set_new(*answer, "known", json_boolean(row != NULL));
     json_object_set_new(*answer, "submission", sr_json_string_or_null(row ? row->submission : NULL));
-    json_object_set_new(*answer, "document", document_of(row));
+    json_object_set_new(*answer, "document", verify_document_of(row));
     return NULL;
 }
 
@@ -108,11 +108,11 @@ sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answe
     const sr_cms_certificate_t *const *ours =
         sr_cms_own_ours(child->seal, SR_PRODUCTION + 1, child->own, child->former, pool);
     sr_pdf_verification_t found;
-    SR_TRY(ask(service, sr_pdf_pool_for_public(service->pdf, pool), &found, request, ours, pool));
+    SR_TRY(verify_ask(service, sr_pdf_pool_for_public(service->pdf, pool), &found, request, ours, pool));
     *answer = sr_json_own(sr_pdf_verification_json(&found), pool);
     add_environments(*answer, &found, test);
     json_object_set_new(*answer, "finding", json_string(finding_of(&found)));
-    add_file(*answer, request);
+    verify_add_file(*answer, request);
     return NULL;
 }
 

@@ -28,7 +28,7 @@ typedef struct waiting_t {
     sr_pdf_revision_t revision;
 } waiting_t;
 
-static sr_error_t *extend(const sr_service_t *own, archiving_t *a, sr_document_state_t *document)
+static sr_error_t *archive_extend(const sr_service_t *own, archiving_t *a, sr_document_state_t *document)
 {
     sr_joined_t joined;
     const char *sha256 = sr_document_state_sha256(document);
@@ -55,14 +55,15 @@ static sr_error_t *extend_all(const sr_service_t *service, archiving_t *a, const
     const sr_service_t own = sr_service_for_request(service, owner, work);
     for (int i = 0; i < signing->submission.documents->nelts; i++) {
         sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
-        if (document->revisions->nelts) SR_TRY(extend(&own, a, document));
+        if (document->revisions->nelts) SR_TRY(archive_extend(&own, a, document));
     }
     apr_pool_destroy(work);
     return NULL;
 }
 
 /* Adds a stamped revision to the transition and to the evidence. */
-static void keep(const sr_transition_t *transition, const waiting_t *waiting, const sr_stamp_t *stamp, json_t *evidence)
+static void archive_keep(const sr_transition_t *transition, const waiting_t *waiting, const sr_stamp_t *stamp,
+                         json_t *evidence)
 {
     const sr_pdf_revision_t *revision = &waiting->revision;
     json_t *said =
@@ -92,7 +93,8 @@ static sr_error_t *get_stamps(const sr_service_t *service, archiving_t *a, sr_st
 
 /* Stamps all documents, unless that renews nothing. Otherwise an authority whose certificate ends soon would stamp them
  * again and again. */
-static sr_error_t *stamp_all(const sr_service_t *service, archiving_t *a, sr_transition_t *transition, json_t *evidence)
+static sr_error_t *archive_stamp_all(const sr_service_t *service, archiving_t *a, sr_transition_t *transition,
+                                     json_t *evidence)
 {
     const apr_time_t before = transition->signing->submission.stamped_until;
     sr_stamp_t *stamps;
@@ -105,7 +107,7 @@ static sr_error_t *stamp_all(const sr_service_t *service, archiving_t *a, sr_tra
     for (int i = 0; i < a->waiting->nelts; i++) {
         waiting_t *waiting = &APR_ARRAY_IDX(a->waiting, i, waiting_t);
         SR_TRY(sr_pdf_seal(&waiting->revision, stamps[i].token, stamps[i].length, a->pool));
-        keep(transition, waiting, &stamps[i], evidence);
+        archive_keep(transition, waiting, &stamps[i], evidence);
     }
     transition->stamped_until = until;
     a->result->archived = true;
@@ -143,8 +145,8 @@ static const char *service_seal_of(const sr_service_t *service, const sr_archive
 }
 
 /* The same for a submission. An organisation's own seal has sealed it, unless its certificate is younger. */
-static const char *seal_of(const sr_service_t *service, const sr_archive_options_t *options,
-                           const sr_signing_t *signing, apr_pool_t *pool)
+static const char *archive_seal_of(const sr_service_t *service, const sr_archive_options_t *options,
+                                   const sr_signing_t *signing, apr_pool_t *pool)
 {
     static const char unknown[] = ""; /* there are no proofs of it */
     const sr_cms_own_t *own = sr_sealing_own(service, signing);
@@ -159,7 +161,7 @@ static const char *seal_of(const sr_service_t *service, const sr_archive_options
 static bool is_time_to_archive(const sr_service_t *service, archiving_t *a, const sr_transition_t *transition)
 {
     const apr_time_t closed_at = transition->signing->submission.closed_at;
-    const char *seal = seal_of(service, a->options, transition->signing, a->pool);
+    const char *seal = archive_seal_of(service, a->options, transition->signing, a->pool);
     apr_time_t since = 0;
     a->proofs = seal ? sr_sealing_proofs(service, &since, seal, a->pool) : NULL;
     const bool is = !seal || transition->now - closed_at > PATIENCE || (a->proofs && since > closed_at);
@@ -192,7 +194,7 @@ static sr_error_t *archive(const sr_service_t *service, sr_transition_t *transit
     if (!is) return NULL;
     a->waiting = apr_array_make(a->pool, 4, sizeof(waiting_t));
     SR_TRY(extend_all(service, a, transition->signing));
-    SR_TRY(stamp_all(service, a, transition, evidence));
+    SR_TRY(archive_stamp_all(service, a, transition, evidence));
     if (!a->result->archived) return NULL;
     /* the deadline was met, but the database compares it with the time of this commit */
     if (submission->expires_at && submission->expires_at <= transition->signing->clock)

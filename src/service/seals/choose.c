@@ -10,14 +10,15 @@
 /* The certificate of a seal is reported as soon as it expires within this time. */
 #define SOON apr_time_from_sec(30 * 24 * 3600)
 
-static const sr_proofs_t *proofs_of(const sr_service_t *service, const sr_cms_certificate_t *seal, apr_pool_t *pool)
+static const sr_proofs_t *choose_proofs_of(const sr_service_t *service, const sr_cms_certificate_t *seal,
+                                           apr_pool_t *pool)
 {
     return service->child->proofs ? sr_proof_cache_get(service->child->proofs, seal->sha256, pool) : NULL;
 }
 
 sr_error_t *sr_sealing_allowed(const sr_service_t *service, const sr_cms_certificate_t *seal, apr_pool_t *pool)
 {
-    const sr_proofs_t *proofs = proofs_of(service, seal, pool);
+    const sr_proofs_t *proofs = choose_proofs_of(service, seal, pool);
     if (!proofs || !proofs->revoked) return NULL;
     return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Signing is unavailable now, try again later"), pool, "%s",
                             proofs->revoked);
@@ -107,7 +108,7 @@ void sr_service_seal_state(const sr_service_t *service, sr_seal_state_t *state, 
         *state = (sr_seal_state_t){.state = "unusable", .watched = service->child->proofs != NULL};
         return;
     }
-    const sr_proofs_t *proofs = proofs_of(service, seal, pool);
+    const sr_proofs_t *proofs = choose_proofs_of(service, seal, pool);
     *state = (sr_seal_state_t){.expires = seal->until, .watched = service->child->proofs != NULL};
     state->state = proofs && proofs->revoked  ? "revoked"
                    : seal->until < now        ? "expired"
@@ -121,7 +122,7 @@ static void count_own(const sr_service_t *service, sr_own_seals_t *counted, cons
 {
     const sr_cms_identity_t *identity = sr_sealing_of_own(own);
     const sr_cms_certificate_t *seal = identity ? sr_cms_identity_certificate(identity) : NULL;
-    const sr_proofs_t *proofs = seal ? proofs_of(service, seal, pool) : NULL;
+    const sr_proofs_t *proofs = seal ? choose_proofs_of(service, seal, pool) : NULL;
     counted->count++;
     if (!seal || seal->until < now) counted->unusable++;
     else if (proofs && proofs->revoked) counted->revoked++;

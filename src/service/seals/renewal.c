@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Reads the timestamp of the last revision of a document. *token is NULL if that revision has none. */
-static sr_error_t *read_token(const void **token, apr_size_t *length, sr_blobs_t *documents,
-                              const sr_document_state_t *document, apr_pool_t *pool)
+static sr_error_t *renewal_read_token(const void **token, apr_size_t *length, sr_blobs_t *documents,
+                                      const sr_document_state_t *document, apr_pool_t *pool)
 {
     const apr_array_header_t *revisions = document->revisions;
     const sr_revised_t *last = revisions->nelts ? &APR_ARRAY_IDX(revisions, revisions->nelts - 1, sr_revised_t) : NULL;
@@ -38,7 +38,7 @@ sr_error_t *sr_renewal_proofs(const sr_service_t *service, const apr_array_heade
     for (int i = 0; i < all->nelts; i++) {
         const void *token;
         apr_size_t length;
-        SR_TRY(read_token(&token, &length, documents, &APR_ARRAY_IDX(all, i, sr_document_state_t), pool));
+        SR_TRY(renewal_read_token(&token, &length, documents, &APR_ARRAY_IDX(all, i, sr_document_state_t), pool));
         if (token && !sr_sealing_prove(service, &found, token, length, pool)) *complete = false;
     }
     if (found.certificates) *proofs = sr_sealing_list(&found, pool);

@@ -31,7 +31,7 @@ static sr_error_t *fill_and_sign(const sr_service_t *service, sr_sealing_t *seal
 }
 
 /* Counts a failure. A signature that cannot be drawn does not count, because nothing was to be sealed. */
-static sr_error_t *note(const sr_sealing_t *sealing, sr_error_t *error)
+static sr_error_t *seal_document_note(const sr_sealing_t *sealing, sr_error_t *error)
 {
     if (error && error->code != SR_EBADREQUEST)
         sr_metrics_count(SR_METRIC_SEALS, sealing->environment, SR_RESULT_FAILED, 1);
@@ -45,7 +45,7 @@ sr_error_t *sr_seal_begin(const sr_service_t *service, sr_sealing_t *sealing, co
     *sealing = (sr_sealing_t){.environment = what->test ? SR_TEST : SR_PRODUCTION};
     sr_error_t *error = fill_and_sign(service, sealing, joined, what, seal, pool);
     sealing->took = sr_time_steady() - begun;
-    return note(sealing, error);
+    return seal_document_note(sealing, error);
 }
 
 /* --- timestamps */
@@ -61,8 +61,8 @@ static sr_error_t *take_stamp(sr_sealing_t *sealing, const sr_stamp_t *stamp, ap
                         pool);
 }
 
-static sr_error_t *stamp_all(const sr_service_t *service, sr_sealing_t *const *sealings, int count,
-                             apr_pool_t *result_pool, apr_pool_t *scratch_pool)
+static sr_error_t *seal_document_stamp_all(const sr_service_t *service, sr_sealing_t *const *sealings, int count,
+                                           apr_pool_t *result_pool, apr_pool_t *scratch_pool)
 {
     sr_timestamps_t *timestamps = service->child->timestamps;
     sr_stamp_t *stamps = apr_pcalloc(scratch_pool, sizeof *stamps * (apr_size_t)count);
@@ -80,9 +80,9 @@ sr_error_t *sr_seal_stamp(const sr_service_t *service, sr_sealing_t *const *seal
     apr_pool_t *scratch;
     if (!service->child->timestamps || !count) return NULL;
     apr_pool_create(&scratch, pool);
-    sr_error_t *error = sr_error_copy(stamp_all(service, sealings, count, pool, scratch), pool);
+    sr_error_t *error = sr_error_copy(seal_document_stamp_all(service, sealings, count, pool, scratch), pool);
     apr_pool_destroy(scratch);
-    for (int i = 0; error && i < count; i++) (void)note(sealings[i], error);
+    for (int i = 0; error && i < count; i++) (void)seal_document_note(sealings[i], error);
     return error;
 }
 
@@ -90,7 +90,7 @@ sr_error_t *sr_seal_stamp(const sr_service_t *service, sr_sealing_t *const *seal
 
 sr_error_t *sr_seal_end(sr_sealing_t *sealing, apr_pool_t *pool)
 {
-    SR_TRY(note(sealing, sr_pdf_seal(&sealing->revision, sealing->cms, sealing->length, pool)));
+    SR_TRY(seal_document_note(sealing, sr_pdf_seal(&sealing->revision, sealing->cms, sealing->length, pool)));
     sr_metrics_count(SR_METRIC_SEALS, sealing->environment, SR_RESULT_SEALED, 1);
     sr_metrics_observe(SR_METRIC_SEAL_SECONDS, 0, sealing->took);
     return NULL;

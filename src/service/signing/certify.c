@@ -18,7 +18,7 @@ static sr_error_t *read_output(text_t *text, const sr_pdf_output_t *output, apr_
     return sr_pdf_read(text->bytes, output->descriptor, 0, text->length, pool);
 }
 
-static void append(text_t *text, const void *bytes, apr_size_t length, apr_pool_t *pool)
+static void certify_append(text_t *text, const void *bytes, apr_size_t length, apr_pool_t *pool)
 {
     char *both = apr_palloc(pool, text->length + length);
     memcpy(both, text->bytes, text->length);
@@ -27,7 +27,7 @@ static void append(text_t *text, const void *bytes, apr_size_t length, apr_pool_
 }
 
 /* The complete audit trail: the stored events, and those of this transition. */
-static sr_error_t *read_events(json_t **events, const sr_service_t *service, const sr_transition_t *transition)
+static sr_error_t *certify_read_events(json_t **events, const sr_service_t *service, const sr_transition_t *transition)
 {
     const sr_body_row_t *row;
     sr_outcome_t outcome;
@@ -72,7 +72,7 @@ static sr_document_state_t *document_with(const sr_revised_t **revised, const sr
 
 /* Reads the encryption key of a document that was not signed in this transition, by a worker that reads documents of
  * this organisation. */
-static sr_error_t *find_key(const marks_t *marks, sr_document_state_t *document, apr_pool_t *pool)
+static sr_error_t *certify_find_key(const marks_t *marks, sr_document_state_t *document, apr_pool_t *pool)
 {
     const sr_signing_t *signing = marks->signing;
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
@@ -112,7 +112,8 @@ static sr_error_t *read_mark(json_t **mark, marks_t *marks, sr_document_state_t 
     const char *bytes;
     SR_TRY(read_revision(&bytes, marks, revised, pool));
     const sr_pdf_revised_t revision = {bytes, size, revised->whole_size - revised->size};
-    if (!document->cipher.method && sr_pdf_mark_needs_key(&revision, pool)) SR_TRY(find_key(marks, document, pool));
+    if (!document->cipher.method && sr_pdf_mark_needs_key(&revision, pool))
+        SR_TRY(certify_find_key(marks, document, pool));
     return sr_pdf_mark_reduced(mark, marks->workers, &revision, &document->cipher, &marks->room, marks->shares, pool);
 }
 
@@ -157,7 +158,7 @@ static sr_error_t *read_marks(json_t **list, const sr_service_t *service, const 
 }
 
 /* Reads the texts of the certificate in the language of the signers, and in English if that differs. */
-static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
+static sr_error_t *certify_read_words(sr_completion_t *completion, apr_pool_t *pool)
 {
     static const char part[] = "certificate";
     const sr_language_t *own = sr_completion_language(completion->submission), *english = sr_language_of("en");
@@ -173,13 +174,13 @@ static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
     return NULL;
 }
 
-static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own, sr_pdf_composed_t *composed,
-                           bool *right, const sr_transition_t *transition, const sr_cms_certificate_t *seal,
-                           sr_blobs_t *documents)
+static sr_error_t *certify_compose(const sr_service_t *service, const sr_service_t *own, sr_pdf_composed_t *composed,
+                                   bool *right, const sr_transition_t *transition, const sr_cms_certificate_t *seal,
+                                   sr_blobs_t *documents)
 {
     const sr_signing_t *signing = transition->signing;
     json_t *events, *marks;
-    SR_TRY(read_events(&events, service, transition));
+    SR_TRY(certify_read_events(&events, service, transition));
     SR_TRY(read_marks(&marks, service, own, transition, events, documents));
     sr_completion_t completion = {.submission = &signing->submission,
                                   .events = events,
@@ -191,7 +192,7 @@ static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own,
                                   .seal_sha256 = seal->sha256,
                                   .verify_url = service->verify_url,
                                   .time = transition->now};
-    SR_TRY(read_words(&completion, transition->pool));
+    SR_TRY(certify_read_words(&completion, transition->pool));
     *right = completion.rtl;
     json_t *question = sr_json_own(sr_completion_certificate(&completion, transition->pool), transition->pool);
     const char *logo = sr_service_logo(service, transition->pool);
@@ -204,8 +205,8 @@ static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own,
 /* *joined is the certificate with its field. No second worker confirms the field, because the first one has written
  * the whole certificate and could add anything. It has read only certificates of this organisation, and the drawings
  * of signatures in them. */
-static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t *text, sr_blobs_t *documents,
-                           const sr_pdf_composed_t *composed, apr_pool_t *pool)
+static sr_error_t *certify_prepare(const sr_service_t *own, sr_joined_t *joined, text_t *text, sr_blobs_t *documents,
+                                   const sr_pdf_composed_t *composed, apr_pool_t *pool)
 {
     const apr_array_header_t *nothing = apr_array_make(pool, 0, sizeof(const char *));
     apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_pdf_field_t));
@@ -217,7 +218,7 @@ static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t 
     SR_TRY(sr_blobs_extend(joined, text->bytes, text->length, pool));
     SR_TRY(sr_pdf_prepare(&update, own->pdf, joined->descriptor, joined->size, fields, pool));
     if (update.fault != SR_PDF_DONE) return sr_seal_failed(pool, "preparing the certificate", update.reason);
-    append(text, update.bytes, update.length, pool);
+    certify_append(text, update.bytes, update.length, pool);
     return sr_blobs_extend(joined, update.bytes, update.length, pool);
 }
 
@@ -242,16 +243,17 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition,
     const char *owner = sr_owner_of(transition->signing->organization_uuid, environment, transition->pool);
     const sr_service_t own =
         sr_service_for_request(service, apr_pstrcat(transition->pool, owner, ".certificate", NULL), transition->pool);
-    SR_TRY(compose(service, &own, &composed, &what.right, transition, sr_cms_identity_certificate(seal), documents));
+    SR_TRY(certify_compose(service, &own, &composed, &what.right, transition, sr_cms_identity_certificate(seal),
+                           documents));
     SR_TRY(read_output(&text, composed.document, transition->pool));
     what.base_size = (apr_off_t)text.length;
-    SR_TRY(prepare(&own, &joined, &text, documents, &composed, transition->pool));
+    SR_TRY(certify_prepare(&own, &joined, &text, documents, &composed, transition->pool));
     what.prepared_size = text.length - (apr_size_t)what.base_size;
     SR_TRY(sr_seal_begin(&own, &sealing, &joined, &what, seal, transition->pool));
     sr_pdf_pool_release(own.pdf);
     SR_TRY(sr_seal_stamp(service, sealings, 1, transition->pool));
     SR_TRY(sr_seal_end(&sealing, transition->pool));
-    append(&text, sealing.revision.bytes, sealing.revision.length, transition->pool);
+    certify_append(&text, sealing.revision.bytes, sealing.revision.length, transition->pool);
     sha256 = sealing.revision.sha256;
     APR_ARRAY_PUSH(transition->contents, sr_content_t) =
         (sr_content_t){.sha256 = sha256, .size = (apr_off_t)text.length, .bytes = text.bytes};

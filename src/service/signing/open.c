@@ -7,15 +7,15 @@
 
 #define MOST 20 /* events of openings of one signer, so that nobody makes the audit trail long */
 
-static bool is_same(const json_t *event, const char *member, const char *text)
+static bool open_is_same(const json_t *event, const char *member, const char *text)
 {
     const char *its = sr_json_string(event, member);
     return its && text ? !strcmp(its, text) : its == text;
 }
 
 /* Sets *is_new if the signer has not opened the link from this address with this agent before. */
-static sr_error_t *compare(bool *is_new, const sr_service_t *service, const char *signer, const sr_client_t *client,
-                           apr_pool_t *pool)
+static sr_error_t *open_compare(bool *is_new, const sr_service_t *service, const char *signer,
+                                const sr_client_t *client, apr_pool_t *pool)
 {
     const sr_body_row_t *row;
     sr_outcome_t outcome;
@@ -27,8 +27,8 @@ static sr_error_t *compare(bool *is_new, const sr_service_t *service, const char
     SR_TRY(sr_events_read(&events, row->body, pool));
     for (size_t i = 0; *is_new && i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i);
-        if (!is_same(event, "event", "opened") || !is_same(event, "signer", signer)) continue;
-        const bool same = is_same(event, "ip", client->ip) && is_same(event, "userAgent", client->user_agent);
+        if (!open_is_same(event, "event", "opened") || !open_is_same(event, "signer", signer)) continue;
+        const bool same = open_is_same(event, "ip", client->ip) && open_is_same(event, "userAgent", client->user_agent);
         *is_new = !same && ++openings < MOST;
     }
     return NULL;
@@ -44,7 +44,7 @@ static sr_error_t *record_opening(const sr_service_t *service, sr_transition_t *
         return NULL;
     }
     if (sr_signing_may(signing, SR_ACTION_SIGN, transition->pool)) return NULL;
-    SR_TRY(compare(&is_new, service, signer, transition->client, transition->pool));
+    SR_TRY(open_compare(&is_new, service, signer, transition->client, transition->pool));
     if (is_new) sr_transition_event(transition, signer, "opened", NULL);
     return NULL;
 }
@@ -56,6 +56,6 @@ sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **
     bool is_new = true;
     SR_TRY(sr_service_signing(service, signing, signer, pool));
     if (sr_signing_may(*signing, SR_ACTION_SIGN, pool)) return NULL; /* they have signed, or nobody can sign */
-    if (sr_signing_may(*signing, SR_ACTION_OPEN, pool)) SR_TRY(compare(&is_new, service, signer, client, pool));
+    if (sr_signing_may(*signing, SR_ACTION_OPEN, pool)) SR_TRY(open_compare(&is_new, service, signer, client, pool));
     return is_new ? sr_transition_take(service, signing, &subject, client, record_opening, NULL, pool) : NULL;
 }

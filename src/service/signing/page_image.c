@@ -38,25 +38,25 @@ int sr_show_width(int wanted)
     return widths[i];
 }
 
-static const char *owner_of(const sr_signing_t *signing, apr_pool_t *pool)
+static const char *page_image_owner_of(const sr_signing_t *signing, apr_pool_t *pool)
 {
     return sr_page_owner(sr_owner_of(signing->organization_uuid, signing->environment, pool), pool);
 }
 
-static void begin(work_t *work, const char *sha256, const char *owner)
+static void page_image_begin(work_t *work, const char *sha256, const char *owner)
 {
     const sr_show_t *show = work->show;
     work->sha256 = sha256;
-    const char *begin = apr_psprintf(work->pool, "%s.%s.%d", sha256, owner, RENDER_VERSION);
-    work->key = show->width ? apr_psprintf(work->pool, "%s.%d.%d.%s", begin, show->page, show->width,
+    const char *page_image_begin = apr_psprintf(work->pool, "%s.%s.%d", sha256, owner, RENDER_VERSION);
+    work->key = show->width ? apr_psprintf(work->pool, "%s.%d.%d.%s", page_image_begin, show->page, show->width,
                                            show->png ? "png" : "image")
-                            : apr_psprintf(work->pool, "%s.%d.json", begin, show->page);
+                            : apr_psprintf(work->pool, "%s.%d.json", page_image_begin, show->page);
     work->refusal_key = apr_pstrcat(work->pool, work->key, ".no", NULL);
-    work->cost_key = apr_pstrcat(work->pool, begin, ".no", NULL);
+    work->cost_key = apr_pstrcat(work->pool, page_image_begin, ".no", NULL);
 }
 
 /* Returns the media type of a file by its first byte. */
-static const char *type_of(const work_t *work, apr_file_t *file)
+static const char *page_image_type_of(const work_t *work, apr_file_t *file)
 {
     int descriptor;
     unsigned char first = 0;
@@ -66,10 +66,10 @@ static const char *type_of(const work_t *work, apr_file_t *file)
 }
 
 /* Describes the file. The ETag has its size, because another release of poppler may have drawn the page differently. */
-static sr_error_t *serve(sr_shown_t *shown, const work_t *work, apr_file_t *file, apr_off_t size)
+static sr_error_t *page_image_serve(sr_shown_t *shown, const work_t *work, apr_file_t *file, apr_off_t size)
 {
     const sr_show_t *show = work->show;
-    shown->type = type_of(work, file);
+    shown->type = page_image_type_of(work, file);
     shown->file = file;
     shown->size = size;
     shown->etag = apr_psprintf(work->pool, "%.32s-%d-%d-%d%s-%" APR_OFF_T_FMT, work->sha256, RENDER_VERSION, show->page,
@@ -77,16 +77,16 @@ static sr_error_t *serve(sr_shown_t *shown, const work_t *work, apr_file_t *file
     return NULL;
 }
 
-static bool find(sr_shown_t *shown, const work_t *work)
+static bool page_image_find(sr_shown_t *shown, const work_t *work)
 {
     sr_cached_t cached;
     if (!sr_cache_get(&cached, work->service->cache_root, work->key, work->pool)) return false;
-    return !serve(shown, work, cached.file, cached.size);
+    return !page_image_serve(shown, work, cached.file, cached.size);
 }
 
 /* --- pages that cannot be shown */
 
-static sr_error_t *refuse(const work_t *work, const char *reason)
+static sr_error_t *page_image_refuse(const work_t *work, const char *reason)
 {
     return sr_error(work->pool, SR_ECONTENT, "Page %d cannot be shown: %s", work->show->page, reason);
 }
@@ -121,7 +121,7 @@ static int recall_cost(const char **reason, const work_t *work)
 static sr_error_t *recall_refusal(const work_t *work)
 {
     const char *reason = recall(work, work->refusal_key);
-    if (reason || recall_cost(&reason, work) >= COSTLY_PAGES) return refuse(work, reason);
+    if (reason || recall_cost(&reason, work) >= COSTLY_PAGES) return page_image_refuse(work, reason);
     return NULL;
 }
 
@@ -143,7 +143,8 @@ static sr_error_t *unreadable(const work_t *work, const char *why)
 }
 
 /* Joins this version of the document, in memory if the disk is full. */
-static sr_error_t *join(sr_joined_t *joined, const work_t *work, sr_blobs_t *documents, const apr_array_header_t *files)
+static sr_error_t *page_image_join(sr_joined_t *joined, const work_t *work, sr_blobs_t *documents,
+                                   const apr_array_header_t *files)
 {
     if (sr_blobs_join(joined, documents, files, false, work->pool))
         SR_TRY(sr_blobs_join_in_memory(joined, documents, files, work->pool));
@@ -173,8 +174,8 @@ static sr_error_t *ask_within(const char **reason, bool *costly, sr_pdf_output_t
 
 /* Lets a helper make the page. The helper is released before the page is sent, which may take long. It shows no
  * other document. */
-static sr_error_t *ask(const char **reason, bool *costly, sr_pdf_output_t **output, const work_t *work,
-                       const sr_joined_t *joined)
+static sr_error_t *page_image_ask(const char **reason, bool *costly, sr_pdf_output_t **output, const work_t *work,
+                                  const sr_joined_t *joined)
 {
     const apr_interval_time_t left = work->until - sr_time_steady();
     apr_pool_t *scratch;
@@ -186,7 +187,8 @@ static sr_error_t *ask(const char **reason, bool *costly, sr_pdf_output_t **outp
 }
 
 /* Caches a page. If there is no room, this is not an error. */
-static sr_error_t *keep(const work_t *work, const char *key, int descriptor, const char *text, apr_off_t size)
+static sr_error_t *page_image_keep(const work_t *work, const char *key, int descriptor, const char *text,
+                                   apr_off_t size)
 {
     const char *root = work->service->cache_root;
     if (!sr_cache_has_room(root, size)) return NULL;
@@ -203,27 +205,28 @@ static void forget_deleted(const work_t *work)
     if (error && error->code == SR_ENOTFOUND) sr_cache_remove(work->service->cache_root, work->key, work->pool);
 }
 
-static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_blobs_t *documents, const apr_array_header_t *files)
+static sr_error_t *page_image_make(sr_shown_t *shown, const work_t *work, sr_blobs_t *documents,
+                                   const apr_array_header_t *files)
 {
     const char *reason;
     bool costly;
     sr_pdf_output_t *output;
     sr_joined_t joined;
     apr_file_t *file;
-    SR_TRY(join(&joined, work, documents, files));
-    SR_TRY(ask(&reason, &costly, &output, work, &joined));
+    SR_TRY(page_image_join(&joined, work, documents, files));
+    SR_TRY(page_image_ask(&reason, &costly, &output, work, &joined));
     if (reason) {
-        shown->uncached = keep(work, work->refusal_key, -1, reason, (apr_off_t)strlen(reason));
+        shown->uncached = page_image_keep(work, work->refusal_key, -1, reason, (apr_off_t)strlen(reason));
         if (costly) note_cost(work, reason);
-        return refuse(work, reason);
+        return page_image_refuse(work, reason);
     }
-    shown->uncached = keep(work, work->key, output->descriptor, NULL, output->size);
+    shown->uncached = page_image_keep(work, work->key, output->descriptor, NULL, output->size);
     forget_deleted(work);
     /* served from memory, by another descriptor, which httpd owns and closes */
     const char *path = apr_psprintf(work->pool, "/proc/self/fd/%d", output->descriptor);
     if (apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_OS_DEFAULT, work->pool))
         return unreadable(work, path);
-    return serve(shown, work, file, output->size);
+    return page_image_serve(shown, work, file, output->size);
 }
 
 /* Makes the page in one request. The others wait and then find it in the cache. If there is no lock, each request
@@ -238,9 +241,9 @@ static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_ar
     error = sr_file_lock_take(&turn, documents, work->key, work->until, work->pool);
     if (error && sr_time_steady() >= work->until) return error;
     error = NULL;
-    if (!find(shown, work)) {
+    if (!page_image_find(shown, work)) {
         error = recall_refusal(work);
-        if (!error) error = make(shown, work, documents, files);
+        if (!error) error = page_image_make(shown, work, documents, files);
     }
     if (turn) sr_file_lock_release(turn);
     return error;
@@ -284,7 +287,7 @@ static apr_array_header_t *files_of(const sr_document_state_t *document, const c
 
 /* Returns true if the access cache allows the version. If its entry is not current, only the epoch is read from the
  * database. */
-static bool is_known(const work_t *work, sr_access_t *access, const char *allowed, apr_time_t now)
+static bool page_image_is_known(const work_t *work, sr_access_t *access, const char *allowed, apr_time_t now)
 {
     const char *document = work->show->document;
     const apr_uint32_t count = sr_standing_count(document);
@@ -304,12 +307,12 @@ static bool find_known(sr_shown_t *shown, work_t *work, const char *allowed, apr
     const char *version = work->show->version;
     char current[SR_SHA256_HEX_LENGTH + 1];
     sr_access_t access;
-    if (version && !is_known(work, &access, allowed, now)) return false;
+    if (version && !page_image_is_known(work, &access, allowed, now)) return false;
     if (!version
         && !sr_standing_has(work->service->child->standing, allowed, work->show->document, now, current, access.owner))
         return false;
-    begin(work, version ? version : apr_pstrdup(work->pool, current), access.owner);
-    return find(shown, work);
+    page_image_begin(work, version ? version : apr_pstrdup(work->pool, current), access.owner);
+    return page_image_find(shown, work);
 }
 
 /* Stores the permission for the next request. */
@@ -344,15 +347,15 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     const char *version = show->version ? show->version : sr_document_state_sha256(document);
     const apr_array_header_t *files = files_of(document, version, pool);
     if (!files) return sr_error(pool, SR_ENOTFOUND, "Not found");
-    const char *owner = owner_of(signing, pool);
+    const char *owner = page_image_owner_of(signing, pool);
     keep_known(&work, allowed, signing, version, owner, count, now);
     if (show->page < 0 || show->page >= document->pages) return sr_error(pool, SR_ENOTFOUND, "Not found");
-    begin(&work, version, owner);
+    page_image_begin(&work, version, owner);
     if (show->only_cached) {
-        if (!find(shown, &work)) return recall_refusal(&work);
+        if (!page_image_find(shown, &work)) return recall_refusal(&work);
         return NULL;
     }
-    if (find(shown, &work)) return counted(SR_CACHED_HIT);
+    if (page_image_find(shown, &work)) return counted(SR_CACHED_HIT);
     counted(SR_CACHED_MISS);
     return make_in_turn(shown, &work, files, signing);
 }

@@ -47,15 +47,16 @@ static apr_array_header_t *all_fields(const sr_signing_t *signing, const sr_docu
     return fields;
 }
 
-static sr_error_t *prepare(const sr_service_t *service, sr_pdf_update_t *update, const apr_array_header_t *fields,
-                           const sr_joined_t *joined, apr_pool_t *pool)
+static sr_error_t *sign_prepare(const sr_service_t *service, sr_pdf_update_t *update, const apr_array_header_t *fields,
+                                const sr_joined_t *joined, apr_pool_t *pool)
 {
     SR_TRY(sr_pdf_prepare(update, service->pdf, joined->descriptor, joined->size, fields, pool));
     return update->fault == SR_PDF_DONE ? NULL : sr_seal_failed(pool, "preparing", update->reason);
 }
 
 /* Joins the files of the document. If it has no signature yet, it will be extended by its fields. */
-static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_document_state_t *document, apr_pool_t *pool)
+static sr_error_t *sign_join(sr_joined_t *joined, const signing_t *s, const sr_document_state_t *document,
+                             apr_pool_t *pool)
 {
     const apr_array_header_t *files = sr_document_state_files(document, pool);
     SR_TRY(sr_blobs_join(joined, s->documents, files, !document->revisions->nelts, pool));
@@ -87,7 +88,7 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
     sr_pdf_confirmed_t confirmed;
     *update = (sr_pdf_update_t){0};
     if (document->revisions->nelts) return NULL;
-    SR_TRY(prepare(own, update, fields, joined, pool));
+    SR_TRY(sign_prepare(own, update, fields, joined, pool));
     SR_TRY(sr_blobs_extend(joined, update->bytes, update->length, pool));
     SR_TRY(confirm(service, &confirmed, signing, fields, document, joined, pool));
     if (confirmed.fault == SR_PDF_DONE) return NULL;
@@ -97,9 +98,9 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
 
 /* --- sealing */
 
-static sr_error_t *fill(const sr_service_t *service, sr_sealing_t *sealing, const sr_transition_t *transition,
-                        const signing_t *s, const sr_document_state_t *document, const apr_array_header_t *fields,
-                        const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
+static sr_error_t *sign_fill(const sr_service_t *service, sr_sealing_t *sealing, const sr_transition_t *transition,
+                             const signing_t *s, const sr_document_state_t *document, const apr_array_header_t *fields,
+                             const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
 {
     const sr_signing_t *signing = transition->signing;
     const sr_signature_t *signature = s->signature;
@@ -129,8 +130,8 @@ static sr_error_t *fill(const sr_service_t *service, sr_sealing_t *sealing, cons
 }
 
 /* Copies what is appended, so that the pool of the document can be destroyed. */
-static void hold(signing_t *s, sr_document_state_t *document, const sr_pdf_update_t *prepared,
-                 const sr_sealing_t *sealing)
+static void sign_hold(signing_t *s, sr_document_state_t *document, const sr_pdf_update_t *prepared,
+                      const sr_sealing_t *sealing)
 {
     const apr_size_t size = prepared->length + sealing->revision.length;
     char *part = apr_palloc(s->parts, size);
@@ -147,8 +148,8 @@ static void hold(signing_t *s, sr_document_state_t *document, const sr_pdf_updat
 }
 
 /* Adds a sealed revision to the transition. Its bytes stay in memory until they are stored. */
-static void keep(const sr_service_t *service, const sr_transition_t *transition, const signing_t *s,
-                 const waiting_t *waiting)
+static void sign_keep(const sr_service_t *service, const sr_transition_t *transition, const signing_t *s,
+                      const waiting_t *waiting)
 {
     json_t *said = sr_transition_revise(transition, waiting->document, waiting->part, waiting->size,
                                         waiting->sealing.revision.sha256, false);
@@ -165,14 +166,14 @@ static sr_error_t *seal_waiting(const sr_service_t *service, signing_t *s, sr_tr
     SR_TRY(sr_seal_stamp(service, sealings, count, s->parts));
     for (int i = 0; i < count; i++) {
         SR_TRY(sr_seal_end(sealings[i], s->parts));
-        keep(service, transition, s, &APR_ARRAY_IDX(s->waiting, i, waiting_t));
+        sign_keep(service, transition, s, &APR_ARRAY_IDX(s->waiting, i, waiting_t));
     }
     apr_array_clear(s->waiting);
     return NULL;
 }
 
 /* Stores the contents that are not stored yet, and frees their bytes. */
-static sr_error_t *store(const sr_service_t *service, signing_t *s, sr_transition_t *transition)
+static sr_error_t *sign_store(const sr_service_t *service, signing_t *s, sr_transition_t *transition)
 {
     const apr_array_header_t *documents = transition->signing->submission.documents;
     SR_TRY(sr_contents_folder(&transition->folder, s->documents, transition->pool));
@@ -202,10 +203,10 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     sr_sealing_t sealing;
     apr_pool_create(&work, transition->pool);
     const apr_array_header_t *fields = all_fields(transition->signing, document, work);
-    SR_TRY(join(&joined, s, document, work));
+    SR_TRY(sign_join(&joined, s, document, work));
     SR_TRY(prepare_first(service, own, &prepared, transition->signing, fields, document, &joined, work));
-    SR_TRY(fill(own, &sealing, transition, s, document, fields, &prepared, &joined, work));
-    hold(s, document, &prepared, &sealing);
+    SR_TRY(sign_fill(own, &sealing, transition, s, document, fields, &prepared, &joined, work));
+    sign_hold(s, document, &prepared, &sealing);
     apr_pool_destroy(work);
     return NULL;
 }
@@ -227,7 +228,7 @@ static sr_error_t *sign_documents(const sr_service_t *service, signing_t *s, sr_
             SR_TRY(sign_document(service, &own, s, transition, document));
         if (s->held < HELD_MOST) continue;
         SR_TRY(seal_waiting(service, s, transition));
-        SR_TRY(store(service, s, transition));
+        SR_TRY(sign_store(service, s, transition));
     }
     apr_pool_destroy(work);
     return seal_waiting(service, s, transition);
@@ -261,7 +262,7 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
     sr_transition_change(transition, signing->signer);
     if (sr_submission_all_signed(&signing->submission)) SR_TRY(sr_certify(service, transition, s->documents));
     else sr_transition_due(service, transition);
-    return store(service, s, transition);
+    return sign_store(service, s, transition);
 }
 
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,

@@ -44,7 +44,7 @@ static sr_error_t *read_caption(const char **caption, const sr_create_t *request
     return sr_caption_read(caption, request->caption, pool) ? NULL : sr_error(pool, SR_EBADREQUEST, SR_CAPTION_RULE);
 }
 
-static sr_error_t *check_name(const char *name, apr_pool_t *pool)
+static sr_error_t *create_check_name(const char *name, apr_pool_t *pool)
 {
     if (!name || sr_text_is_blank(name)) return sr_error(pool, SR_EBADREQUEST, "A name must be provided");
     const char *fault = sr_text_fault(name, NAME_MAX_CHARACTERS, pool);
@@ -104,7 +104,7 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
     sr_event_write(written, &event, 1, NULL, pool);
 }
 
-static json_t *signers_json(const apr_array_header_t *signers)
+static json_t *create_signers_json(const apr_array_header_t *signers)
 {
     json_t *array = json_array();
     for (int i = 0; i < signers->nelts; i++) {
@@ -147,7 +147,7 @@ static const char *webhooks_text(const sr_service_t *service, const sr_create_t 
 }
 
 /* The jobs that the submission needs at a time. */
-static json_t *timers_json(const sr_submission_t *submission, apr_pool_t *pool)
+static json_t *create_timers_json(const sr_submission_t *submission, apr_pool_t *pool)
 {
     json_t *timers = sr_json_own(json_array(), pool);
     const apr_time_t remind_at = sr_submission_remind_at(submission);
@@ -182,7 +182,7 @@ static const char *creation_text(const sr_service_t *service, const sr_create_t 
     json_object_set_new(row, "event", json_string(event.body));
     json_object_set_new(row, "event_personal", sr_json_string_or_null(event.personal));
     json_object_set_new(row, "documents", documents_json(submission->documents));
-    json_object_set_new(row, "signers", signers_json(submission->signers));
+    json_object_set_new(row, "signers", create_signers_json(submission->signers));
     json_object_set_new(row, "fingerprint",
                         request->idempotency_key ? json_string(sr_fingerprint(request, submission, pool))
                                                  : json_null());
@@ -191,7 +191,8 @@ static const char *creation_text(const sr_service_t *service, const sr_create_t 
     return sr_json_text(row, pool);
 }
 
-static sr_error_t *check_pages(const sr_service_t *service, const apr_array_header_t *documents, apr_pool_t *pool)
+static sr_error_t *create_check_pages(const sr_service_t *service, const apr_array_header_t *documents,
+                                      apr_pool_t *pool)
 {
     apr_int64_t pages = 0;
     for (int i = 0; i < documents->nelts; i++) pages += APR_ARRAY_IDX(documents, i, sr_document_t).pages->count;
@@ -225,14 +226,14 @@ static sr_error_t *read_life(const sr_service_t *service, sr_intake_t *intake, s
 }
 
 /* All checks that need neither disk nor database, in the contract's order. */
-static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
-                         const sr_create_t *request, apr_pool_t *pool)
+static sr_error_t *create_check(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
+                                const sr_create_t *request, apr_pool_t *pool)
 {
     apr_array_header_t *signers;
     const char *locale, *caption;
     SR_TRY(sr_uploads_check(service, intake, request, pool));
-    SR_TRY(check_pages(service, intake->documents, pool));
-    SR_TRY(check_name(request->name, pool));
+    SR_TRY(create_check_pages(service, intake->documents, pool));
+    SR_TRY(create_check_name(request->name, pool));
     if (!request->signers || !request->signers_length)
         return sr_error(pool, SR_EBADREQUEST, "A signers must be provided");
     SR_TRY(read_boolean(&submission->skip_intro, "skipIntro", request->skip_intro, pool));
@@ -265,16 +266,16 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
 }
 
 /* *outcome is SR_STALE if a collection has removed a content to which the row would refer. *unwanted: as in keep. */
-static sr_error_t *try_once(const sr_service_t *service, const char **representation, sr_outcome_t *outcome,
-                            bool *unwanted, const sr_submission_t *submission, const sr_intake_t *intake,
-                            const sr_create_t *request, apr_pool_t *pool)
+static sr_error_t *create_try_once(const sr_service_t *service, const char **representation, sr_outcome_t *outcome,
+                                   bool *unwanted, const sr_submission_t *submission, const sr_intake_t *intake,
+                                   const sr_create_t *request, apr_pool_t *pool)
 {
     apr_array_header_t *contents = sr_contents_make(pool);
     const sr_representation_row_t *row;
     const char *folder, *metadata = submission->metadata ? sr_json_text(submission->metadata, pool) : NULL;
     const char *rendered = sr_submission_render(submission, pool);
     const char *webhooks = webhooks_text(service, request, submission, rendered, pool);
-    json_t *timers = timers_json(submission, pool);
+    json_t *timers = create_timers_json(submission, pool);
     *unwanted = true;
     SR_TRY(sr_uploads_commit(service, contents, intake, request, pool));
     SR_TRY(sr_contents_folder(&folder, request->uploads->documents, pool));
@@ -299,16 +300,16 @@ static sr_error_t *try_once(const sr_service_t *service, const char **representa
 
 /* Stores the documents, then the row that refers to them. *unwanted is true if documents were stored and certainly
  * no row refers to them. If the connection was lost, the transaction may have been committed. */
-static sr_error_t *keep(const sr_service_t *service, const char **uuid, const char **representation, bool *unwanted,
-                        sr_submission_t *submission, const sr_intake_t *intake, const sr_create_t *request,
-                        apr_pool_t *pool)
+static sr_error_t *create_keep(const sr_service_t *service, const char **uuid, const char **representation,
+                               bool *unwanted, sr_submission_t *submission, const sr_intake_t *intake,
+                               const sr_create_t *request, apr_pool_t *pool)
 {
     sr_outcome_t outcome = SR_STALE;
     submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
     for (int i = 0; i < ATTEMPTS && outcome == SR_STALE; i++) {
         if (i > 0) SR_TRY(sr_uploads_stale(service, intake, request, pool));
-        SR_TRY(try_once(service, representation, &outcome, unwanted, submission, intake, request, pool));
+        SR_TRY(create_try_once(service, representation, &outcome, unwanted, submission, intake, request, pool));
     }
     if (outcome == SR_STALE)
         return sr_error_because(
@@ -341,9 +342,9 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
     sr_blobs_own(request->uploads->documents,
                  sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
     SR_TRY(sr_service_folder(service, request->uploads->documents, pool));
-    sr_error_t *error = check(service, &intake, &submission, request, pool);
+    sr_error_t *error = create_check(service, &intake, &submission, request, pool);
     if (!error) error = count_invitations(&inviting, &intake, &submission, request, pool);
-    if (!error) error = keep(service, uuid, representation, &unwanted, &submission, &intake, request, pool);
+    if (!error) error = create_keep(service, uuid, representation, &unwanted, &submission, &intake, request, pool);
     sr_uploads_drop(&intake);
     if (unwanted) sr_uploads_forget(&intake, request, pool);
     const bool created = *uuid && !strcmp(*uuid, submission.uuid);

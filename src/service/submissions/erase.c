@@ -9,7 +9,7 @@
 
 /* --- the transaction */
 
-static void add(json_t *list, const char *sha256)
+static void erase_add(json_t *list, const char *sha256)
 {
     size_t i;
     json_t *there;
@@ -24,10 +24,10 @@ static json_t *contents_of(const sr_submission_t *submission, apr_pool_t *pool)
     json_t *list = sr_json_own(json_array(), pool);
     for (int i = 0; i < submission->documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
-        add(list, document->sha256);
-        add(list, document->base_sha256);
+        erase_add(list, document->sha256);
+        erase_add(list, document->base_sha256);
         for (int k = 0; k < document->revisions->nelts; k++)
-            add(list, APR_ARRAY_IDX(document->revisions, k, sr_revised_t).whole_sha256);
+            erase_add(list, APR_ARRAY_IDX(document->revisions, k, sr_revised_t).whole_sha256);
     }
     return list;
 }
@@ -67,7 +67,7 @@ static sr_error_t *remove_files(const sr_service_t *service, const json_t *erasu
 }
 
 /* Continues with the files of a submission, or (NULL) of any one. *found is false if there is nothing left. */
-static sr_error_t *finish(const sr_service_t *service, bool *found, const char *submission, apr_pool_t *pool)
+static sr_error_t *erase_finish(const sr_service_t *service, bool *found, const char *submission, apr_pool_t *pool)
 {
     const sr_body_row_t *row;
     sr_outcome_t outcome;
@@ -89,7 +89,7 @@ sr_error_t *sr_service_erase(const sr_service_t *service, const sr_caller_t *cal
     sr_error_t *error = sr_service_meet(service, &signing, &subject, pool);
     if (!error) error = sr_transition_take(service, &signing, &subject, NULL, erase, NULL, pool);
     if (error && error->code != SR_EGONE) return error;
-    if (service->documents_root) SR_TRY(finish(service, &found, caller->submission, pool));
+    if (service->documents_root) SR_TRY(erase_finish(service, &found, caller->submission, pool));
     return error;
 }
 
@@ -100,7 +100,7 @@ sr_error_t *sr_service_erase_rest(const sr_service_t *service, apr_pool_t *pool)
     apr_pool_create(&each, pool);
     for (bool found = true; found && !error;) {
         apr_pool_clear(each);
-        error = sr_error_copy(finish(service, &found, NULL, each), pool);
+        error = sr_error_copy(erase_finish(service, &found, NULL, each), pool);
     }
     apr_pool_destroy(each);
     return error;

@@ -24,7 +24,7 @@ typedef struct taken_t {
 static const char *const kinds[SR_MAIL_RATE_COUNT] = {"mail organization", "mail recipient", "test mail organization",
                                                       "test mail recipient"};
 
-static taken_t *add(sr_inviting_t *inviting, sr_mail_rate_of_t of, const char *address, apr_pool_t *pool)
+static taken_t *invite_add(sr_inviting_t *inviting, sr_mail_rate_of_t of, const char *address, apr_pool_t *pool)
 {
     const int kind = (int)of + (inviting->environment == SR_TEST ? SR_MAIL_RATE_TEST_ORGANIZATION : 0);
     const sr_rate_t *rate = &inviting->service->mail_rates->of[kind];
@@ -35,16 +35,16 @@ static taken_t *add(sr_inviting_t *inviting, sr_mail_rate_of_t of, const char *a
 }
 
 /* Makes one row for the organisation, and one for each address, regardless of case. */
-static void list(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
+static void invite_list(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
 {
     apr_hash_t *rows = apr_hash_make(pool); /* from an address to the number of its row, from 1 */
     inviting->taken = apr_array_make(pool, addresses->nelts + 1, sizeof(taken_t)); /* room for all: rows do not move */
-    add(inviting, SR_MAIL_RATE_ORGANIZATION, "", pool)->count = (apr_uint32_t)addresses->nelts;
+    invite_add(inviting, SR_MAIL_RATE_ORGANIZATION, "", pool)->count = (apr_uint32_t)addresses->nelts;
     for (int i = 0; i < addresses->nelts; i++) {
         const char *address = sr_text_fold(APR_ARRAY_IDX(addresses, i, const char *), pool);
         taken_t *row = apr_hash_get(rows, address, APR_HASH_KEY_STRING);
         if (!row) {
-            row = add(inviting, SR_MAIL_RATE_RECIPIENT, address, pool);
+            row = invite_add(inviting, SR_MAIL_RATE_RECIPIENT, address, pool);
             row->signer = i + 1;
             apr_hash_set(rows, address, APR_HASH_KEY_STRING, row);
         }
@@ -53,8 +53,8 @@ static void list(sr_inviting_t *inviting, const apr_array_header_t *addresses, a
 }
 
 /* `state` has the time at which the invitation can be sent. NULL means never. */
-static sr_error_t *refuse(const sr_inviting_t *inviting, const taken_t *row, const sr_rate_state_t *state,
-                          apr_pool_t *pool)
+static sr_error_t *invite_refuse(const sr_inviting_t *inviting, const taken_t *row, const sr_rate_state_t *state,
+                                 apr_pool_t *pool)
 {
     const char *test = inviting->environment == SR_TEST ? "test " : "", *rate = sr_rate_text(row->rate, pool);
     const char *whose =
@@ -73,12 +73,12 @@ sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *ad
 {
     const apr_time_t now = sr_time_steady();
     if (!inviting->service->mail_rates) return NULL; /* the administrator has no limits */
-    list(inviting, addresses, pool);
+    invite_list(inviting, addresses, pool);
     for (int i = 0; i < inviting->taken->nelts; i++) {
         const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
         if (!row->rate->times || row->count <= row->rate->times) continue;
         inviting->taken = NULL;
-        return refuse(inviting, row, NULL, pool);
+        return invite_refuse(inviting, row, NULL, pool);
     }
     for (int i = 0; i < inviting->taken->nelts; i++) {
         const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
@@ -86,7 +86,7 @@ sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *ad
         if (sr_rate_take_some(&state, row->key, row->rate, row->count, now)) continue;
         inviting->taken->nelts = i;
         sr_invite_give_back(inviting);
-        return refuse(inviting, row, &state, pool);
+        return invite_refuse(inviting, row, &state, pool);
     }
     return NULL;
 }

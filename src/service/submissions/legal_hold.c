@@ -11,7 +11,7 @@ static bool past_deadline(const sr_submission_t *submission, apr_time_t now)
     return submission->expires_at && submission->expires_at <= now;
 }
 
-static sr_error_t *hold(const sr_service_t *service, sr_transition_t *transition, void *baton)
+static sr_error_t *legal_hold_hold(const sr_service_t *service, sr_transition_t *transition, void *baton)
 {
     sr_submission_t *submission = &transition->signing->submission;
     const char *reason = baton;
@@ -33,5 +33,5 @@ sr_error_t *sr_service_hold(const sr_service_t *service, const char *submission,
 {
     const sr_subject_t subject = {.submission = submission};
     sr_signing_t *signing;
-    return sr_transition_run(service, &signing, &subject, NULL, hold, (void *)reason, pool);
+    return sr_transition_run(service, &signing, &subject, NULL, legal_hold_hold, (void *)reason, pool);
 }

@@ -49,7 +49,7 @@ void sr_intake_count(const char *reason)
     sr_metrics_count(SR_METRIC_REFUSED, sr_metrics_number(SR_LABEL_REFUSAL, reason), 0, 1);
 }
 
-static sr_error_t *refusal(const char *name, const char *reason, apr_pool_t *pool)
+static sr_error_t *preflight_refusal(const char *name, const char *reason, apr_pool_t *pool)
 {
     return sr_error(pool, SR_EBADREQUEST, "Document %s cannot be signed: %s", name, reason);
 }
@@ -57,7 +57,7 @@ static sr_error_t *refusal(const char *name, const char *reason, apr_pool_t *poo
 sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool)
 {
     sr_intake_count("unsignable");
-    return refusal(name, reason, pool);
+    return preflight_refusal(name, reason, pool);
 }
 
 sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool)
@@ -72,7 +72,7 @@ sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_p
                             apr_time_as_msec(used));
 }
 
-static sr_error_t *refuse(const proof_t *proof, const char *reason)
+static sr_error_t *preflight_refuse(const proof_t *proof, const char *reason)
 {
     return sr_intake_refuse(proof->document->name, reason, proof->pool);
 }
@@ -111,7 +111,7 @@ static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_
 
 /* Rewrites the upload, and sets the content and the pages of `file`. The result is probed like an upload. Its pages
  * must be those of the upload, because the caller's page numbers refer to them. */
-static sr_error_t *write_again(sr_file_t *file, const proof_t *proof, apr_pool_t *scratch)
+static sr_error_t *preflight_write_again(sr_file_t *file, const proof_t *proof, apr_pool_t *scratch)
 {
     const sr_file_t *upload = &proof->files->upload;
     sr_pdf_rewritten_t *made = apr_pcalloc(scratch, sizeof *made);
@@ -120,12 +120,12 @@ static sr_error_t *write_again(sr_file_t *file, const proof_t *proof, apr_pool_t
     SR_TRY(in_time(proof));
     SR_TRY(descriptor_of(&descriptor, proof, upload, scratch));
     SR_TRY(sr_pdf_rewrite(made, proof->files->pdf, descriptor, upload->size, scratch));
-    if (made->fault) return refuse(proof, made->reason);
+    if (made->fault) return preflight_refuse(proof, made->reason);
     SR_TRY(in_time(proof));
     SR_TRY(sr_pdf_probe(&probe, proof->files->pdf, made->document.descriptor, made->document.size, proof->pool));
-    if (probe.verdict != SR_PDF_ACCEPTED) return refuse(proof, probe.reason ? probe.reason : UNRECOVERABLE);
+    if (probe.verdict != SR_PDF_ACCEPTED) return preflight_refuse(proof, probe.reason ? probe.reason : UNRECOVERABLE);
     if (probe.pages->normalise || probe.pages->signatures || probe.pages->count != upload->pages->count)
-        return refuse(proof, UNRECOVERABLE);
+        return preflight_refuse(proof, UNRECOVERABLE);
     file->pages = probe.pages;
     return spool_output(file, proof, &made->document);
 }
@@ -136,9 +136,9 @@ static sr_error_t *rewrite(const proof_t *proof)
     sr_files_t *files = proof->files;
     sr_file_t made = {0};
     apr_pool_t *scratch; /* destroyed early, because it is as large as the document */
-    if (files->upload.pages->signatures) return refuse(proof, SIGNED);
+    if (files->upload.pages->signatures) return preflight_refuse(proof, SIGNED);
     apr_pool_create(&scratch, proof->pool);
-    SR_TRY(write_again(&made, proof, scratch));
+    SR_TRY(preflight_write_again(&made, proof, scratch));
     apr_pool_destroy(scratch);
     files->rewritten = made;
     files->upload.pages = sr_pages_rewritten(files->upload.pages, made.sha256, made.size, proof->pool);
@@ -176,7 +176,7 @@ static bool is_remembered(const sr_pages_t *pages, const apr_array_header_t *fie
     return true;
 }
 
-static void remember(sr_file_t *file, const apr_array_header_t *fields, apr_pool_t *pool)
+static void preflight_remember(sr_file_t *file, const apr_array_header_t *fields, apr_pool_t *pool)
 {
     for (int i = 0; i < fields->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
@@ -188,7 +188,7 @@ static void remember(sr_file_t *file, const apr_array_header_t *fields, apr_pool
 }
 
 /* *damage is NULL if the document can be prepared, else the reason why not. Such a document may be rewritten. */
-static sr_error_t *prepare(const char **damage, const proof_t *proof)
+static sr_error_t *preflight_prepare(const char **damage, const proof_t *proof)
 {
     sr_file_t *file = sealed_file(proof);
     const apr_array_header_t *fields = fields_of(proof);
@@ -202,28 +202,28 @@ static sr_error_t *prepare(const char **damage, const proof_t *proof)
     SR_TRY(descriptor_of(&descriptor, proof, file, scratch));
     SR_TRY(sr_pdf_prepare(&update, proof->files->pdf, descriptor, file->size, fields, scratch));
     if (update.fault == SR_PDF_DOCUMENT_DAMAGED) *damage = apr_pstrdup(proof->pool, update.reason);
-    else if (update.fault) return refuse(proof, update.reason);
-    else remember(file, fields, proof->pool);
+    else if (update.fault) return preflight_refuse(proof, update.reason);
+    else preflight_remember(file, fields, proof->pool);
     apr_pool_destroy(scratch);
     return NULL;
 }
 
-static sr_error_t *prove(const proof_t *proof)
+static sr_error_t *preflight_prove(const proof_t *proof)
 {
     sr_files_t *files = proof->files;
     const char *damage, *active = sr_warnings_refusal(proof->document->pages->warnings, proof->pool);
     if (active && proof->service->refuse_active) {
         sr_intake_count("active");
-        return refusal(proof->document->name, active, proof->pool);
+        return preflight_refusal(proof->document->name, active, proof->pool);
     }
     if (!fields_of(proof)->nelts) return NULL;
     if (files->upload.pages->normalise && !files->rewritten.sha256) SR_TRY(rewrite(proof));
-    SR_TRY(prepare(&damage, proof));
-    if (damage && files->rewritten.sha256) return refuse(proof, damage);
+    SR_TRY(preflight_prepare(&damage, proof));
+    if (damage && files->rewritten.sha256) return preflight_refuse(proof, damage);
     if (damage) {
         SR_TRY(rewrite(proof));
-        SR_TRY(prepare(&damage, proof));
-        if (damage) return refuse(proof, damage);
+        SR_TRY(preflight_prepare(&damage, proof));
+        if (damage) return preflight_refuse(proof, damage);
     }
     if (files->rewritten.sha256 && files->upload.pages->warnings & SR_WARNING_BIT(SR_WARNING_RIGHTS))
         sr_remark(proof->request->remarks, "%s: %s", proof->document->name, sr_warning(SR_WARNING_RIGHTS)->sentence);
@@ -239,7 +239,7 @@ sr_error_t *sr_intake_preflight(const sr_service_t *service, sr_intake_t *intake
     for (int i = 0; i < intake->documents->nelts; i++) {
         proof.document = &APR_ARRAY_IDX(intake->documents, i, sr_document_t);
         proof.files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
-        SR_TRY(prove(&proof));
+        SR_TRY(preflight_prove(&proof));
         sr_pdf_pool_release(proof.files->pdf);
     }
     return NULL;

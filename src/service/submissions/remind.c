@@ -33,7 +33,7 @@ json_t *sr_service_reminders(const sr_service_t *service, const sr_reminders_t *
     return stored;
 }
 
-static sr_rates_t *limits_of(const json_t *mail, apr_pool_t *pool)
+static sr_rates_t *remind_limits_of(const json_t *mail, apr_pool_t *pool)
 {
     const json_t *limits = json_object_get(mail, "limits");
     sr_rates_t *rates = apr_pcalloc(pool, sizeof *rates);
@@ -46,7 +46,7 @@ static sr_rates_t *limits_of(const json_t *mail, apr_pool_t *pool)
 
 /* --- recording reminders */
 
-static void give_back(reminding_t *reminding)
+static void remind_give_back(reminding_t *reminding)
 {
     for (int i = 0; i < reminding->taken->nelts; i++)
         sr_invite_give_back(&APR_ARRAY_IDX(reminding->taken, i, sr_inviting_t));
@@ -80,7 +80,7 @@ static sr_error_t *remind_one(const sr_service_t *service, sr_transition_t *tran
     reminding_t *reminding = baton;
     sr_signing_t *signing = transition->signing;
     sr_signer_t *signer = sr_submission_signer(&signing->submission, reminding->signer);
-    give_back(reminding); /* of an attempt before this one */
+    remind_give_back(reminding); /* of an attempt before this one */
     if (!signer) return sr_error(transition->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_submission_may_remind(&signing->submission, signer, signing->clock, transition->pool));
     if (!sr_address_of(signer->email, transition->pool))
@@ -106,7 +106,7 @@ sr_error_t *sr_service_remind(const sr_service_t *service, const char **represen
     reminding.inviter =
         (sr_inviter_t){signing->organization, signing->environment, own.set_base_url, sr_service_brand(&own, pool)};
     sr_error_t *error = sr_transition_take(service, &signing, &subject, &caller->client, remind_one, &reminding, pool);
-    if (error) give_back(&reminding);
+    if (error) remind_give_back(&reminding);
     SR_TRY(error);
     *representation = sr_submission_render(&signing->submission, pool);
     return NULL;
@@ -132,12 +132,12 @@ static sr_error_t *remind_due(const sr_service_t *service, sr_transition_t *tran
 {
     reminding_t *reminding = baton;
     const sr_submission_t *submission = &transition->signing->submission;
-    give_back(reminding); /* of an attempt before this one */
+    remind_give_back(reminding); /* of an attempt before this one */
     reminding->next = 0;
     if (submission->late || !sr_submission_remind_at(submission)) return NULL;
     const json_t *mail = submission->reminders.mail;
     sr_service_t own = *service;
-    own.mail_rates = limits_of(mail, transition->pool);
+    own.mail_rates = remind_limits_of(mail, transition->pool);
     reminding->inviter = (sr_inviter_t){transition->signing->organization, transition->signing->environment,
                                         sr_json_string(mail, "baseUrl"), json_object_get(mail, "theme")};
     for (int i = 0; i < submission->signers->nelts; i++) {
@@ -157,7 +157,7 @@ sr_error_t *sr_service_remind_due(const sr_service_t *service, apr_interval_time
     reminding_t reminding = {.taken = apr_array_make(pool, 4, sizeof(sr_inviting_t))};
     sr_signing_t *signing;
     sr_error_t *error = sr_transition_run(service, &signing, &subject, NULL, remind_due, &reminding, pool);
-    if (error) give_back(&reminding);
+    if (error) remind_give_back(&reminding);
     if (error) return sr_transition_error(error);
     /* a transition has written the job for the next one; without one, this job is needed again */
     if (!reminding.taken->nelts && reminding.next) *again = reminding.next - signing->clock;

@@ -46,8 +46,8 @@ static sr_error_t *replace(const sr_service_t *service, sr_transition_t *transit
 }
 
 /* The invitation of the new signer counts as those of a creation do. */
-static sr_error_t *count_invitation(sr_inviting_t *inviting, const sr_signing_t *signing, const sr_replace_t *request,
-                                    apr_pool_t *pool)
+static sr_error_t *replace_count_invitation(sr_inviting_t *inviting, const sr_signing_t *signing,
+                                            const sr_replace_t *request, apr_pool_t *pool)
 {
     const char *email = sr_json_string(request->person, "email");
     return signing->submission.send_email && email ? sr_invite_take_one(inviting, email, pool) : NULL;
@@ -62,7 +62,7 @@ sr_error_t *sr_service_replace(const sr_service_t *service, const char **represe
     const sr_service_t own = sr_service_for_subject(service, &subject, signing);
     replacing_t replacing = {request, &subject};
     sr_inviting_t inviting = {service, signing->organization_uuid, signing->environment, NULL};
-    SR_TRY(count_invitation(&inviting, signing, request, pool));
+    SR_TRY(replace_count_invitation(&inviting, signing, request, pool));
     sr_error_t *error = sr_transition_take(&own, &signing, &subject, &caller->client, replace, &replacing, pool);
     if (error) sr_invite_give_back(&inviting);
     SR_TRY(error);

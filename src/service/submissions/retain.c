@@ -21,7 +21,7 @@ typedef struct call_t {
 } call_t;
 
 /* Deletes a submission, unless another process was faster or it has come under legal hold. */
-static void erase(call_t *call, const char *submission, apr_pool_t *scratch_pool)
+static void retain_erase(call_t *call, const char *submission, apr_pool_t *scratch_pool)
 {
     const sr_caller_t caller = {.submission = submission};
     sr_error_t *error = sr_service_erase(call->service, &caller, scratch_pool);
@@ -49,7 +49,7 @@ static sr_error_t *retain(call_t *call, bool *over, apr_interval_time_t age)
     for (; i < rows->nelts && call->left && sr_time_steady() < call->until; i++) {
         const sr_retained_row_t *row = &APR_ARRAY_IDX(rows, i, sr_retained_row_t);
         apr_pool_clear(each);
-        erase(call, row->submission, each);
+        retain_erase(call, row->submission, each);
         call->at->closed_at = row->closed_at;
         call->at->id = row->id;
     }

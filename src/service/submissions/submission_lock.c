@@ -73,7 +73,7 @@ static sr_error_t *lock_late(apr_pool_t *pool)
         pool, "the wait for a submission's lock was too long");
 }
 
-static sr_error_t *lock_end(const sr_submission_lock_t *lock, const char *holder, apr_pool_t *pool)
+static sr_error_t *submission_lock_lock_end(const sr_submission_lock_t *lock, const char *holder, apr_pool_t *pool)
 {
     sr_outcome_t outcome;
     return sr_store_lock_release(lock->service->database, &outcome, lock->submission, holder, pool);
@@ -82,7 +82,7 @@ static sr_error_t *lock_end(const sr_submission_lock_t *lock, const char *holder
 /* Ends the lease of this lock, now or later. */
 static void lock_leave(const sr_submission_lock_t *lock)
 {
-    if (lock_end(lock, lock->holder, lock->pool))
+    if (submission_lock_lock_end(lock, lock->holder, lock->pool))
         left_add(lock->service->database->number, lock->submission, lock->holder);
 }
 
@@ -93,7 +93,7 @@ void sr_submission_lock_repeat(sr_store_source_t *database, apr_pool_t *pool)
         const sr_service_t service = {.database = database};
         const sr_submission_lock_t lock = {
             .service = &service, .submission = lease.submission, .holder = lease.holder, .pool = pool};
-        sr_error_t *error = lock_end(&lock, lock.holder, pool);
+        sr_error_t *error = submission_lock_lock_end(&lock, lock.holder, pool);
         if (!error) continue;
         left_add(lease.database, lease.submission, lease.holder);
         return;
@@ -104,7 +104,7 @@ void sr_submission_lock_repeat(sr_store_source_t *database, apr_pool_t *pool)
 static sr_error_t *lock_wait(const sr_submission_lock_t *lock, const char *holder, apr_interval_time_t pause,
                              apr_pool_t *pool)
 {
-    if (holder && sr_process_is_dead(lock->holder, holder)) return lock_end(lock, holder, pool);
+    if (holder && sr_process_is_dead(lock->holder, holder)) return submission_lock_lock_end(lock, holder, pool);
     sr_submission_lock_repeat(lock->service->database, pool);
     apr_sleep(lock_jitter(pause));
     return NULL;

@@ -108,8 +108,9 @@ static void take_end(sr_list_place_t *place, apr_array_header_t *rows, apr_pool_
     rows->nelts--;
 }
 
-static sr_error_t *list(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
-                        const sr_list_query_t *query, const sr_submission_filter_t *filter, apr_pool_t *pool)
+static sr_error_t *submissions_list(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
+                                    const sr_list_query_t *query, const sr_submission_filter_t *filter,
+                                    apr_pool_t *pool)
 {
     const char *q = filter->q ? sr_text_fold(sr_text_trimmed(filter->q, pool), pool) : NULL;
     const bool of_signer = filter->status && sr_name_is(sr_status_names, filter->status);
@@ -134,8 +135,8 @@ static sr_error_t *list(const sr_service_t *service, sr_list_result_t *page, con
 sr_error_t *sr_service_submissions(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                                    const sr_list_query_t *query, const sr_submission_filter_t *filter, apr_pool_t *pool)
 {
-    sr_error_t *error = list(service, page, token_hash, query, filter, pool);
+    sr_error_t *error = submissions_list(service, page, token_hash, query, filter, pool);
     for (int i = 1; i < LIST_ATTEMPTS && error && error->code == SR_EGONE; i++)
-        error = list(service, page, token_hash, query, filter, pool);
+        error = submissions_list(service, page, token_hash, query, filter, pool);
     return error;
 }

@@ -13,7 +13,7 @@
 
 /* Returns the client of an event: of one by the signer who acts, or by a caller. An event that follows from another one
  * ("due", "completed"), and one of the service itself, has none. */
-static sr_client_t client_of(const sr_transition_t *transition, const char *signer)
+static sr_client_t transition_client_of(const sr_transition_t *transition, const char *signer)
 {
     const sr_signer_t *acts = transition->signing->signer;
     const bool own = !acts || (signer && !strcmp(signer, acts->uuid));
@@ -25,7 +25,7 @@ void sr_transition_event(sr_transition_t *transition, const char *signer, const 
     json_t *own = sr_json_own(detail ? detail : json_object(), transition->pool);
     APR_ARRAY_PUSH(transition->told, const char *) = kind;
     sr_event_text_t text;
-    const sr_event_t event = {kind, transition->now, signer, client_of(transition, signer), own};
+    const sr_event_t event = {kind, transition->now, signer, transition_client_of(transition, signer), own};
     sr_event_write(&text, &event, ++transition->number, transition->hash, transition->pool);
     transition->hash = text.hash;
     json_array_append_new(transition->events,
@@ -126,7 +126,7 @@ static json_t *time_or_null(apr_time_t when)
     return when ? json_integer(when) : json_null();
 }
 
-static json_t *signer_json(const sr_signer_t *signer)
+static json_t *transition_signer_json(const sr_signer_t *signer)
 {
     json_t *row = json_object();
     json_object_set_new(row, "uuid", json_string(signer->uuid));
@@ -145,11 +145,11 @@ static json_t *signer_json(const sr_signer_t *signer)
     return row;
 }
 
-static json_t *signers_json(const apr_array_header_t *signers)
+static json_t *transition_signers_json(const apr_array_header_t *signers)
 {
     json_t *list = json_array();
     for (int i = 0; i < signers->nelts; i++)
-        json_array_append_new(list, signer_json(APR_ARRAY_IDX(signers, i, const sr_signer_t *)));
+        json_array_append_new(list, transition_signer_json(APR_ARRAY_IDX(signers, i, const sr_signer_t *)));
     return list;
 }
 
@@ -171,7 +171,7 @@ static const char *change_text(const sr_transition_t *transition)
     json_object_set_new(row, "seen_hash", json_string(signing->events_hash));
     json_object_set_new(row, "representation_version", json_integer(SR_REPRESENTATION_VERSION));
     json_object_set_new(row, "signer", sr_json_string_or_null(signing->signer ? signing->signer->uuid : NULL));
-    json_object_set_new(row, "signers", signers_json(transition->changed));
+    json_object_set_new(row, "signers", transition_signers_json(transition->changed));
     json_object_set(row, "events", transition->events);
     json_object_set_new(row, "certificate_sha256", sr_json_string_or_null(certificate));
     json_object_set_new(row, "certificate_size",
@@ -190,7 +190,7 @@ static sr_times_t times_of(const sr_submission_t *submission)
 }
 
 /* Returns the jobs whose time changes. A transition that sets remind_at is made by such a job, which ends with it. */
-static json_t *timers_json(const sr_transition_t *transition)
+static json_t *transition_timers_json(const sr_transition_t *transition)
 {
     const sr_times_t *before = &transition->before, after = times_of(&transition->signing->submission);
     json_t *timers = sr_json_own(json_array(), transition->pool);
@@ -200,13 +200,13 @@ static json_t *timers_json(const sr_transition_t *transition)
     return timers;
 }
 
-static sr_error_t *change(const sr_service_t *service, sr_transition_t *transition, sr_outcome_t *outcome)
+static sr_error_t *transition_change(const sr_service_t *service, sr_transition_t *transition, sr_outcome_t *outcome)
 {
     apr_pool_t *pool = transition->pool;
     const sr_submission_t *submission = &transition->signing->submission;
     const char *webhooks = sr_json_list_text(webhooks_json(service, transition), pool);
     const char *replaced = transition->replaced ? sr_json_text(transition->replaced, pool) : NULL;
-    json_t *timers = timers_json(transition);
+    json_t *timers = transition_timers_json(transition);
     sr_error_t *error = sr_store_signing_change(service->database, outcome, submission->uuid, submission->updated_at,
                                                 change_text(transition), sr_submission_render(submission, pool),
                                                 transition->folder, sr_contents_text(transition->contents, pool),
@@ -233,11 +233,11 @@ static const char *erasure_text(const sr_transition_t *transition)
     return sr_json_text(row, transition->pool);
 }
 
-static sr_error_t *commit(const sr_service_t *service, sr_transition_t *transition, sr_outcome_t *outcome)
+static sr_error_t *transition_commit(const sr_service_t *service, sr_transition_t *transition, sr_outcome_t *outcome)
 {
     apr_pool_t *pool = transition->pool;
     if (transition->erased) return sr_store_signing_erase(service->database, outcome, erasure_text(transition), pool);
-    return change(service, transition, outcome);
+    return transition_change(service, transition, outcome);
 }
 
 static void count_events(const sr_transition_t *transition)
@@ -247,8 +247,8 @@ static void count_events(const sr_transition_t *transition)
                          sr_metrics_number(SR_LABEL_EVENT, APR_ARRAY_IDX(transition->told, i, const char *)), 1);
 }
 
-static sr_error_t *try_once(const sr_service_t *service, sr_transition_t *transition, sr_transition_body_t body,
-                            void *baton, sr_outcome_t *outcome)
+static sr_error_t *transition_try_once(const sr_service_t *service, sr_transition_t *transition,
+                                       sr_transition_body_t body, void *baton, sr_outcome_t *outcome)
 {
     *outcome = SR_OK;
     transition->now = sr_time_now();
@@ -269,7 +269,7 @@ static sr_error_t *try_once(const sr_service_t *service, sr_transition_t *transi
     memset(transition->kinds, 0, sizeof transition->kinds);
     SR_TRY(body(service, transition, baton));
     if (!json_array_size(transition->events)) return NULL;
-    sr_error_t *error = commit(service, transition, outcome);
+    sr_error_t *error = transition_commit(service, transition, outcome);
     if (!error) error = sr_service_refusal(*outcome, transition->pool);
     transition->lock.ended = !error && *outcome == SR_OK;
     if (transition->lock.ended) count_events(transition);
@@ -286,7 +286,7 @@ static sr_error_t *try_all(const sr_service_t *service, sr_transition_t *transit
     sr_outcome_t outcome = SR_STALE;
     for (int i = 0; i < ATTEMPTS && outcome == SR_STALE; i++) {
         if (i) SR_TRY(sr_service_subject(service, &transition->signing, subject, transition->pool));
-        SR_TRY(try_once(service, transition, body, baton, &outcome));
+        SR_TRY(transition_try_once(service, transition, body, baton, &outcome));
     }
     if (outcome == SR_STALE)
         return sr_error(transition->pool, SR_EUNAVAILABLE, "Too many signers are signing now, try again in a moment");

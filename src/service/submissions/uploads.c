@@ -80,7 +80,7 @@ sr_error_t *sr_service_pages(sr_pages_t **pages, sr_blobs_t *documents, const ch
     return NULL;
 }
 
-static const char *owner_of(const sr_create_t *request, apr_pool_t *pool)
+static const char *uploads_owner_of(const sr_create_t *request, apr_pool_t *pool)
 {
     return sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool);
 }
@@ -93,7 +93,8 @@ static sr_error_t *find_stored(const sr_service_t *service, sr_file_t *file, con
     sr_pages_t *pages;
     sr_blobs_t *documents = request->uploads->documents;
     SR_TRY(sr_service_pages(&pages, documents, file->sha256, pool));
-    if (pages) SR_TRY(sr_contents_find(service, &file->key, documents, owner_of(request, pool), file->sha256, pool));
+    if (pages)
+        SR_TRY(sr_contents_find(service, &file->key, documents, uploads_owner_of(request, pool), file->sha256, pool));
     file->pages = file->key ? pages : NULL;
     file->stored = file->key;
     return NULL;
@@ -112,8 +113,8 @@ static sr_error_t *find_rewritten(const sr_service_t *service, sr_files_t *files
     return NULL;
 }
 
-static sr_error_t *read_upload(const sr_service_t *service, sr_intake_t *intake, const sr_upload_t *upload,
-                               const sr_create_t *request, apr_pool_t *pool)
+static sr_error_t *uploads_read_upload(const sr_service_t *service, sr_intake_t *intake, const sr_upload_t *upload,
+                                       const sr_create_t *request, apr_pool_t *pool)
 {
     sr_files_t *files = apr_array_push(intake->files);
     *files = (sr_files_t){.upload = {.sha256 = upload->sha256, .size = upload->size, .spool = upload->spool},
@@ -140,7 +141,7 @@ sr_error_t *sr_uploads_check(const sr_service_t *service, sr_intake_t *intake, c
     SR_TRY(check_names(uploads, pool));
     sr_intake_begin(intake, uploads->nelts, pool);
     for (int i = 0; i < uploads->nelts; i++)
-        SR_TRY(read_upload(service, intake, &APR_ARRAY_IDX(uploads, i, sr_upload_t), request, pool));
+        SR_TRY(uploads_read_upload(service, intake, &APR_ARRAY_IDX(uploads, i, sr_upload_t), request, pool));
     return NULL;
 }
 
@@ -154,8 +155,8 @@ static void name(apr_array_header_t *contents, const sr_file_t *file)
 
 /* Stores a file with its report. If only the report of a stored document has changed, an error is ignored, because a
  * report only saves work. */
-static sr_error_t *keep(const sr_file_t *file, const apr_array_header_t *contents, const sr_create_t *request,
-                        apr_pool_t *pool)
+static sr_error_t *uploads_keep(const sr_file_t *file, const apr_array_header_t *contents, const sr_create_t *request,
+                                apr_pool_t *pool)
 {
     if (!file->sha256 || (file->stored && !file->changed)) return NULL;
     const char *report = sr_pages_write(file->pages, pool);
@@ -179,8 +180,9 @@ sr_error_t *sr_uploads_commit(const sr_service_t *service, apr_array_header_t *c
     SR_TRY(sr_contents_reserve(service, contents, request->uploads->documents, pool));
     for (int i = 0; i < intake->files->nelts; i++) {
         const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
-        SR_TRY(keep(&files->rewritten, contents, request, pool)); /* first, because the upload's report refers to it */
-        SR_TRY(keep(&files->upload, contents, request, pool));
+        SR_TRY(uploads_keep(&files->rewritten, contents, request,
+                            pool)); /* first, because the upload's report refers to it */
+        SR_TRY(uploads_keep(&files->upload, contents, request, pool));
     }
     return NULL;
 }
@@ -189,7 +191,8 @@ sr_error_t *sr_uploads_commit(const sr_service_t *service, apr_array_header_t *c
 static sr_error_t *distrust(const sr_service_t *service, sr_file_t *file, const sr_create_t *request, apr_pool_t *pool)
 {
     if (!file->stored) return NULL;
-    SR_TRY(sr_contents_forget(service, request->uploads->documents, owner_of(request, pool), file->sha256, pool));
+    SR_TRY(
+        sr_contents_forget(service, request->uploads->documents, uploads_owner_of(request, pool), file->sha256, pool));
     file->stored = !file->spool;
     file->key = NULL;
     return NULL;

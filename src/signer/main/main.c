@@ -47,7 +47,7 @@ static const char *read_setup(apr_size_t *length, apr_pool_t *pool)
     }
 }
 
-static void say(const char *text)
+static void main_say(const char *text)
 {
     for (apr_size_t left = strlen(text); left;) {
         const ssize_t sent = send(SR_SIGND_SETUP, text, left, MSG_NOSIGNAL);
@@ -60,13 +60,13 @@ static void say(const char *text)
 }
 
 /* The parent logs a fault of the first start. Nobody reads the answer of a later one. */
-static int fail(const json_t *setup, int seal, const char *message, apr_pool_t *pool)
+static int main_fail(const json_t *setup, int seal, const char *message, apr_pool_t *pool)
 {
     json_t *answer = sr_json_own(json_object(), pool);
     json_object_set_new(answer, SR_SIGND_FAULT, json_string(message));
     json_object_set_new(answer, "seal", json_integer(seal));
     if (json_is_true(json_object_get(setup, "again"))) fprintf(stderr, "sigreq-signd: %s\n", message);
-    say(sr_json_text(answer, pool));
+    main_say(sr_json_text(answer, pool));
     return 1;
 }
 
@@ -97,40 +97,43 @@ static sr_error_t *open_tokens(int *seal, sr_signd_keys_t *keys, const json_t *s
 }
 
 /* For sigreqctl: makes a request for a certificate, and ends. */
-static int make_request(const json_t *setup, apr_pool_t *pool)
+static int main_make_request(const json_t *setup, apr_pool_t *pool)
 {
     const json_t *wanted = json_object_get(setup, SR_SIGND_REQUEST);
     const char *uri = sr_json_string(wanted, "key"), *name = sr_json_string(wanted, "name"), *request;
     json_t *answer = sr_json_own(json_object(), pool);
     if (!uri || !name) return 1;
     sr_signd_token_setup(setup, pool);
-    if (!sr_signd_sandbox(true)) return fail(setup, -1, "the signer process has no sandbox on this system", pool);
+    if (!sr_signd_sandbox(true)) return main_fail(setup, -1, "the signer process has no sandbox on this system", pool);
     sr_error_t *error = sr_signd_token_request(&request, uri, name, pool);
-    if (error) return fail(setup, -1, error->message, pool);
+    if (error) return main_fail(setup, -1, error->message, pool);
     json_object_set_new(answer, SR_SIGND_REQUEST, json_string(request));
-    say(sr_json_text(answer, pool));
+    main_say(sr_json_text(answer, pool));
     return 0;
 }
 
-static int start(const json_t *setup, apr_pool_t *pool)
+static int main_start(const json_t *setup, apr_pool_t *pool)
 {
     sr_signd_keys_t *keys;
     const bool check = json_is_true(json_object_get(setup, "check"));
     int seal = -1;
     sr_signd_token_setup(setup, pool);
     sr_error_t *error = sr_signd_keys_load(&keys, &seal, setup, pool);
-    if (error) return fail(setup, seal, error->message, pool);
+    if (error) return main_fail(setup, seal, error->message, pool);
     const uid_t user = (uid_t)json_integer_value(json_object_get(setup, "user"));
     const gid_t group = (gid_t)json_integer_value(json_object_get(setup, "group"));
-    if (!sr_signd_become(user, group)) return fail(setup, -1, "the signer process cannot become httpd's user", pool);
+    if (!sr_signd_become(user, group))
+        return main_fail(setup, -1, "the signer process cannot become httpd's user", pool);
     const bool token = sr_signd_token_is_used();
-    if (token && (error = open_tokens(&seal, keys, setup, check, pool))) return fail(setup, seal, error->message, pool);
+    if (token && (error = open_tokens(&seal, keys, setup, check, pool)))
+        return main_fail(setup, seal, error->message, pool);
     const char *answer = sr_signd_keys_answer(keys, pool);
-    if (check) return say(answer), 0;
-    if (!sr_signd_threads_start(keys, threads())) return fail(setup, -1, "the signer process has no threads", pool);
+    if (check) return main_say(answer), 0;
+    if (!sr_signd_threads_start(keys, threads()))
+        return main_fail(setup, -1, "the signer process has no threads", pool);
     if (!token && !sr_signd_sandbox(false))
-        return fail(setup, -1, "the signer process has no sandbox on this system", pool);
-    say(answer);
+        return main_fail(setup, -1, "the signer process has no sandbox on this system", pool);
+    main_say(answer);
     sr_signd_serve(pool);
     return 0;
 }
@@ -151,7 +154,8 @@ int main(void)
     if (!text || sr_json_parse(&setup, text, length, pool)) return 1;
     const json_int_t wait = json_integer_value(json_object_get(setup, "wait"));
     if (wait) sleep((unsigned)wait);
-    const int status = json_object_get(setup, SR_SIGND_REQUEST) ? make_request(setup, pool) : start(setup, pool);
+    const int status =
+        json_object_get(setup, SR_SIGND_REQUEST) ? main_make_request(setup, pool) : main_start(setup, pool);
     apr_pool_destroy(pool);
     return status;
 }

@@ -139,8 +139,8 @@ static sr_error_t *open_sessions(sr_signd_object_t *object, apr_pool_t *pool)
 }
 
 /* Counts the objects with these attributes; two are more than one. */
-static CK_ULONG find_objects(CK_OBJECT_HANDLE *first, CK_SESSION_HANDLE session, CK_ATTRIBUTE *attributes,
-                             CK_ULONG count)
+static CK_ULONG module_find_objects(CK_OBJECT_HANDLE *first, CK_SESSION_HANDLE session, CK_ATTRIBUTE *attributes,
+                                    CK_ULONG count)
 {
     CK_OBJECT_HANDLE found[2] = {0};
     CK_ULONG number = 0;
@@ -151,12 +151,12 @@ static CK_ULONG find_objects(CK_OBJECT_HANDLE *first, CK_SESSION_HANDLE session,
     return number;
 }
 
-static sr_error_t *find_key(sr_signd_object_t *object, CK_SESSION_HANDLE session, apr_pool_t *pool)
+static sr_error_t *module_find_key(sr_signd_object_t *object, CK_SESSION_HANDLE session, apr_pool_t *pool)
 {
     CK_ULONG count;
     CK_BBOOL always = CK_FALSE;
     CK_ATTRIBUTE *attributes = p11_kit_uri_get_attributes(object->uri, &count);
-    const CK_ULONG found = find_objects(&object->key, session, attributes, count);
+    const CK_ULONG found = module_find_objects(&object->key, session, attributes, count);
     if (found != 1)
         return fault(pool, found ? "more than one private key matches the URI: add object= or id="
                                  : "the token has no private key that matches the URI");
@@ -170,7 +170,7 @@ sr_error_t *sr_signd_object_open(sr_signd_object_t *object, apr_pool_t *pool)
     SR_TRY(find_token(object, pool));
     SR_TRY(open_sessions(object, pool));
     SR_TRY(login(object, object->sessions[0], pool));
-    return find_key(object, object->sessions[0], pool);
+    return module_find_key(object, object->sessions[0], pool);
 }
 
 void sr_signd_object_close(sr_signd_object_t *object)
@@ -190,15 +190,15 @@ static bool find_public(CK_OBJECT_HANDLE *found, const sr_signd_object_t *object
     CK_ATTRIBUTE same[] = {{CKA_CLASS, &class, sizeof class}, {CKA_ID, id, sizeof id}};
     p11_kit_uri_set_attribute(object->uri, &same[0]);
     CK_ATTRIBUTE *attributes = p11_kit_uri_get_attributes(object->uri, &count);
-    const CK_ULONG number = find_objects(found, object->sessions[0], attributes, count);
+    const CK_ULONG number = module_find_objects(found, object->sessions[0], attributes, count);
     p11_kit_uri_set_attribute(object->uri, &(CK_ATTRIBUTE){CKA_CLASS, &private, sizeof private});
     if (number == 1) return true;
     return !p11->C_GetAttributeValue(object->sessions[0], object->key, &same[1], 1)
-           && find_objects(found, object->sessions[0], same, 2) == 1;
+           && module_find_objects(found, object->sessions[0], same, 2) == 1;
 }
 
 /* Reads an attribute of the public key, or of the private one. Returns false if neither has it. */
-static bool read_value(CK_ATTRIBUTE *attribute, const sr_signd_object_t *object, CK_OBJECT_HANDLE public_key)
+static bool module_read_value(CK_ATTRIBUTE *attribute, const sr_signd_object_t *object, CK_OBJECT_HANDLE public_key)
 {
     const CK_OBJECT_HANDLE from[] = {public_key, object->key};
     const CK_ULONG room = attribute->ulValueLen;
@@ -228,7 +228,7 @@ static EVP_PKEY *read_rsa(OSSL_PARAM_BLD *parts, const sr_signd_object_t *object
 {
     unsigned char modulus[MAX_VALUE], exponent[MAX_VALUE];
     CK_ATTRIBUTE n = {CKA_MODULUS, modulus, sizeof modulus}, e = {CKA_PUBLIC_EXPONENT, exponent, sizeof exponent};
-    if (!read_value(&n, object, public_key) || !read_value(&e, object, public_key)) return NULL;
+    if (!module_read_value(&n, object, public_key) || !module_read_value(&e, object, public_key)) return NULL;
     BIGNUM *number = BN_bin2bn(modulus, (int)n.ulValueLen, NULL), *power = BN_bin2bn(exponent, (int)e.ulValueLen, NULL);
     const bool pushed = number && power && OSSL_PARAM_BLD_push_BN(parts, OSSL_PKEY_PARAM_RSA_N, number)
                         && OSSL_PARAM_BLD_push_BN(parts, OSSL_PKEY_PARAM_RSA_E, power);
@@ -243,7 +243,7 @@ static EVP_PKEY *read_ec(OSSL_PARAM_BLD *parts, const sr_signd_object_t *object,
 {
     unsigned char curve[MAX_VALUE], point[MAX_VALUE];
     CK_ATTRIBUTE p = {CKA_EC_POINT, point, sizeof point}, c = {CKA_EC_PARAMS, curve, sizeof curve};
-    if (!read_value(&c, object, public_key) || !read_value(&p, object, public_key)) return NULL;
+    if (!module_read_value(&c, object, public_key) || !module_read_value(&p, object, public_key)) return NULL;
     const unsigned char *at = curve, *from = point;
     ASN1_OBJECT *name = d2i_ASN1_OBJECT(NULL, &at, (long)c.ulValueLen);
     ASN1_OCTET_STRING *inner = d2i_ASN1_OCTET_STRING(NULL, &from, (long)p.ulValueLen);
@@ -306,10 +306,10 @@ static sr_error_t *see(sr_signd_object_t *object, CK_SESSION_HANDLE session, con
         CK_OBJECT_HANDLE one;
         CK_OBJECT_CLASS class = classes[i];
         CK_ATTRIBUTE kind = {CKA_CLASS, &class, sizeof class};
-        others = others || find_objects(&one, session, &kind, 1);
+        others = others || module_find_objects(&one, session, &kind, 1);
         p11_kit_uri_set_attribute(object->uri, &kind);
         CK_ATTRIBUTE *attributes = p11_kit_uri_get_attributes(object->uri, &count);
-        if (!find_objects(&one, session, attributes, count)) continue;
+        if (!module_find_objects(&one, session, attributes, count)) continue;
         found = true;
         if (class == CKO_PUBLIC_KEY && !may_be(session, one, public_key))
             return fault(pool, "the key in the token is not that of the certificate");
@@ -333,8 +333,8 @@ sr_error_t *sr_signd_object_see(sr_signd_object_t *object, const sr_cms_bytes_t 
 
 /* ------------------------------------------------------------------------------------------------ signatures */
 
-static CK_RV sign(const sr_signd_object_t *object, CK_SESSION_HANDLE session, CK_MECHANISM_TYPE mechanism,
-                  const sr_cms_bytes_t *data, unsigned char *signature, CK_ULONG *length)
+static CK_RV module_sign(const sr_signd_object_t *object, CK_SESSION_HANDLE session, CK_MECHANISM_TYPE mechanism,
+                         const sr_cms_bytes_t *data, unsigned char *signature, CK_ULONG *length)
 {
     CK_MECHANISM how = {mechanism, NULL, 0};
     CK_RV value = p11->C_SignInit(session, &how, object->key);
@@ -356,7 +356,7 @@ CK_RV sr_signd_object_sign(sr_signd_object_t *object, CK_MECHANISM_TYPE mechanis
     while (!object->idle) pthread_cond_wait(&object->freed, &object->mutex);
     const CK_SESSION_HANDLE session = object->sessions[--object->idle];
     pthread_mutex_unlock(&object->mutex);
-    const CK_RV value = sign(object, session, mechanism, data, signature, length);
+    const CK_RV value = module_sign(object, session, mechanism, data, signature, length);
     pthread_mutex_lock(&object->mutex);
     object->sessions[object->idle++] = session;
     pthread_cond_signal(&object->freed);

@@ -72,7 +72,7 @@ sr_signd_pin_t sr_signd_pin(void)
 /* ------------------------------------------------------------------------------------------------ the record */
 
 /* Finds the record of a token, or a free place for it. Returns false if there is none. */
-static bool find(attempt_t *attempt, off_t *at, const CK_TOKEN_INFO *token)
+static bool pin_find(attempt_t *attempt, off_t *at, const CK_TOKEN_INFO *token)
 {
     for (int i = 0; i < MAX_TOKENS; i++) {
         *at = (off_t)(sizeof *attempt * (size_t)i);
@@ -89,7 +89,7 @@ static bool find(attempt_t *attempt, off_t *at, const CK_TOKEN_INFO *token)
     return false;
 }
 
-static bool note(attempt_t *attempt, off_t at, state_t state)
+static bool pin_note(attempt_t *attempt, off_t at, state_t state)
 {
     attempt->state = state;
     attempt->origin = origin;
@@ -119,20 +119,20 @@ const char *sr_signd_pin_try(const CK_TOKEN_INFO *token)
     if (token->flags & CKF_USER_PIN_LOCKED) return "the PIN of the token is locked";
     if (token->flags & CKF_USER_PIN_FINAL_TRY)
         return "one more wrong PIN would lock the token, so SigreqSealPIN is not tried: log in by hand first";
-    if (!find(&attempt, &at, token)) return "there are too many tokens";
+    if (!pin_find(&attempt, &at, token)) return "there are too many tokens";
     if (attempt.state == WRONG) return "the PIN was wrong, and is not tried again before httpd is restarted";
     if (attempt.state == TRYING)
         return "the process ended while it tried the PIN, which is not tried again before httpd is restarted";
     if (attempt.state == GOOD && is_same_file(&attempt.origin)) return NULL;
-    return note(&attempt, at, TRYING) ? NULL : "the attempt to log in cannot be recorded";
+    return pin_note(&attempt, at, TRYING) ? NULL : "the attempt to log in cannot be recorded";
 }
 
 void sr_signd_pin_tried(const CK_TOKEN_INFO *token, sr_signd_pin_result_t result)
 {
     attempt_t attempt;
     off_t at;
-    if (!find(&attempt, &at, token)) return;
-    if (result == SR_SIGND_PIN_GOOD) note(&attempt, at, GOOD);
-    if (result == SR_SIGND_PIN_WRONG) note(&attempt, at, WRONG);
-    if (result == SR_SIGND_PIN_UNKNOWN && attempt.state == TRYING) note(&attempt, at, UNTRIED);
+    if (!pin_find(&attempt, &at, token)) return;
+    if (result == SR_SIGND_PIN_GOOD) pin_note(&attempt, at, GOOD);
+    if (result == SR_SIGND_PIN_WRONG) pin_note(&attempt, at, WRONG);
+    if (result == SR_SIGND_PIN_UNKNOWN && attempt.state == TRYING) pin_note(&attempt, at, UNTRIED);
 }

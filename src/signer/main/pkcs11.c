@@ -147,7 +147,7 @@ static bool heal(token_key_t *key, unsigned seen, const char *why)
     return ready;
 }
 
-static bool is_ready(const token_key_t *key, unsigned *seen)
+static bool pkcs11_is_ready(const token_key_t *key, unsigned *seen)
 {
     pthread_mutex_lock(&mutex);
     const bool ready = key->ready;
@@ -166,7 +166,7 @@ static sr_error_t *token_sign(unsigned char *signature, apr_size_t *length, void
     for (int i = 0; i < 2; i++) {
         unsigned seen;
         pthread_rwlock_rdlock(&lock);
-        const bool ready = is_ready(key, &seen);
+        const bool ready = pkcs11_is_ready(key, &seen);
         if (ready) why = sign_once(signature, length, key, attributes, pool);
         pthread_rwlock_unlock(&lock);
         if (ready && !why) return NULL;
@@ -189,7 +189,7 @@ static sr_error_t *open_key(token_key_t *key, apr_pool_t *pool)
     return why ? sr_error(pool, SR_EINTERNAL, "%s", why) : NULL;
 }
 
-static sr_error_t *begin(apr_pool_t *pool)
+static sr_error_t *pkcs11_begin(apr_pool_t *pool)
 {
     if (begun) return NULL;
     SR_TRY(sr_signd_module_begin(pool));
@@ -204,21 +204,21 @@ static sr_error_t *begin_again(apr_pool_t *pool)
     for (int i = 0; i < key_count; i++) sr_signd_object_close(&keys[i].object);
     if (begun) sr_signd_module_end();
     begun = false;
-    return begin(pool);
+    return pkcs11_begin(pool);
 }
 
 static bool is_other_ready(const token_key_t *key)
 {
     bool ready = false;
     unsigned unused;
-    for (int i = 0; i < key_count; i++) ready = ready || (&keys[i] != key && is_ready(&keys[i], &unused));
+    for (int i = 0; i < key_count; i++) ready = ready || (&keys[i] != key && pkcs11_is_ready(&keys[i], &unused));
     return ready;
 }
 
 /* The caller holds the write lock. */
 static sr_error_t *mend(token_key_t *key, apr_pool_t *pool)
 {
-    sr_error_t *error = begin(pool);
+    sr_error_t *error = pkcs11_begin(pool);
     if (!error) error = open_key(key, pool);
     if (!error || is_other_ready(key)) return error;
     SR_TRY(begin_again(pool));
@@ -226,7 +226,7 @@ static sr_error_t *mend(token_key_t *key, apr_pool_t *pool)
 }
 
 /* A state that lasts is logged once. */
-static void report(token_key_t *key, const sr_error_t *error)
+static void pkcs11_report(token_key_t *key, const sr_error_t *error)
 {
     const char *reason = error ? error->message : "";
     if (!strncmp(reason, key->reason, MAX_REASON - 1)) return;
@@ -243,11 +243,11 @@ static bool mend_all(apr_pool_t *pool)
     bool all = true;
     for (int i = 0; i < key_count; i++) {
         unsigned unused;
-        if (is_ready(&keys[i], &unused)) continue;
+        if (pkcs11_is_ready(&keys[i], &unused)) continue;
         pthread_rwlock_wrlock(&lock);
         const sr_error_t *error = mend(&keys[i], pool);
         pthread_rwlock_unlock(&lock);
-        report(&keys[i], error);
+        pkcs11_report(&keys[i], error);
         pthread_mutex_lock(&mutex);
         keys[i].ready = !error;
         pthread_mutex_unlock(&mutex);
@@ -332,7 +332,7 @@ static sr_error_t *start_key(token_key_t *key, apr_pool_t *pool)
 {
     const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
     apr_size_t length;
-    SR_TRY(begin(pool));
+    SR_TRY(pkcs11_begin(pool));
     SR_TRY(open_key(key, pool));
     key->ready = true;
     if (sr_time_now() > sr_cms_identity_certificate(key->identity)->until) return NULL;
@@ -349,7 +349,7 @@ static void start_keys(sr_signd_token_fault_t faults[SR_SIGND_SEALS], bool again
         if (!error) continue;
         key->ready = false;
         if (!again) faults[key->seal] = (sr_signd_token_fault_t){error->message, true};
-        if (again) report(key, error);
+        if (again) pkcs11_report(key, error);
         else apr_cpystrn(key->reason, error->message, MAX_REASON); /* the parent logs it */
     }
 }
@@ -394,8 +394,8 @@ sr_error_t *sr_signd_token_check(int *seal, apr_pool_t *pool)
 /* ---------------------------------------------------------------------------------------------------- requests */
 
 /* sr_cms_request_sign_t; the baton is a token_key_t */
-static sr_error_t *request_sign(unsigned char *signature, apr_size_t *length, void *baton, const sr_cms_bytes_t *bytes,
-                                apr_pool_t *pool)
+static sr_error_t *pkcs11_request_sign(unsigned char *signature, apr_size_t *length, void *baton,
+                                       const sr_cms_bytes_t *bytes, apr_pool_t *pool)
 {
     const char *why = sign_once(signature, length, baton, bytes, pool);
     return why ? sr_error(pool, SR_EINTERNAL, "%s", why) : NULL;
@@ -411,14 +411,14 @@ sr_error_t *sr_signd_token_request(const char **request, const char *uri, const 
     *key = (token_key_t){.uri = uri};
     SR_TRY(sr_signd_object_make(&key->object, uri, pool));
     SR_TRY(sr_signd_module_open(module_path, pool));
-    SR_TRY(begin(pool));
+    SR_TRY(pkcs11_begin(pool));
     SR_TRY(sr_signd_object_open(&key->object, pool));
     SR_TRY(sr_signd_object_public(&public_key, &key->object, pool));
     const unsigned char *at = public_key.data;
     key->public_key = d2i_PUBKEY(NULL, &at, (long)public_key.length);
     key->hash = sr_cms_public_key_hash(&public_key);
     if (!key->public_key || !key->hash) return sr_error(pool, SR_EINTERNAL, "%s: its key cannot be read", uri);
-    sr_error_t *error = sr_cms_request_remote(request, name, &public_key, request_sign, key, pool);
+    sr_error_t *error = sr_cms_request_remote(request, name, &public_key, pkcs11_request_sign, key, pool);
     sr_signd_object_close(&key->object);
     sr_signd_module_end();
     return error;

@@ -86,7 +86,7 @@ static int refuse_calls(scmp_filter_ctx filter)
 }
 
 /* Enters the weaker sandbox. */
-static bool refuse(void)
+static bool rights_refuse(void)
 {
     int failed = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ? -errno : 0;
     scmp_filter_ctx filter = failed ? NULL : seccomp_init(SCMP_ACT_ALLOW);
@@ -103,6 +103,6 @@ bool sr_signd_sandbox(bool token)
     return true;
 #else
     static const sr_confine_list_t *const lists[] = {&sr_confine_common, &serving, &sr_confine_fatal, NULL};
-    return token ? refuse() : sr_confine_enter("sigreq-signd", lists);
+    return token ? rights_refuse() : sr_confine_enter("sigreq-signd", lists);
 #endif
 }

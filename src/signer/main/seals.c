@@ -64,7 +64,7 @@ static sr_error_t *complete(seal_t *seal, const char *certificate, apr_pool_t *p
 }
 
 /* `number` is that of the seal. */
-static sr_error_t *load(seal_t *seal, int number, const json_t *setup, sr_cms_when_t when, apr_pool_t *pool)
+static sr_error_t *seals_load(seal_t *seal, int number, const json_t *setup, sr_cms_when_t when, apr_pool_t *pool)
 {
     const char *certificate = sr_json_string(setup, "certificate"), *key = sr_json_string(setup, "key");
     if (certificate && key && sr_text_is_token(key))
@@ -135,7 +135,7 @@ sr_error_t *sr_signd_keys_load(sr_signd_keys_t **keys, int *seal, const json_t *
     SR_TRY(load_own(*keys, setup, pool));
     for (*seal = 0; *seal < SR_SIGND_SEALS; ++*seal) {
         seal_t *one = &(*keys)->seals[*seal];
-        sr_error_t *error = load(one, *seal, json_array_get(seals, (size_t)*seal), when, pool);
+        sr_error_t *error = seals_load(one, *seal, json_array_get(seals, (size_t)*seal), when, pool);
         if (error && !sr_signd_tolerates(setup, *seal)) return error;
         if (error) sr_signd_keys_fault(*keys, *seal, error->message, true);
     }
@@ -175,7 +175,8 @@ const char *sr_signd_keys_answer(const sr_signd_keys_t *keys, apr_pool_t *pool)
 
 /* ------------------------------------------------------------------------------------------------- requests */
 
-static apr_size_t finish(unsigned char *response, sr_signd_status_t status, apr_size_t attributes, apr_size_t rest)
+static apr_size_t seals_finish(unsigned char *response, sr_signd_status_t status, apr_size_t attributes,
+                               apr_size_t rest)
 {
     memset(response, 0, SR_SIGND_RESPONSE);
     memcpy(response, SR_SIGND_MAGIC, 4);
@@ -187,30 +188,30 @@ static apr_size_t finish(unsigned char *response, sr_signd_status_t status, apr_
     return SR_SIGND_RESPONSE + attributes + rest;
 }
 
-static apr_size_t sign(unsigned char *response, const seal_t *seal, const unsigned char *digest, apr_pool_t *pool)
+static apr_size_t seals_sign(unsigned char *response, const seal_t *seal, const unsigned char *digest, apr_pool_t *pool)
 {
     unsigned char *attributes = response + SR_SIGND_RESPONSE;
     apr_size_t length;
     const sr_cms_certificate_t *about = sr_cms_identity_certificate(seal->identity);
     const apr_time_t now = sr_time_now();
-    if (now < about->from || now > about->until) return finish(response, SR_SIGND_FAILED, 0, 0);
+    if (now < about->from || now > about->until) return seals_finish(response, SR_SIGND_FAILED, 0, 0);
     memcpy(attributes, seal->attributes, seal->length);
     memcpy(attributes + seal->at, digest, seal->digest_size);
     const sr_cms_bytes_t bytes = {attributes, seal->length};
     if (sr_cms_sign_attributes(attributes + seal->length, &length, seal->identity, digest, &bytes, pool))
-        return finish(response, SR_SIGND_FAILED, 0, 0);
-    return finish(response, SR_SIGND_DONE, seal->length, length);
+        return seals_finish(response, SR_SIGND_FAILED, 0, 0);
+    return seals_finish(response, SR_SIGND_DONE, seal->length, length);
 }
 
-static apr_size_t show(unsigned char *response, const seal_t *seal)
+static apr_size_t seals_show(unsigned char *response, const seal_t *seal)
 {
     const apr_size_t length = seal->pem ? strlen(seal->pem) : 0;
     if (length) memcpy(response + SR_SIGND_RESPONSE, seal->pem, length);
-    return finish(response, SR_SIGND_DONE, 0, length);
+    return seals_finish(response, SR_SIGND_DONE, 0, length);
 }
 
 /* Returns the seal of the certificate that a request names. NULL: the seal has another certificate. */
-static const seal_t *find(const sr_signd_keys_t *keys, int number, const unsigned char *fingerprint)
+static const seal_t *seals_find(const sr_signd_keys_t *keys, int number, const unsigned char *fingerprint)
 {
     if (number == SR_SIGND_OWN) return apr_hash_get(keys->certificates, fingerprint, SR_SIGND_FINGERPRINT);
     const seal_t *seal = &keys->seals[number];
@@ -231,13 +232,13 @@ apr_size_t sr_signd_keys_respond(unsigned char *response, const sr_signd_keys_t 
 {
     const apr_size_t fixed = SR_SIGND_HEADER + SR_SIGND_FINGERPRINT;
     if (length < fixed || memcmp(request, SR_SIGND_MAGIC, 4) != 0 || request[5] > SR_SIGND_OWN || request[7])
-        return finish(response, SR_SIGND_INVALID, 0, 0);
+        return seals_finish(response, SR_SIGND_INVALID, 0, 0);
     if (request[4] == SR_SIGND_CERTIFICATES && length == fixed && !request[6])
-        return show(response, find_shown(keys, request[5], request + SR_SIGND_HEADER));
-    if (request[4] != SR_SIGND_SIGN) return finish(response, SR_SIGND_INVALID, 0, 0);
-    const seal_t *seal = find(keys, request[5], request + SR_SIGND_HEADER);
-    if (!seal) return finish(response, SR_SIGND_OTHER, 0, 0);
+        return seals_show(response, find_shown(keys, request[5], request + SR_SIGND_HEADER));
+    if (request[4] != SR_SIGND_SIGN) return seals_finish(response, SR_SIGND_INVALID, 0, 0);
+    const seal_t *seal = seals_find(keys, request[5], request + SR_SIGND_HEADER);
+    if (!seal) return seals_finish(response, SR_SIGND_OTHER, 0, 0);
     if (request[6] != seal->hash || length != fixed + seal->digest_size)
-        return finish(response, SR_SIGND_INVALID, 0, 0);
-    return sign(response, seal, request + fixed, pool);
+        return seals_finish(response, SR_SIGND_INVALID, 0, 0);
+    return seals_sign(response, seal, request + fixed, pool);
 }

@@ -50,7 +50,7 @@ static void end_if_unused(void)
     if (unused) _exit(0);
 }
 
-static void watch(int operation, int descriptor, uint32_t what)
+static void serve_watch(int operation, int descriptor, uint32_t what)
 {
     struct epoll_event event = {.events = what | EPOLLONESHOT, .data.fd = descriptor};
     epoll_ctl(events, operation, descriptor, &event);
@@ -60,7 +60,7 @@ static void watch(int operation, int descriptor, uint32_t what)
 
 /* Returns the process of a connection, or 0 if it must not be served: it is not a process of httpd's user, or it has
  * enough connections. */
-static pid_t admit(int descriptor)
+static pid_t serve_admit(int descriptor)
 {
     struct ucred peer;
     socklen_t length = sizeof peer;
@@ -81,21 +81,21 @@ static bool is_connection(int descriptor)
            && domain == AF_UNIX;
 }
 
-static void add(int descriptor)
+static void serve_add(int descriptor)
 {
     pthread_mutex_lock(&mutex);
-    const pid_t pid = is_connection(descriptor) ? admit(descriptor) : 0;
+    const pid_t pid = is_connection(descriptor) ? serve_admit(descriptor) : 0;
     if (pid) {
         peers[descriptor] = pid;
         connections++;
     }
     pthread_mutex_unlock(&mutex);
-    if (pid) watch(EPOLL_CTL_ADD, descriptor, EPOLLIN);
+    if (pid) serve_watch(EPOLL_CTL_ADD, descriptor, EPOLLIN);
     else close(descriptor);
 }
 
 /* Takes what one message brings: one descriptor. If it brings more, all of them are closed. */
-static void take(uint32_t happened)
+static void serve_take(uint32_t happened)
 {
     union {
         struct cmsghdr header;
@@ -110,7 +110,7 @@ static void take(uint32_t happened)
     if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
         int descriptor;
         memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-        add(descriptor);
+        serve_add(descriptor);
     } else if (got == 0 && happened & EPOLLHUP) {
         pthread_mutex_lock(&mutex);
         closed = true;
@@ -119,12 +119,12 @@ static void take(uint32_t happened)
         return; /* it is not watched any more */
     }
     /* A child that shuts the door down makes it readable for ever. */
-    watch(EPOLL_CTL_MOD, DOOR, happened & EPOLLRDHUP && got == 0 && !header ? 0 : EPOLLIN | EPOLLRDHUP);
+    serve_watch(EPOLL_CTL_MOD, DOOR, happened & EPOLLRDHUP && got == 0 && !header ? 0 : EPOLLIN | EPOLLRDHUP);
 }
 
 /* -------------------------------------------------------------------------------------------- connections */
 
-static void drop(int descriptor)
+static void serve_drop(int descriptor)
 {
     pthread_mutex_lock(&mutex);
     peers[descriptor] = 0;
@@ -134,25 +134,25 @@ static void drop(int descriptor)
     end_if_unused();
 }
 
-static void answer(int descriptor, unsigned char *response, apr_pool_t *pool)
+static void serve_answer(int descriptor, unsigned char *response, apr_pool_t *pool)
 {
     unsigned char request[SR_SIGND_MAX_REQUEST + 1];
     const ssize_t got = recv(descriptor, request, sizeof request, MSG_DONTWAIT);
     if (got <= 0 && (got == 0 || (errno != EAGAIN && errno != EINTR))) {
-        drop(descriptor);
+        serve_drop(descriptor);
         return;
     }
     if (got > 0) {
         const apr_size_t length = sr_signd_keys_respond(response, keys, request, (apr_size_t)got, pool);
         if (send(descriptor, response, length, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)length) {
-            drop(descriptor);
+            serve_drop(descriptor);
             return;
         }
     }
-    watch(EPOLL_CTL_MOD, descriptor, EPOLLIN);
+    serve_watch(EPOLL_CTL_MOD, descriptor, EPOLLIN);
 }
 
-static void *work(apr_pool_t *pool)
+static void *serve_work(apr_pool_t *pool)
 {
     unsigned char *response = apr_palloc(pool, SR_SIGND_MAX_RESPONSE);
     apr_pool_t *scratch;
@@ -162,8 +162,8 @@ static void *work(apr_pool_t *pool)
         const int count = epoll_wait(events, &event, 1, -1);
         if (count < 0 && errno != EINTR) abort();
         if (count != 1) continue;
-        if (event.data.fd == DOOR) take(event.events);
-        else answer(event.data.fd, response, scratch);
+        if (event.data.fd == DOOR) serve_take(event.events);
+        else serve_answer(event.data.fd, response, scratch);
     }
     return NULL;
 }
@@ -173,7 +173,7 @@ static pthread_barrier_t begun;
 static void *work_in_thread(void *pool)
 {
     pthread_barrier_wait(&begun);
-    return work(pool);
+    return serve_work(pool);
 }
 
 bool sr_signd_threads_start(const sr_signd_keys_t *loaded, int count)
@@ -195,6 +195,6 @@ bool sr_signd_threads_start(const sr_signd_keys_t *loaded, int count)
 
 void sr_signd_serve(apr_pool_t *pool)
 {
-    watch(EPOLL_CTL_ADD, DOOR, EPOLLIN | EPOLLRDHUP);
-    work(pool);
+    serve_watch(EPOLL_CTL_ADD, DOOR, EPOLLIN | EPOLLRDHUP);
+    serve_work(pool);
 }

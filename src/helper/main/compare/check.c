@@ -6,13 +6,13 @@
 #include <apr_encode.h>
 #include <string.h>
 
-static json_t *encode(const sr_cms_bytes_t *bytes, apr_pool_t *pool)
+static json_t *check_encode(const sr_cms_bytes_t *bytes, apr_pool_t *pool)
 {
     if (!bytes->length) return json_string("");
     return json_string(apr_pencode_base64_binary(pool, bytes->data, (apr_ssize_t)bytes->length, APR_ENCODE_NONE, NULL));
 }
 
-static json_t *describe(const sr_cms_certificate_t *signer, apr_pool_t *pool)
+static json_t *check_describe(const sr_cms_certificate_t *signer, apr_pool_t *pool)
 {
     json_t *object = json_object();
     json_object_set_new(object, "name", json_string(signer->name));
@@ -26,7 +26,7 @@ static json_t *describe(const sr_cms_certificate_t *signer, apr_pool_t *pool)
     return object;
 }
 
-static void set_text(json_t *object, const char *key, const char *text)
+static void check_set_text(json_t *object, const char *key, const char *text)
 {
     if (text) json_object_set_new(object, key, json_string(text));
 }
@@ -37,8 +37,8 @@ static json_t *write_stamp(const sr_cms_stamp_t *stamp)
     json_t *object = json_object();
     json_object_set_new(object, "state", json_string(states[stamp->state]));
     json_object_set_new(object, "time", json_integer(apr_time_sec(stamp->time)));
-    set_text(object, "authority", stamp->authority);
-    set_text(object, "fault", stamp->fault);
+    check_set_text(object, "authority", stamp->authority);
+    check_set_text(object, "fault", stamp->fault);
     return object;
 }
 
@@ -49,10 +49,10 @@ static json_t *write_result(const sr_cms_result_t *result, apr_pool_t *pool)
     json_t *object = json_object();
     json_object_set_new(object, "state", json_string(states[result->state]));
     json_object_set_new(object, "trust", json_string(trusts[result->trust]));
-    set_text(object, "fault", result->fault);
-    set_text(object, "algorithm", result->algorithm);
-    set_text(object, "distrust", result->distrust);
-    set_text(object, "hash", result->hash);
+    check_set_text(object, "fault", result->fault);
+    check_set_text(object, "algorithm", result->algorithm);
+    check_set_text(object, "distrust", result->distrust);
+    check_set_text(object, "hash", result->hash);
     json_object_set_new(object, "bound", json_boolean(result->bound));
     json_object_set_new(object, "expired", json_boolean(result->expired));
     json_object_set_new(object, "premature", json_boolean(result->premature));
@@ -61,11 +61,11 @@ static json_t *write_result(const sr_cms_result_t *result, apr_pool_t *pool)
     json_object_set_new(object, "level", json_string(levels[result->level]));
     json_object_set_new(object, "proven", json_integer(apr_time_sec(result->proven_until)));
     json_object_set_new(object, "stamp", write_stamp(&result->stamp));
-    if (result->signer) json_object_set_new(object, "signer", describe(result->signer, pool));
+    if (result->signer) json_object_set_new(object, "signer", check_describe(result->signer, pool));
     if (result->state != SR_CMS_INTACT) return object;
-    json_object_set_new(object, "digest", encode(&result->digest, pool));
-    json_object_set_new(object, "attributes", encode(&result->attributes, pool));
-    json_object_set_new(object, "signature", encode(&result->signature, pool));
+    json_object_set_new(object, "digest", check_encode(&result->digest, pool));
+    json_object_set_new(object, "attributes", check_encode(&result->attributes, pool));
+    json_object_set_new(object, "signature", check_encode(&result->signature, pool));
     return object;
 }
 
@@ -76,7 +76,7 @@ typedef struct asked_t {
     apr_pool_t *pool;
 } asked_t;
 
-static bool decode(sr_cms_bytes_t *bytes, const json_t *object, apr_pool_t *pool)
+static bool check_decode(sr_cms_bytes_t *bytes, const json_t *object, apr_pool_t *pool)
 {
     const char *text = sr_json_string(object, "der");
     *bytes = (sr_cms_bytes_t){0};
@@ -86,11 +86,11 @@ static bool decode(sr_cms_bytes_t *bytes, const json_t *object, apr_pool_t *pool
 }
 
 /* Returns false if the request is not valid. */
-static bool read_signature(asked_t *asked, const json_t *given)
+static bool check_read_signature(asked_t *asked, const json_t *given)
 {
     const json_int_t length = json_integer_value(json_object_get(given, "length"));
     sr_cms_bytes_t sent;
-    if (!decode(&sent, given, asked->pool) || length < (json_int_t)sent.length || length > SR_PDF_MAX_REQUEST)
+    if (!check_decode(&sent, given, asked->pool) || length < (json_int_t)sent.length || length > SR_PDF_MAX_REQUEST)
         return false;
     unsigned char *der = apr_pcalloc(asked->pool, (apr_size_t)length + 1);
     if (sent.length) memcpy(der, sent.data, sent.length);
@@ -101,7 +101,7 @@ static bool read_signature(asked_t *asked, const json_t *given)
     return true;
 }
 
-static bool read_proof(asked_t *asked, const json_t *given)
+static bool check_read_proof(asked_t *asked, const json_t *given)
 {
     static const char *const kinds[] = SR_CMS_PROOF_NAMES;
     const char *name = sr_json_string(given, "kind");
@@ -110,7 +110,7 @@ static bool read_proof(asked_t *asked, const json_t *given)
     while (name && kinds[kind] && strcmp(kinds[kind], name) != 0) kind++;
     proof->kind = (sr_cms_proof_kind_t)kind;
     proof->at = json_integer_value(json_object_get(given, "at"));
-    return name && kinds[kind] && decode(&proof->der, given, asked->pool);
+    return name && kinds[kind] && check_decode(&proof->der, given, asked->pool);
 }
 
 static bool read_asked(asked_t *asked, const json_t *request, apr_pool_t *pool)
@@ -122,8 +122,8 @@ static bool read_asked(asked_t *asked, const json_t *request, apr_pool_t *pool)
     *asked = (asked_t){.signatures = apr_pcalloc(pool, sizeof(sr_cms_asked_t) * (json_array_size(signatures) + 1)),
                        .proofs = apr_pcalloc(pool, sizeof(sr_cms_proof_t) * (json_array_size(proofs) + 1)),
                        .pool = pool};
-    json_array_foreach (signatures, i, one) good = good && read_signature(asked, one);
-    json_array_foreach (proofs, i, one) good = good && read_proof(asked, one);
+    json_array_foreach (signatures, i, one) good = good && check_read_signature(asked, one);
+    json_array_foreach (proofs, i, one) good = good && check_read_proof(asked, one);
     return good;
 }
 

@@ -51,7 +51,7 @@ typedef struct field_t {
     bool is_widget; /* of the field that has the name */
 } field_t;
 
-static void set_text(json_t *response, const char *key, const char *text, apr_pool_t *pool)
+static void listing_set_text(json_t *response, const char *key, const char *text, apr_pool_t *pool)
 {
     apr_size_t size = strlen(text);
     if (size > MAX_TEXT_BYTES)
@@ -73,13 +73,13 @@ static void set_secret(json_t *response, const char *key, const sr_pdfd_signed_t
                               secret->size))
         return;
     qpdf_oh string = qpdf_oh_new_binary_string(list->q, (const char *)plain, size);
-    set_text(response, key, qpdf_oh_get_utf8_value(list->q, string), list->pool);
+    listing_set_text(response, key, qpdf_oh_get_utf8_value(list->q, string), list->pool);
 }
 
 /* Sets the text of a string or name in the file. NUL bytes are replaced by escape sequences, because qpdf's parser
  * stops at a NUL. */
-static void set_value(json_t *response, const char *key, const sr_pdfd_signed_t *signature, sr_pdfd_key_t which,
-                      list_t *list)
+static void listing_set_value(json_t *response, const char *key, const sr_pdfd_signed_t *signature, sr_pdfd_key_t which,
+                              list_t *list)
 {
     const sr_pdfd_bytes_t *value = &signature->values[which];
     if (!value->data || value->size > (apr_size_t)MAX_TEXT_BYTES * 16) return;
@@ -96,12 +96,12 @@ static void set_value(json_t *response, const char *key, const sr_pdfd_signed_t 
     qpdf_oh parsed = qpdf_oh_parse(list->q, text);
     if (qpdf_has_error(list->q)) qpdf_get_error(list->q);
     else if (qpdf_oh_is_string(list->q, parsed))
-        set_text(response, key, qpdf_oh_get_utf8_value(list->q, parsed), list->pool);
+        listing_set_text(response, key, qpdf_oh_get_utf8_value(list->q, parsed), list->pool);
     else if (qpdf_oh_is_name(list->q, parsed))
-        set_text(response, key, qpdf_oh_get_name(list->q, parsed) + 1, list->pool);
+        listing_set_text(response, key, qpdf_oh_get_name(list->q, parsed) + 1, list->pool);
 }
 
-static bool read_range(int64_t *range, qpdf_data q, qpdf_oh signature)
+static bool listing_read_range(int64_t *range, qpdf_data q, qpdf_oh signature)
 {
     qpdf_oh array = qpdf_oh_get_key(q, signature, "/ByteRange");
     if (!qpdf_oh_is_array(q, array) || qpdf_oh_get_array_n_items(q, array) != 4) return false;
@@ -115,7 +115,7 @@ static bool read_range(int64_t *range, qpdf_data q, qpdf_oh signature)
 
 /* The Contents of a signature are never encrypted (ISO 32000-2, 7.6.2). qpdf decrypts them all the same if /Type is not
  * /Sig, as in document timestamps. They are then read where the ByteRange says that they are. */
-static bool read_contents(sr_pdfd_signed_t *signature, list_t *list, qpdf_oh value)
+static bool listing_read_contents(sr_pdfd_signed_t *signature, list_t *list, qpdf_oh value)
 {
     qpdf_data q = list->q;
     const int64_t *range = signature->range;
@@ -133,7 +133,7 @@ static bool read_contents(sr_pdfd_signed_t *signature, list_t *list, qpdf_oh val
     return true;
 }
 
-static const char *read_signature(json_t *response, list_t *list, const field_t *field, qpdf_oh value)
+static const char *listing_read_signature(json_t *response, list_t *list, const field_t *field, qpdf_oh value)
 {
     qpdf_data q = list->q;
     sr_pdfd_signed_t signature = {.object = field->object, .generation = field->generation};
@@ -142,8 +142,8 @@ static const char *read_signature(json_t *response, list_t *list, const field_t 
         signature.object = qpdf_oh_get_object_id(q, value);
         signature.generation = qpdf_oh_get_generation(q, value);
     }
-    if (!read_range(signature.range, q, value)) return NO_RANGE;
-    if (!read_contents(&signature, list, value)) return NO_CONTENTS;
+    if (!listing_read_range(signature.range, q, value)) return NO_RANGE;
+    if (!listing_read_contents(&signature, list, value)) return NO_CONTENTS;
     int later = -1;
     const char *fault = sr_pdfd_covers_itself(&signature, list->bytes);
     if (fault) return fault;
@@ -154,11 +154,11 @@ static const char *read_signature(json_t *response, list_t *list, const field_t 
                         json_pack("[I,I,I,I]", (json_int_t)signature.range[0], (json_int_t)signature.range[1],
                                   (json_int_t)signature.range[2], (json_int_t)signature.range[3]));
     /* other programs do not look for a value in a widget, so this is a signature of no known kind */
-    if (!field->is_widget) set_value(response, "subfilter", &signature, SR_PDFD_KEY_SUBFILTER, list);
-    set_value(response, "time", &signature, SR_PDFD_KEY_TIME, list);
-    set_value(response, "name", &signature, SR_PDFD_KEY_NAME, list);
-    set_value(response, "reason", &signature, SR_PDFD_KEY_REASON, list);
-    set_value(response, "contact", &signature, SR_PDFD_KEY_CONTACT, list);
+    if (!field->is_widget) listing_set_value(response, "subfilter", &signature, SR_PDFD_KEY_SUBFILTER, list);
+    listing_set_value(response, "time", &signature, SR_PDFD_KEY_TIME, list);
+    listing_set_value(response, "name", &signature, SR_PDFD_KEY_NAME, list);
+    listing_set_value(response, "reason", &signature, SR_PDFD_KEY_REASON, list);
+    listing_set_value(response, "contact", &signature, SR_PDFD_KEY_CONTACT, list);
     return fault;
 }
 
@@ -180,13 +180,13 @@ static const char *add_signature(list_t *list, const field_t *field, qpdf_oh val
     list->seen_count++;
     json_t *response = json_object();
     json_array_append_new(list->found, response);
-    set_text(response, "field", field->name, list->pool);
-    const char *fault = read_signature(response, list, field, value);
+    listing_set_text(response, "field", field->name, list->pool);
+    const char *fault = listing_read_signature(response, list, field, value);
     if (fault) json_object_set_new(response, "fault", json_string(fault));
     return NULL;
 }
 
-static field_t enter(list_t *list, const field_t *parent, qpdf_oh dictionary)
+static field_t listing_enter(list_t *list, const field_t *parent, qpdf_oh dictionary)
 {
     qpdf_data q = list->q;
     field_t field = *parent;
@@ -206,7 +206,7 @@ static field_t enter(list_t *list, const field_t *parent, qpdf_oh dictionary)
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
-static const char *read_fields(list_t *list, const field_t *parent, qpdf_oh fields, int depth)
+static const char *listing_read_fields(list_t *list, const field_t *parent, qpdf_oh fields, int depth)
 {
     qpdf_data q = list->q;
     int count = sr_pdfd_items(q, fields);
@@ -216,10 +216,10 @@ static const char *read_fields(list_t *list, const field_t *parent, qpdf_oh fiel
         if (list->budget-- == 0) return TOO_LARGE;
         qpdf_oh item = qpdf_oh_get_array_item(q, fields, i);
         if (qpdf_oh_is_dictionary(q, item)) {
-            field_t field = enter(list, parent, item);
+            field_t field = listing_enter(list, parent, item);
             qpdf_oh value = qpdf_oh_get_key(q, item, "/V");
             if (field.is_signature && !qpdf_oh_is_null(q, value)) reason = add_signature(list, &field, value);
-            if (!reason) reason = read_fields(list, &field, qpdf_oh_get_key(q, item, "/Kids"), depth + 1);
+            if (!reason) reason = listing_read_fields(list, &field, qpdf_oh_get_key(q, item, "/Kids"), depth + 1);
         }
         qpdf_oh_release(q, item);
     }
@@ -227,7 +227,7 @@ static const char *read_fields(list_t *list, const field_t *parent, qpdf_oh fiel
 }
 
 /* Translates an exception of qpdf. SR_PDF_ACCEPTED: there was none. */
-static sr_pdf_verdict_t judge_error(const char **reason, qpdf_data q)
+static sr_pdf_verdict_t listing_judge_error(const char **reason, qpdf_data q)
 {
     if (!qpdf_has_error(q)) return SR_PDF_ACCEPTED;
     qpdf_error error = qpdf_get_error(q);
@@ -252,12 +252,12 @@ static const char *judge_warnings(const list_t *list)
 
 /* Reads the document and repairs it if necessary, as readers do. What a signature covers is verified on the bytes of
  * the file and not on what qpdf repaired. */
-static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
+static sr_pdf_verdict_t listing_read_document(const char **reason, list_t *list)
 {
     qpdf_data q = list->q;
     if (!list->bytes->size) return SR_PDF_NOT_PDF;
     qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)list->bytes->data, list->bytes->size, NULL);
-    sr_pdf_verdict_t verdict = judge_error(reason, q);
+    sr_pdf_verdict_t verdict = listing_judge_error(reason, q);
     if (verdict != SR_PDF_ACCEPTED) return verdict;
     if (qpdf_is_encrypted(q) && !sr_pdfd_cipher_find(&list->cipher, list->bytes)) return SR_PDF_PASSWORD;
     qpdf_oh root = qpdf_get_root(q);
@@ -265,9 +265,9 @@ static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
     if (sr_pdfd_covers_chain(&list->sections, list->bytes)) list->chain = &list->sections;
     qpdf_oh form = qpdf_oh_get_key(q, root, "/AcroForm");
     if (qpdf_oh_is_dictionary(q, form))
-        *reason = read_fields(list, &(field_t){.name = ""}, qpdf_oh_get_key(q, form, "/Fields"), 0);
+        *reason = listing_read_fields(list, &(field_t){.name = ""}, qpdf_oh_get_key(q, form, "/Fields"), 0);
     if (!*reason) *reason = judge_warnings(list);
-    return *reason ? SR_PDF_REFUSED : judge_error(reason, q);
+    return *reason ? SR_PDF_REFUSED : listing_judge_error(reason, q);
 }
 
 /* ----------------------------------------------------------------------------------------------------- changes */
@@ -309,7 +309,7 @@ static json_t *widget_json(json_t *place, size_t end, bool covers)
 }
 
 /* Adds what was drawn in another way between revisions. Form fields are only named, so not all are listed. */
-static void add_widgets(json_t *response, const list_t *list, const sr_pdfd_revision_t *revisions, int count)
+static void listing_add_widgets(json_t *response, const list_t *list, const sr_pdfd_revision_t *revisions, int count)
 {
     const clock_t limit = clock() + (clock_t)(COVERED_SECONDS * CLOCKS_PER_SEC);
     json_t *widgets = json_array(), *place;
@@ -356,7 +356,7 @@ static void compare_revisions(list_t *list, json_t *response)
     }
     if (last->changes) json_object_set(response, "appended", last->changes);
     if (last->validation) json_object_set_new(response, "validation", json_true());
-    if (list->draws) add_widgets(response, list, revisions, (int)(last - revisions) + 1);
+    if (list->draws) listing_add_widgets(response, list, revisions, (int)(last - revisions) + 1);
     for (int i = 0; i < count; i++) {
         json_decref(revisions[i].changes);
         json_decref(revisions[i].filled);
@@ -378,7 +378,7 @@ static json_t *list_signatures(const sr_pdfd_bytes_t *bytes, double seconds, boo
                      .draws = draws,
                      .pool = pool};
     const char *reason = NULL;
-    sr_pdf_verdict_t verdict = read_document(&reason, list);
+    sr_pdf_verdict_t verdict = listing_read_document(&reason, list);
     apr_pool_destroy(scratch); /* before revisions are compared, which also needs memory */
 
     json_t *response = json_object();

@@ -102,7 +102,7 @@ void sr_pdfd_canvas_frame(sr_pdfd_canvas_t *canvas, double x, double y, double w
     sr_pdfd_put_text(canvas->content, "S\n");
 }
 
-static apr_status_t destroy(void *surface)
+static apr_status_t canvas_destroy(void *surface)
 {
     cairo_surface_destroy(surface);
     return APR_SUCCESS;
@@ -113,7 +113,7 @@ void sr_pdfd_canvas_image(sr_pdfd_canvas_t *canvas, cairo_surface_t *surface, do
 {
     const double matrix[] = {width, 0, 0, height, x, SR_PDFD_HEIGHT - y - height};
     APR_ARRAY_PUSH(canvas->images, cairo_surface_t *) = surface;
-    apr_pool_cleanup_register(canvas->pool, surface, destroy, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(canvas->pool, surface, canvas_destroy, apr_pool_cleanup_null);
     sr_pdfd_put_text(sr_pdfd_canvas_content(canvas), "q\n");
     sr_pdfd_put_numbers(canvas->content, matrix, 6);
     sr_pdfd_print(canvas->content, "cm\n/I%d Do\nQ\n", canvas->images->nelts - 1);
@@ -121,7 +121,7 @@ void sr_pdfd_canvas_image(sr_pdfd_canvas_t *canvas, cairo_surface_t *surface, do
 
 /* -------------------------------------------------------------------------------------------------- text */
 
-static int find_font(sr_pdfd_canvas_t *canvas, const sr_pdfd_font_t *font)
+static int canvas_find_font(sr_pdfd_canvas_t *canvas, const sr_pdfd_font_t *font)
 {
     for (int i = 0; i < canvas->fonts->nelts; i++)
         if (APR_ARRAY_IDX(canvas->fonts, i, sr_pdfd_used_font_t).font == font) return i;
@@ -132,7 +132,7 @@ static int find_font(sr_pdfd_canvas_t *canvas, const sr_pdfd_font_t *font)
     return canvas->fonts->nelts - 1;
 }
 
-static sr_pdfd_use_t *use_of(sr_pdfd_canvas_t *canvas, hb_codepoint_t glyph)
+static sr_pdfd_use_t *canvas_use_of(sr_pdfd_canvas_t *canvas, hb_codepoint_t glyph)
 {
     const sr_pdfd_used_font_t *used = &APR_ARRAY_IDX(canvas->fonts, canvas->run.font, sr_pdfd_used_font_t);
     sr_pdfd_use_t *use = &used->glyphs[glyph < used->count ? glyph : 0];
@@ -145,7 +145,7 @@ static sr_pdfd_use_t *use_of(sr_pdfd_canvas_t *canvas, hb_codepoint_t glyph)
 
 void sr_pdfd_canvas_begin_run(sr_pdfd_canvas_t *canvas, const sr_pdfd_font_t *font, double size)
 {
-    canvas->run.font = find_font(canvas, font);
+    canvas->run.font = canvas_find_font(canvas, font);
     canvas->run.size = size;
     canvas->run.open = SR_PDFD_NO_STRING;
     sr_pdfd_print(sr_pdfd_canvas_content(canvas), "BT\n/F%d ", canvas->run.font);
@@ -175,7 +175,7 @@ static void open_array(sr_pdfd_canvas_t *canvas, double x, double y)
 }
 
 /* Moves to the place of the next glyph. */
-static void move_to(sr_pdfd_canvas_t *canvas, double x, double y)
+static void canvas_move_to(sr_pdfd_canvas_t *canvas, double x, double y)
 {
     double skip = (x - canvas->run.x) * 1000 / canvas->run.size - canvas->run.advance;
     if (!canvas->run.open || fabs(y - canvas->run.y) > NEAR || fabs(skip) > FARTHEST) {
@@ -199,7 +199,7 @@ static bool tells(sr_pdfd_canvas_t *canvas, const char *text, apr_size_t length,
                   int count)
 {
     if (count != 1) return false;
-    sr_pdfd_use_t *use = use_of(canvas, glyphs[0].glyph);
+    sr_pdfd_use_t *use = canvas_use_of(canvas, glyphs[0].glyph);
     if (!use->text) {
         use->text = apr_pstrmemdup(canvas->pool, text, length);
         use->length = (uint32_t)length;
@@ -218,9 +218,9 @@ void sr_pdfd_canvas_cluster(sr_pdfd_canvas_t *canvas, const char *text, apr_size
         sr_pdfd_put_text(canvas->content, "> >> BDC\n");
     }
     for (int i = 0; i < count; i++) {
-        const sr_pdfd_use_t *use = use_of(canvas, glyphs[i].glyph);
+        const sr_pdfd_use_t *use = canvas_use_of(canvas, glyphs[i].glyph);
         const unsigned char code[] = {(unsigned char)(glyphs[i].glyph >> 8), (unsigned char)glyphs[i].glyph};
-        move_to(canvas, glyphs[i].x, glyphs[i].y);
+        canvas_move_to(canvas, glyphs[i].x, glyphs[i].y);
         sr_pdfd_put_hex(canvas->content, code, sizeof code);
         canvas->run.advance += use->width;
     }

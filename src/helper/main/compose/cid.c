@@ -25,7 +25,7 @@ static unsigned byte_at(const cff_t *cff, apr_size_t at)
     return at < cff->size ? cff->data[at] : 0;
 }
 
-static apr_size_t number_at(const cff_t *cff, apr_size_t at, unsigned length)
+static apr_size_t cid_number_at(const cff_t *cff, apr_size_t at, unsigned length)
 {
     apr_size_t number = 0;
     for (unsigned i = 0; i < length; i++) number = number << 8 | byte_at(cff, at + i);
@@ -35,18 +35,18 @@ static apr_size_t number_at(const cff_t *cff, apr_size_t at, unsigned length)
 /* Finds the first item of an INDEX, and the end of the INDEX. */
 static bool read_index(cff_t *cff, apr_size_t from, apr_size_t *after)
 {
-    const apr_size_t count = number_at(cff, from, 2);
+    const apr_size_t count = cid_number_at(cff, from, 2);
     const unsigned length = byte_at(cff, from + 2);
     if (!count || length < 1 || length > 4) return false;
     const apr_size_t data = from + 2 + (count + 1) * length; /* offsets begin at 1 */
-    cff->at = data + number_at(cff, from + 3, length);
-    cff->end = data + number_at(cff, from + 3 + length, length);
-    *after = data + number_at(cff, from + 3 + count * length, length);
+    cff->at = data + cid_number_at(cff, from + 3, length);
+    cff->end = data + cid_number_at(cff, from + 3 + length, length);
+    *after = data + cid_number_at(cff, from + 3 + count * length, length);
     return cff->at <= cff->end && cff->end <= cff->size && *after <= cff->size;
 }
 
 /* Moves after the next operand or operator and returns its first byte. */
-static unsigned next(cff_t *cff)
+static unsigned cid_next(cff_t *cff)
 {
     const unsigned first = byte_at(cff, cff->at++);
     if (first == ESCAPE || (first >= 247 && first < 255)) cff->at++;
@@ -63,7 +63,7 @@ static apr_size_t find_charset(cff_t *cff)
     bool is_cid = false;
     for (apr_size_t operand = 0, place; cff->at < cff->end;) {
         place = cff->at;
-        const unsigned first = next(cff);
+        const unsigned first = cid_next(cff);
         if (first == ESCAPE && byte_at(cff, place + 1) == ROS) is_cid = true;
         if (first == CHARSET && is_cid && byte_at(cff, operand) == LONG_NUMBER) return operand + 1;
         if (first >= OPERATORS) operand = place;

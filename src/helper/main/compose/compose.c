@@ -258,8 +258,8 @@ typedef struct lines_t {
     double height;
 } lines_t;
 
-static void add_line(lines_t *lines, const sr_pdfd_flow_t *flow, const char *text, const sr_pdfd_look_t *look, double x,
-                     double width)
+static void compose_add_line(lines_t *lines, const sr_pdfd_flow_t *flow, const char *text, const sr_pdfd_look_t *look,
+                             double x, double width)
 {
     if (lines->count == SEAL_ROWS) return;
     sr_pdfd_row_t *row = &lines->rows[lines->count++];
@@ -267,7 +267,7 @@ static void add_line(lines_t *lines, const sr_pdfd_flow_t *flow, const char *tex
     lines->height += sr_pdfd_flow_measure(row, SR_PDFD_SIDE_LINES);
 }
 
-static void put_lines(sr_pdfd_flow_t *flow, lines_t *lines, double y)
+static void compose_put_lines(sr_pdfd_flow_t *flow, lines_t *lines, double y)
 {
     for (int i = 0; i < lines->count; i++) {
         sr_pdfd_flow_tag(flow, &lines->rows[i]);
@@ -297,12 +297,12 @@ static void put_seal(sr_pdfd_flow_t *flow, double *rect)
     apr_pool_clear(flow->item_pool);
     lines_t about = {.count = 0}, caption = {.count = 0}, beside = {.count = 0};
     for (size_t i = 0; i < json_array_size(notes); i++)
-        add_line(&about, flow, json_string_value(json_array_get(notes, i)), &sr_pdfd_small, SR_PDFD_LEFT,
-                 end - SR_PDFD_LEFT);
-    add_line(&caption, flow, sr_json_string(flow->request, "seal"), &sr_pdfd_small, SR_PDFD_LEFT, FIELD_WIDTH);
+        compose_add_line(&about, flow, json_string_value(json_array_get(notes, i)), &sr_pdfd_small, SR_PDFD_LEFT,
+                         end - SR_PDFD_LEFT);
+    compose_add_line(&caption, flow, sr_json_string(flow->request, "seal"), &sr_pdfd_small, SR_PDFD_LEFT, FIELD_WIDTH);
     for (size_t i = 0; i < 2 * json_array_size(rows); i++)
-        add_line(&beside, flow, json_string_value(json_array_get(json_array_get(rows, i / 2), i % 2)),
-                 i % 2 ? &SMALL_CODE : &sr_pdfd_small, x, end - x);
+        compose_add_line(&beside, flow, json_string_value(json_array_get(json_array_get(rows, i / 2), i % 2)),
+                         i % 2 ? &SMALL_CODE : &sr_pdfd_small, x, end - x);
     const double below = about.height > 0 ? about.height + SEAL_GAP : 0;
     const double height =
         2 * INSET + fmax(below + fmax(FIELD_HEIGHT + caption.height, beside.height), address ? QR_SIZE : 0);
@@ -314,13 +314,13 @@ static void put_seal(sr_pdfd_flow_t *flow, double *rect)
     rect[1] = SR_PDFD_HEIGHT - y - FIELD_HEIGHT + 1;
     rect[2] = rect[0] + FIELD_WIDTH;
     rect[3] = SR_PDFD_HEIGHT - y;
-    put_lines(flow, &about, top + INSET);
-    put_lines(flow, &caption, y + FIELD_HEIGHT + 2);
-    put_lines(flow, &beside, y);
+    compose_put_lines(flow, &about, top + INSET);
+    compose_put_lines(flow, &caption, y + FIELD_HEIGHT + 2);
+    compose_put_lines(flow, &beside, y);
     put_qr(flow, address, top + (height - QR_SIZE) / 2);
 }
 
-static void put_all(sr_pdfd_flow_t *flow, double *rect)
+static void compose_put_all(sr_pdfd_flow_t *flow, double *rect)
 {
     const json_t *sections = json_object_get(flow->request, "sections");
     flow->page = 0;
@@ -348,7 +348,7 @@ static void put_catalog(sr_pdfd_file_t *file, int catalog, int pages, int struct
 }
 
 /* Returns NULL if a font cannot be embedded. */
-static const sr_pdfd_buffer_t *write_file(const sr_pdfd_flow_t *flow, apr_time_t when, apr_pool_t *pool)
+static const sr_pdfd_buffer_t *compose_write_file(const sr_pdfd_flow_t *flow, apr_time_t when, apr_pool_t *pool)
 {
     sr_pdfd_file_t *file = sr_pdfd_file(pool);
     const int catalog = sr_pdfd_file_number(file), root = sr_pdfd_file_number(file);
@@ -385,11 +385,11 @@ json_t *sr_pdfd_compose(const sr_pdfd_request_t *request, apr_pool_t *pool)
     apr_pool_create(&flow.page_pool, pool);
     apr_pool_create(&flow.item_pool, pool);
     flow.kept = sr_pdfd_flow_kept(flow.language);
-    put_all(&flow, rect);
+    compose_put_all(&flow, rect);
     flow.structure = sr_pdfd_structure(pool);
     flow.canvas = sr_pdfd_canvas(pool);
-    put_all(&flow, rect);
-    const sr_pdfd_buffer_t *file = write_file(&flow, when, pool);
+    compose_put_all(&flow, rect);
+    const sr_pdfd_buffer_t *file = compose_write_file(&flow, when, pool);
     if (!file || file->size > request->room) return answer_with("refused", SR_PDF_LIMITS_REASON);
     memcpy(request->result, file->data, file->size);
     return json_pack("{s:I,s:i,s:{s:i,s:[f,f,f,f]}}", "length", (json_int_t)file->size, "pages", flow.pages, "field",

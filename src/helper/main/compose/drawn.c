@@ -48,7 +48,7 @@ static void draw_pixels(const drawing_t *drawing, char name)
     else if (name == 'f') cairo_fill(context);
 }
 
-static void draw(drawing_t *drawing, const char *name)
+static void drawn_draw(drawing_t *drawing, const char *name)
 {
     const double *v = drawing->operands;
     for (size_t i = 0; i < sizeof OPERATORS / sizeof *OPERATORS; i++) {
@@ -73,13 +73,13 @@ static void interpret(drawing_t *drawing, char *content)
     for (char *word = strtok_r(content, " \n", &state); word; word = strtok_r(NULL, " \n", &state)) {
         char *end;
         const double value = strtod(word, &end);
-        if (end == word) draw(drawing, word);
+        if (end == word) drawn_draw(drawing, word);
         else if (*end || !isfinite(value) || fabs(value) > 1e6 || drawing->count == OPERANDS) return;
         else drawing->operands[drawing->count++] = value;
     }
 }
 
-static bool read_box(double box[4], const char *text)
+static bool drawn_read_box(double box[4], const char *text)
 {
     for (int i = 0; i < 4; i++) {
         char *end;
@@ -98,7 +98,7 @@ sr_pdfd_drawn_t *sr_pdfd_drawn_read(const char *object, apr_size_t length, apr_p
     if (!data) return NULL;
     const char *keys = apr_pstrmemdup(pool, object, (apr_size_t)(data - object)), *at = strstr(keys, "/BBox[");
     data += strlen(stream);
-    if (!at || !read_box(box, at + strlen("/BBox["))) return NULL;
+    if (!at || !drawn_read_box(box, at + strlen("/BBox["))) return NULL;
     sr_pdfd_drawn_t *form = apr_palloc(pool, sizeof *form);
     *form = (sr_pdfd_drawn_t){.x = box[0], .y = box[1], .width = box[2] - box[0], .height = box[3] - box[1]};
     if (!(form->width > 0 && form->height > 0 && form->width < 1e6 && form->height < 1e6)) return NULL;
@@ -124,8 +124,8 @@ void sr_pdfd_drawn_draw(cairo_t *context, const sr_pdfd_drawn_t *form, double sc
 }
 
 /* A form that paints nothing leaves no trace. */
-static void put_form(sr_pdfd_canvas_t *canvas, const sr_pdfd_drawn_t *form, const sr_pdfd_place_t *place,
-                     apr_pool_t *pool)
+static void drawn_put_form(sr_pdfd_canvas_t *canvas, const sr_pdfd_drawn_t *form, const sr_pdfd_place_t *place,
+                           apr_pool_t *pool)
 {
     drawing_t drawing = {.content = sr_pdfd_buffer(pool)};
     const double scale = fmin(place->width / form->width, place->height / form->height);
@@ -170,5 +170,5 @@ void sr_pdfd_put_mark(sr_pdfd_canvas_t *canvas, const json_t *chunks, const sr_p
         return;
     }
     const sr_pdfd_drawn_t *form = canvas ? sr_pdfd_drawn_read(object, length, pool) : NULL;
-    if (form) put_form(canvas, form, place, pool);
+    if (form) drawn_put_form(canvas, form, place, pool);
 }

@@ -37,7 +37,7 @@ static const struct {
     {"/ImageMask true/BitsPerComponent 1", 0},
 };
 
-static bool read_form(coded_t *coded, cursor_t *c)
+static bool drawnimage_read_form(coded_t *coded, cursor_t *c)
 {
     for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
         if (!read_word(c, FORMS[i].keys)) continue;
@@ -59,7 +59,7 @@ static bool read_coded(coded_t *coded, cursor_t *c)
     int64_t number;
     *coded = (coded_t){0};
     if (!read_word(c, SR_PDFD_IMAGE_BEGIN "/Width ") || !read_number(c, &coded->width)) return false;
-    if (!read_word(c, "/Height ") || !read_number(c, &coded->height) || !read_form(coded, c)) return false;
+    if (!read_word(c, "/Height ") || !read_number(c, &coded->height) || !drawnimage_read_form(coded, c)) return false;
     coded->is_jpeg = read_word(c, "/Filter/DCTDecode");
     coded->has_mask = read_word(c, "/SMask ") || read_word(c, "/Mask ");
     if (coded->has_mask && (!read_number(c, &number) || !read_word(c, "0 R"))) return false;
@@ -94,7 +94,7 @@ static const unsigned char *unpack(const coded_t *coded, apr_pool_t *pool)
     return samples && size == want ? samples : NULL;
 }
 
-static bool decode(samples_t *samples, const coded_t *image, apr_pool_t *pool)
+static bool drawnimage_decode(samples_t *samples, const coded_t *image, apr_pool_t *pool)
 {
     sr_pdfd_pixels_t pixels;
     samples->step = image->components;
@@ -206,7 +206,7 @@ cairo_surface_t *sr_pdfd_image_surface(double *width, double *height, const char
     samples_t samples = {0};
     if (!read_coded(&image, &c) || !image.components || image.width * image.height > *pixels) return NULL;
     *pixels -= image.width * image.height;
-    if (!decode(&samples, &image, pool) || !decode_mask(&samples, &image, &c, pool)) return NULL;
+    if (!drawnimage_decode(&samples, &image, pool) || !decode_mask(&samples, &image, &c, pool)) return NULL;
     const double scale = fmin(*width / (double)image.width, *height / (double)image.height);
     *width = (double)image.width * scale;
     *height = (double)image.height * scale;

@@ -47,7 +47,7 @@ static bool is_dropped(hb_tag_t tag)
 
 /* Returns a face without the tables that are dropped. HarfBuzz needs much time to prepare the rules for ligatures and
  * positions in them, and the subsets are the same without. */
-static hb_face_t *reduce(hb_face_t *whole)
+static hb_face_t *embed_reduce(hb_face_t *whole)
 {
     hb_face_t *face = hb_face_builder_create();
     const unsigned all = hb_face_get_table_tags(whole, 0, NULL, NULL);
@@ -70,7 +70,7 @@ void sr_pdfd_embed_prepare(void)
         if (!font) continue;
         hb_blob_t *blob = hb_face_reference_blob(hb_font_get_face(font->font));
         if (hb_blob_get_length(blob) <= LARGE) {
-            hb_face_t *face = reduce(hb_font_get_face(font->font));
+            hb_face_t *face = embed_reduce(hb_font_get_face(font->font));
             prepared[i].font = font;
             prepared[i].face = hb_subset_preprocess(face);
             hb_face_destroy(face);
@@ -96,7 +96,7 @@ static hb_face_t *subset_of(const sr_pdfd_used_font_t *used)
 }
 
 /* The PostScript name of the font, after a tag that differs for each subset (9.9.2). */
-static const char *name_of(const sr_pdfd_used_font_t *used, const sr_pdfd_buffer_t *program, apr_pool_t *pool)
+static const char *embed_name_of(const sr_pdfd_used_font_t *used, const sr_pdfd_buffer_t *program, apr_pool_t *pool)
 {
     char name[TAG_LETTERS + 1 + 64];
     unsigned size = sizeof name - TAG_LETTERS - 1;
@@ -119,7 +119,7 @@ static int scaled(const sr_pdfd_used_font_t *used, int value)
 }
 
 /* Reads the bounding box of all glyphs. */
-static void read_box(int box[4], const sr_pdfd_used_font_t *used)
+static void embed_read_box(int box[4], const sr_pdfd_used_font_t *used)
 {
     hb_blob_t *head = hb_face_reference_table(hb_font_get_face(used->font->font), HB_TAG('h', 'e', 'a', 'd'));
     unsigned length;
@@ -137,7 +137,7 @@ static int put_descriptor(sr_pdfd_file_t *file, const sr_pdfd_used_font_t *used,
     const int number = sr_pdfd_file_number(file);
     hb_font_extents_t extents = {0};
     int box[4];
-    read_box(box, used);
+    embed_read_box(box, used);
     hb_font_get_h_extents(used->font->font, &extents);
     sr_pdfd_print(sr_pdfd_file_begin(file, number),
                   "<</Type/FontDescriptor/FontName/%s/Flags %d/FontBBox[%d %d %d %d]/ItalicAngle 0/Ascent %d"
@@ -198,7 +198,7 @@ static int put_texts(sr_pdfd_file_t *file, const sr_pdfd_used_font_t *used)
 
 static int put_font(sr_pdfd_file_t *file, const sr_pdfd_used_font_t *used, const sr_pdfd_buffer_t *program, bool is_cff)
 {
-    const char *name = name_of(used, program, file->pool);
+    const char *name = embed_name_of(used, program, file->pool);
     const char *keys = is_cff ? "/Subtype/CIDFontType0C" : apr_psprintf(file->pool, "/Length1 %d", (int)program->size);
     const int data = sr_pdfd_file_stream(file, keys, program->data, program->size);
     const int descriptor = put_descriptor(file, used, name, is_cff ? "FontFile3" : "FontFile2", data);

@@ -3,7 +3,7 @@
 #include "helper/main/compose/decorations.h"
 
 /* Returns the colours and the alpha values of a surface. */
-static int put_image(sr_pdfd_file_t *file, cairo_surface_t *surface)
+static int paged_put_image(sr_pdfd_file_t *file, cairo_surface_t *surface)
 {
     const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
     const apr_size_t pixels = (apr_size_t)width * (apr_size_t)height;
@@ -29,7 +29,7 @@ static int put_resources(sr_pdfd_file_t *file, const sr_pdfd_canvas_t *canvas)
     }
     for (int i = 0; i < canvas->images->nelts; i++)
         images = apr_psprintf(file->pool, "%s/I%d %d 0 R", images, i,
-                              put_image(file, APR_ARRAY_IDX(canvas->images, i, cairo_surface_t *)));
+                              paged_put_image(file, APR_ARRAY_IDX(canvas->images, i, cairo_surface_t *)));
     const int number = sr_pdfd_file_number(file);
     sr_pdfd_print(sr_pdfd_file_begin(file, number), "<</Font<<%s>>/XObject<<%s>>>>", fonts, images);
     sr_pdfd_file_end(file);

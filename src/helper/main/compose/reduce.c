@@ -51,7 +51,7 @@ static cairo_surface_t *form_surface(double *width, double *height, const char *
     return NULL;
 }
 
-static bool fits(const sr_pdfd_buffer_t *out, cairo_surface_t *surface, apr_size_t most)
+static bool reduce_fits(const sr_pdfd_buffer_t *out, cairo_surface_t *surface, apr_size_t most)
 {
     const apr_size_t width = (apr_size_t)cairo_image_surface_get_width(surface);
     const apr_size_t height = (apr_size_t)cairo_image_surface_get_height(surface);
@@ -69,7 +69,7 @@ static bool put_reduced(sr_pdfd_buffer_t *out, cairo_surface_t *surface, double 
         if (!surface) return false;
         out->size = 0;
         put_surface(out, surface, pool);
-        is_put = fits(out, surface, most);
+        is_put = reduce_fits(out, surface, most);
     }
     if (surface) cairo_surface_destroy(surface);
     return is_put;

@@ -27,7 +27,7 @@ static PangoContext *context_of(const char *language)
     return context;
 }
 
-static apr_status_t release(void *layout)
+static apr_status_t typeset_release(void *layout)
 {
     g_object_unref(layout);
     return APR_SUCCESS;
@@ -51,7 +51,7 @@ sr_pdfd_paragraph_t *sr_pdfd_paragraph(const char *text, const sr_pdfd_look_t *l
     if (!text || sr_text_is_blank(text) || !sr_pdfd_font(look->style, 0)) return NULL;
     sr_pdfd_paragraph_t *paragraph = apr_palloc(pool, sizeof *paragraph);
     *paragraph = (sr_pdfd_paragraph_t){.layout = pango_layout_new(context_of(language)), .look = look, .width = width};
-    apr_pool_cleanup_register(pool, paragraph->layout, release, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, paragraph->layout, typeset_release, apr_pool_cleanup_null);
     PangoFontDescription *font = sr_pdfd_font_description(look->style, look->size);
     pango_layout_set_font_description(paragraph->layout, font);
     pango_font_description_free(font);
@@ -152,8 +152,8 @@ static void draw_unknown(sr_pdfd_canvas_t *canvas, const sr_pdfd_sized_t *font, 
 }
 
 /* Draws a run together with its text, so that readers can search and copy it. */
-static void draw_run(sr_pdfd_canvas_t *canvas, PangoGlyphItem *run, const char *text, double x, double y,
-                     uint32_t colour)
+static void typeset_draw_run(sr_pdfd_canvas_t *canvas, PangoGlyphItem *run, const char *text, double x, double y,
+                             uint32_t colour)
 {
     const sr_pdfd_sized_t *font = (const sr_pdfd_sized_t *)run->item->analysis.font;
     const int count = run->glyphs->num_glyphs;
@@ -206,7 +206,7 @@ void sr_pdfd_paragraph_draw(sr_pdfd_canvas_t *canvas, const sr_pdfd_paragraph_t 
     sr_pdfd_canvas_colour(canvas, paragraph->look->colour);
     for (GSList *run = found->runs; run; run = run->next) {
         PangoGlyphItem *item = run->data;
-        draw_run(canvas, item, text, x, y, paragraph->look->colour);
+        typeset_draw_run(canvas, item, text, x, y, paragraph->look->colour);
         x += pango_glyph_string_get_width(item->glyphs) / (double)PANGO_SCALE;
     }
     if (clips) sr_pdfd_canvas_restore(canvas);

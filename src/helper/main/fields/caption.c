@@ -48,7 +48,7 @@ static void put_hidden(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, 
     sr_pdfd_put_text(out, " Tj ET EMC\n");
 }
 
-static const json_t *texts_of(const json_t *parameters)
+static const json_t *caption_texts_of(const json_t *parameters)
 {
     return json_object_get(json_object_get(parameters, "captions"), "texts");
 }
@@ -63,7 +63,7 @@ static const char *draw_caption(sr_pdfd_drawing_t *drawing, const json_t *texts,
 
 const char *sr_pdfd_captions(apr_array_header_t **marks, sr_pdfd_update_t *update, const json_t *parameters)
 {
-    const json_t *texts = texts_of(parameters);
+    const json_t *texts = caption_texts_of(parameters);
     *marks = apr_array_make(update->pool, MAX_CAPTIONS, sizeof(sr_pdfd_mark_t));
     for (size_t i = 0; i < json_array_size(texts); i++) {
         sr_pdfd_drawing_t drawing;
@@ -90,7 +90,7 @@ const sr_pdfd_mark_t *sr_pdfd_caption_of(const apr_array_header_t *marks, const 
 
 const char *sr_pdfd_captions_json(sr_pdfd_buffer_t *out, const json_t *parameters, apr_pool_t *pool)
 {
-    const json_t *texts = texts_of(parameters);
+    const json_t *texts = caption_texts_of(parameters);
     for (size_t i = 0; i < json_array_size(texts); i++) {
         sr_pdfd_drawing_t drawing;
         const char *reason = draw_caption(&drawing, texts, i, pool);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static json_t *say(const char *reason)
+static json_t *confirm_say(const char *reason)
 {
     json_t *response = json_object();
     json_object_set_new(response, "confirmed", json_boolean(!reason));
@@ -27,8 +27,8 @@ json_t *sr_pdfd_confirm(const sr_pdfd_request_t *request, apr_pool_t *pool)
     const char *reason = NULL;
     const json_t *fields = json_object_get(request->text, "fields");
     if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &before, fields, pool)) return NULL;
-    if (reason) return say(reason);
-    return say(update->size == after.size && !memcmp(update->data, after.data, after.size)
-                   ? NULL
-                   : "the fields are added otherwise than they have to be");
+    if (reason) return confirm_say(reason);
+    return confirm_say(update->size == after.size && !memcmp(update->data, after.data, after.size)
+                           ? NULL
+                           : "the fields are added otherwise than they have to be");
 }

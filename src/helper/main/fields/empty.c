@@ -46,7 +46,7 @@ static sr_pdfd_empty_t *field_at(const walk_t *walk, int index)
     return &APR_ARRAY_IDX(walk->fields, index, sr_pdfd_empty_t);
 }
 
-static void fail(sr_pdfd_empty_t *empty, sr_existing_fault_t fault)
+static void empty_fail(sr_pdfd_empty_t *empty, sr_existing_fault_t fault)
 {
     if (!empty->field.fault) empty->field.fault = fault;
 }
@@ -92,38 +92,38 @@ static void read_seed(sr_pdfd_empty_t *empty, qpdf_data q)
     qpdf_oh seed = qpdf_oh_get_key(q, empty->object, "/SV");
     if (!qpdf_oh_is_dictionary(q, seed)) return;
     empty->field.seed = true;
-    if (!meets(q, seed)) fail(empty, SR_EXISTING_SEED);
+    if (!meets(q, seed)) empty_fail(empty, SR_EXISTING_SEED);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the widget */
 
-static void read_rectangle(sr_pdfd_empty_t *empty, qpdf_data q)
+static void empty_read_rectangle(sr_pdfd_empty_t *empty, qpdf_data q)
 {
     qpdf_oh rect = qpdf_oh_get_key(q, empty->object, "/Rect");
     double side[4];
-    if (sr_pdfd_items(q, rect) != 4) return fail(empty, SR_EXISTING_HIDDEN);
+    if (sr_pdfd_items(q, rect) != 4) return empty_fail(empty, SR_EXISTING_HIDDEN);
     for (int i = 0; i < 4; i++)
         if (!qpdf_oh_get_value_as_number(q, qpdf_oh_get_array_item(q, rect, i), &side[i]))
-            return fail(empty, SR_EXISTING_HIDDEN);
+            return empty_fail(empty, SR_EXISTING_HIDDEN);
     for (int i = 0; i < 2; i++) {
         empty->field.rect[i] = fmin(side[i], side[i + 2]);
         empty->field.rect[i + 2] = fmax(side[i], side[i + 2]);
-        if (!(empty->field.rect[i + 2] - empty->field.rect[i] >= LEAST)) fail(empty, SR_EXISTING_HIDDEN);
-        if (!(fabs(side[i]) <= 1e9 && fabs(side[i + 2]) <= 1e9)) fail(empty, SR_EXISTING_HIDDEN);
+        if (!(empty->field.rect[i + 2] - empty->field.rect[i] >= LEAST)) empty_fail(empty, SR_EXISTING_HIDDEN);
+        if (!(fabs(side[i]) <= 1e9 && fabs(side[i + 2]) <= 1e9)) empty_fail(empty, SR_EXISTING_HIDDEN);
     }
 }
 
 /* A field whose widget is a separate object could be signed, but pdfsig and mutool do not find such a signature, and
  * pyHanko reports the new appearance as a change. They are merged if nothing is signed yet. */
-static void read_widget(walk_t *walk, sr_pdfd_empty_t *empty, qpdf_oh kids)
+static void empty_read_widget(walk_t *walk, sr_pdfd_empty_t *empty, qpdf_oh kids)
 {
     qpdf_data q = walk->q;
     const int count = sr_pdfd_items(q, kids);
     if (!walk->form->signatures && sr_pdfd_widget_apart(&empty->object, q, kids)) empty->apart = true;
-    else if (count) return fail(empty, count > 1 ? SR_EXISTING_PLACES : SR_EXISTING_APART);
-    if (!qpdf_oh_is_indirect(q, empty->object)) return fail(empty, SR_EXISTING_DIRECT);
-    if (integer_of(q, empty->object, "/F", 0) & HIDDEN) fail(empty, SR_EXISTING_HIDDEN);
-    read_rectangle(empty, q);
+    else if (count) return empty_fail(empty, count > 1 ? SR_EXISTING_PLACES : SR_EXISTING_APART);
+    if (!qpdf_oh_is_indirect(q, empty->object)) return empty_fail(empty, SR_EXISTING_DIRECT);
+    if (integer_of(q, empty->object, "/F", 0) & HIDDEN) empty_fail(empty, SR_EXISTING_HIDDEN);
+    empty_read_rectangle(empty, q);
 }
 
 /* Counts the pages on which each field is. Only fields that can be signed are searched. */
@@ -151,7 +151,7 @@ static void find_pages(walk_t *walk)
     const int pages = apr_hash_count(walk->widgets) ? qpdf_get_num_pages(walk->q) : 0;
     for (int i = 0; i < pages; i++) find_page(walk, i);
     for (int i = 0; i < walk->fields->nelts; i++)
-        if (field_at(walk, i)->pages != 1) fail(field_at(walk, i), SR_EXISTING_PLACES);
+        if (field_at(walk, i)->pages != 1) empty_fail(field_at(walk, i), SR_EXISTING_PLACES);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the fields */
@@ -165,27 +165,27 @@ static void note_object(walk_t *walk, qpdf_oh object, int index)
     const int *other = apr_hash_get(walk->widgets, key, sizeof *key);
     if (!other) apr_hash_set(walk->widgets, key, sizeof *key, key + 1);
     else if (*other != index) {
-        fail(field_at(walk, *other), SR_EXISTING_TWICE);
-        fail(field_at(walk, index), SR_EXISTING_TWICE);
+        empty_fail(field_at(walk, *other), SR_EXISTING_TWICE);
+        empty_fail(field_at(walk, index), SR_EXISTING_TWICE);
     }
 }
 
 static void add_field(walk_t *walk, qpdf_oh field, qpdf_oh kids, const inherited_t *own)
 {
     const int *known = apr_hash_get(walk->names, own->name, APR_HASH_KEY_STRING);
-    if (known) return fail(field_at(walk, *known), SR_EXISTING_TWICE);
+    if (known) return empty_fail(field_at(walk, *known), SR_EXISTING_TWICE);
     if (walk->fields->nelts == SR_EXISTING_MAX || strlen(own->name) > SR_EXISTING_MAX_NAME) return;
     sr_pdfd_empty_t *empty = apr_array_push(walk->fields);
     int *index = apr_palloc(walk->pool, sizeof *index);
     *empty = (sr_pdfd_empty_t){.field.name = own->name, .object = field};
     *index = walk->fields->nelts - 1;
     apr_hash_set(walk->names, own->name, APR_HASH_KEY_STRING, index);
-    if (own->has_value) fail(empty, SR_EXISTING_SIGNED);
-    if (own->flags & READ_ONLY) fail(empty, SR_EXISTING_READ_ONLY);
-    if (sr_pdfd_form_locks(walk->form, own->name)) fail(empty, SR_EXISTING_LOCKED);
-    if (qpdf_oh_has_key(walk->q, field, "/Lock")) fail(empty, SR_EXISTING_LOCK);
+    if (own->has_value) empty_fail(empty, SR_EXISTING_SIGNED);
+    if (own->flags & READ_ONLY) empty_fail(empty, SR_EXISTING_READ_ONLY);
+    if (sr_pdfd_form_locks(walk->form, own->name)) empty_fail(empty, SR_EXISTING_LOCKED);
+    if (qpdf_oh_has_key(walk->q, field, "/Lock")) empty_fail(empty, SR_EXISTING_LOCK);
     read_seed(empty, walk->q);
-    read_widget(walk, empty, kids);
+    empty_read_widget(walk, empty, kids);
     if (!empty->field.fault) note_object(walk, empty->object, *index);
 }
 

@@ -77,7 +77,7 @@ static const char *add_widget(fill_t *fill, sr_pdfd_widget_t *widget, const doub
 
 /* Returns the position of a field among all places of the signer. Existing fields count too, but are not in the
  * ordinal. */
-static int number_of(const fill_t *fill, int ordinal)
+static int fill_number_of(const fill_t *fill, int ordinal)
 {
     const int count = (int)json_array_size(fill->existing);
     int number = 0;
@@ -89,7 +89,7 @@ static int number_of(const fill_t *fill, int ordinal)
     return number;
 }
 
-static const char *add_new(fill_t *fill, qpdf_oh field, int ordinal)
+static const char *fill_add_new(fill_t *fill, qpdf_oh field, int ordinal)
 {
     qpdf_data q = fill->document.q;
     sr_pdfd_widget_t widget = {.field = field};
@@ -100,7 +100,7 @@ static const char *add_new(fill_t *fill, qpdf_oh field, int ordinal)
     for (int i = 0; i < 4; i++)
         if (!qpdf_oh_get_value_as_number(q, qpdf_oh_get_array_item(q, rect, i), &side[i])) return SR_PDFD_DAMAGED;
     if (qpdf_oh_is_dictionary(q, look)) qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, look, "/R"), &widget.rotate);
-    widget.number = number_of(fill, ordinal);
+    widget.number = fill_number_of(fill, ordinal);
     return add_widget(fill, &widget, side);
 }
 
@@ -134,7 +134,7 @@ static const char *find_widgets(fill_t *fill)
     for (int i = 0; !reason && i < count; i++) {
         qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);
         int ordinal = qpdf_oh_is_dictionary(q, field) ? read_ordinal(fill, field) : 0;
-        if (ordinal > 0) reason = add_new(fill, field, ordinal);
+        if (ordinal > 0) reason = fill_add_new(fill, field, ordinal);
         else qpdf_oh_release(q, field);
         has_signature |= ordinal == 1;
     }
@@ -168,7 +168,7 @@ static void put_signature(fill_t *fill)
     sr_pdfd_room_put(&fill->room, &fill->update);
 }
 
-static const char *put_all(fill_t *fill, const sr_pdfd_mark_t *mark, const json_t *parameters)
+static const char *fill_put_all(fill_t *fill, const sr_pdfd_mark_t *mark, const json_t *parameters)
 {
     int64_t warning = json_is_true(json_object_get(parameters, "test")) ? sr_pdfd_test_form(&fill->update) : 0;
     for (int i = 0; i < fill->widgets->nelts; i++) {
@@ -203,7 +203,7 @@ json_t *sr_pdfd_fill(const sr_pdfd_request_t *request, apr_pool_t *pool)
     reason = sr_pdfd_mark(&mark, &fill.update, request->text);
     if (!reason) reason = sr_pdfd_captions(&fill.captions, &fill.update, request->text);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
-    reason = put_all(&fill, &mark, request->text);
+    reason = fill_put_all(&fill, &mark, request->text);
     if (reason) return sr_pdfd_document_fault(reason);
     json_t *response = sr_pdfd_result(request, fill.update.out->data, fill.update.out->size);
     json_object_set_new(response, "contents", json_integer((json_int_t)fill.room.contents));

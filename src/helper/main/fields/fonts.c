@@ -45,7 +45,7 @@ static bool is_usable(FcPattern *pattern)
 }
 
 /* Finds a face that another list has already mapped. */
-static sr_pdfd_font_t *find(const char *file, int index)
+static sr_pdfd_font_t *fonts_find(const char *file, int index)
 {
     for (int i = 0; i < face_count; i++)
         if (sources[i].index == index && !strcmp(sources[i].file, file)) return &faces[i];
@@ -66,7 +66,7 @@ static bool has_outlines(hb_face_t *face)
 }
 
 /* Returns NULL on failure. */
-static sr_pdfd_font_t *map(const char *file, int index)
+static sr_pdfd_font_t *fonts_map(const char *file, int index)
 {
     struct stat info;
     if (face_count == MAX_FACES || stat(file, &info) || (apr_size_t)info.st_size > MAX_MAPPED - mapped) return NULL;
@@ -89,14 +89,14 @@ static sr_pdfd_font_t *map(const char *file, int index)
 }
 
 /* The patterns of fontconfig, which own the file names, are never freed. */
-static bool load(list_t *list, FcPattern *pattern)
+static bool fonts_load(list_t *list, FcPattern *pattern)
 {
     FcChar8 *file;
     int index = 0;
     if (list->count == MAX_FONTS || FcPatternGetString(pattern, FC_FILE, 0, &file) != FcResultMatch) return false;
     FcPatternGetInteger(pattern, FC_INDEX, 0, &index);
-    sr_pdfd_font_t *font = find((const char *)file, index);
-    if (!font) font = map((const char *)file, index);
+    sr_pdfd_font_t *font = fonts_find((const char *)file, index);
+    if (!font) font = fonts_map((const char *)file, index);
     if (font) list->fonts[list->count++] = font;
     return font;
 }
@@ -110,7 +110,7 @@ static void load_list(list_t *list, FcFontSet *usable)
     FcDefaultSubstitute(wanted);
     FcFontSet *sorted = FcFontSetSort(NULL, &usable, 1, wanted, !list->alone, NULL, &result);
     for (int i = 0; sorted && i < sorted->nfont; i++)
-        if (load(list, sorted->fonts[i]) && list->alone) break;
+        if (fonts_load(list, sorted->fonts[i]) && list->alone) break;
     if (sorted) FcFontSetDestroy(sorted);
     FcPatternDestroy(wanted);
     const list_t *plain = &lists[SR_PDFD_PLAIN];

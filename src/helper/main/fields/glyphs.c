@@ -39,7 +39,7 @@ static bool is_invisible(hb_codepoint_t c)
            || (c >= 0xfe00 && c <= 0xfe0f) || (c >= 0xe0100 && c <= 0xe01ef);
 }
 
-static bool has(const sr_pdfd_font_t *font, hb_codepoint_t c)
+static bool glyphs_has(const sr_pdfd_font_t *font, hb_codepoint_t c)
 {
     hb_codepoint_t glyph;
     return is_invisible(c) || hb_font_get_nominal_glyph(font->font, c, &glyph);
@@ -85,12 +85,12 @@ static void find_scripts(text_t *text)
 }
 
 /* Returns the first font that has all characters of a range, or NULL. */
-static const sr_pdfd_font_t *find_font(const text_t *text, int from, int to)
+static const sr_pdfd_font_t *glyphs_find_font(const text_t *text, int from, int to)
 {
     const sr_pdfd_font_t *font;
     for (int i = 0; (font = sr_pdfd_font(text->style, i)); i++) {
         int at = from;
-        while (at < to && has(font, text->characters[at])) at++;
+        while (at < to && glyphs_has(font, text->characters[at])) at++;
         if (at == to) return font;
     }
     return NULL;
@@ -102,11 +102,11 @@ static void find_fonts(text_t *text)
 {
     for (int from = 0, to; from < text->length; from = to) {
         for (to = from + 1; to < text->length && text->scripts[to] == text->scripts[from];) to++;
-        const sr_pdfd_font_t *whole = find_font(text, from, to);
+        const sr_pdfd_font_t *whole = glyphs_find_font(text, from, to);
         for (int i = from; i < to; i++) {
             const sr_pdfd_font_t *before = i > from ? text->fonts[i - 1] : NULL;
-            text->fonts[i] = whole ? whole : find_font(text, i, i + 1);
-            if (before && !is_invisible(text->characters[i]) && !has(before, text->characters[i])) before = NULL;
+            text->fonts[i] = whole ? whole : glyphs_find_font(text, i, i + 1);
+            if (before && !is_invisible(text->characters[i]) && !glyphs_has(before, text->characters[i])) before = NULL;
             if (before && hb_unicode_combining_class(hb_unicode_funcs_get_default(), text->characters[i]))
                 text->fonts[i] = before;
         }
@@ -182,19 +182,19 @@ static void put_step(pen_t *pen, char step, const float *points, int count)
     sr_pdfd_draw(pen->out, step, at, count);
 }
 
-static void move_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x, float y, void *none)
+static void glyphs_move_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x, float y, void *none)
 {
     put_step(data, 'm', (float[]){x, y}, 2);
 }
 
-static void line_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x, float y, void *none)
+static void glyphs_line_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x, float y, void *none)
 {
     put_step(data, 'l', (float[]){x, y}, 2);
 }
 
 /* HarfBuzz converts quadratic curves to cubic ones if no function for them is set. */
-static void curve_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x1, float y1, float x2, float y2,
-                     float x3, float y3, void *none)
+static void glyphs_curve_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x1, float y1, float x2,
+                            float y2, float x3, float y3, void *none)
 {
     put_step(data, 'c', (float[]){x1, y1, x2, y2, x3, y3}, 6);
 }
@@ -214,7 +214,7 @@ static void draw_glyph(hb_font_t *font, hb_codepoint_t glyph, hb_draw_funcs_t *f
 }
 
 /* Draws a run at `x` and returns where it ends. */
-static double draw_run(pen_t *pen, const text_t *text, const run_t *run, double x, hb_draw_funcs_t *funcs)
+static double glyphs_draw_run(pen_t *pen, const text_t *text, const run_t *run, double x, hb_draw_funcs_t *funcs)
 {
     hb_buffer_t *buffer = hb_buffer_create();
     unsigned count;
@@ -236,15 +236,15 @@ static double draw_run(pen_t *pen, const text_t *text, const run_t *run, double 
     return x;
 }
 
-static double draw(pen_t *pen, const text_t *text)
+static double glyphs_draw(pen_t *pen, const text_t *text)
 {
     hb_draw_funcs_t *funcs = hb_draw_funcs_create();
     double x = 0;
-    hb_draw_funcs_set_move_to_func(funcs, move_to, NULL, NULL);
-    hb_draw_funcs_set_line_to_func(funcs, line_to, NULL, NULL);
-    hb_draw_funcs_set_cubic_to_func(funcs, curve_to, NULL, NULL);
+    hb_draw_funcs_set_move_to_func(funcs, glyphs_move_to, NULL, NULL);
+    hb_draw_funcs_set_line_to_func(funcs, glyphs_line_to, NULL, NULL);
+    hb_draw_funcs_set_cubic_to_func(funcs, glyphs_curve_to, NULL, NULL);
     hb_draw_funcs_set_close_path_func(funcs, close_path, NULL, NULL);
-    for (int i = 0; i < text->run_count; i++) x = draw_run(pen, text, &text->runs[i], x, funcs);
+    for (int i = 0; i < text->run_count; i++) x = glyphs_draw_run(pen, text, &text->runs[i], x, funcs);
     hb_draw_funcs_destroy(funcs);
     return x;
 }
@@ -273,7 +273,7 @@ static const char *draw_analysed(sr_pdfd_drawing_t *drawing, text_t *text)
     pen_t pen = {.out = drawing, .low = {0, -DESCENT}, .high = {0, ASCENT}};
     find_runs(text);
     reorder(text);
-    pen.high[0] = fmax(pen.high[0], draw(&pen, text));
+    pen.high[0] = fmax(pen.high[0], glyphs_draw(&pen, text));
     if (!drawing->steps->size) return "The typed signature leaves no ink";
     sr_pdfd_draw(drawing, 'f', NULL, 0);
     drawing->width = pen.high[0] - pen.low[0] + 2 * MARGIN;
@@ -283,8 +283,8 @@ static const char *draw_analysed(sr_pdfd_drawing_t *drawing, text_t *text)
     return NULL;
 }
 
-static const char *begin(text_t **text, sr_pdfd_drawing_t *drawing, sr_pdfd_style_t style, const json_t *value,
-                         apr_pool_t *pool)
+static const char *glyphs_begin(text_t **text, sr_pdfd_drawing_t *drawing, sr_pdfd_style_t style, const json_t *value,
+                                apr_pool_t *pool)
 {
     *text = apr_pcalloc(pool, sizeof **text);
     (*text)->style = style;
@@ -297,7 +297,7 @@ static const char *begin(text_t **text, sr_pdfd_drawing_t *drawing, sr_pdfd_styl
 const char *sr_pdfd_draw_text(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)
 {
     text_t *text;
-    const char *wrong = begin(&text, drawing, SR_PDFD_TYPED, value, pool);
+    const char *wrong = glyphs_begin(&text, drawing, SR_PDFD_TYPED, value, pool);
     if (!wrong) wrong = find_unknown(drawing, text, pool);
     return wrong ? wrong : draw_analysed(drawing, text);
 }
@@ -305,7 +305,7 @@ const char *sr_pdfd_draw_text(sr_pdfd_drawing_t *drawing, const json_t *value, a
 static const char *draw_line(sr_pdfd_drawing_t *drawing, sr_pdfd_style_t style, const json_t *value, apr_pool_t *pool)
 {
     text_t *text;
-    const char *wrong = begin(&text, drawing, style, value, pool);
+    const char *wrong = glyphs_begin(&text, drawing, style, value, pool);
     if (wrong) return wrong;
     if (replace_unknown(text)) analyse(text);
     wrong = find_unknown(drawing, text, pool); /* no font has a question mark */
@@ -327,7 +327,8 @@ const char *sr_pdfd_draw_line(sr_pdfd_drawing_t *drawing, const json_t *value, a
 #define SEAL_TEETH 24
 static const char SEAL_COLOUR[] = "0.09 0.17 0.39 RG 0.09 0.17 0.39 rg 1 J 1 j\n";
 
-static void draw_stroke(sr_pdfd_drawing_t *drawing, const double (*points)[2], int count, bool closed, double width)
+static void glyphs_draw_stroke(sr_pdfd_drawing_t *drawing, const double (*points)[2], int count, bool closed,
+                               double width)
 {
     sr_pdfd_draw(drawing, 'w', &width, 1);
     for (int i = 0; i < count; i++) sr_pdfd_draw(drawing, i ? 'l' : 'm', points[i], 2);
@@ -345,8 +346,8 @@ static void draw_disc(sr_pdfd_drawing_t *drawing, double x)
         edge[i][0] = x + radius * cos(angle);
         edge[i][1] = SEAL_MIDDLE + radius * sin(angle);
     }
-    draw_stroke(drawing, edge, 2 * SEAL_TEETH, true, 110);
-    draw_stroke(drawing, tick, 3, false, 260);
+    glyphs_draw_stroke(drawing, edge, 2 * SEAL_TEETH, true, 110);
+    glyphs_draw_stroke(drawing, tick, 3, false, 260);
 }
 
 const char *sr_pdfd_draw_seal(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)

@@ -100,21 +100,21 @@ typedef struct jpeg_t {
     jmp_buf broken;
 } jpeg_t;
 
-static void give_up(j_common_ptr decoder)
+static void image_give_up(j_common_ptr decoder)
 {
     longjmp(((jpeg_t *)decoder->client_data)->broken, 1);
 }
 
 /* Warnings are treated as damage, because other readers might show something else. */
-static void note(j_common_ptr decoder, int level)
+static void image_note(j_common_ptr decoder, int level)
 {
-    if (level < 0) give_up(decoder);
+    if (level < 0) image_give_up(decoder);
 }
 
 static void count_scans(j_common_ptr decoder)
 {
     const int most = ((jpeg_t *)decoder->client_data)->scans;
-    if (decoder->is_decompressor && ((j_decompress_ptr)decoder)->input_scan_number > most) give_up(decoder);
+    if (decoder->is_decompressor && ((j_decompress_ptr)decoder)->input_scan_number > most) image_give_up(decoder);
 }
 
 /* Decodes rows and expands them to RGBA. A gray value is used for all three colours. */
@@ -140,8 +140,8 @@ static const char *decode_jpeg(image_t *image)
     jpeg_t jpeg = {.decoder = {.client_data = &jpeg}, .scans = image->scans};
     const char *volatile wrong = BROKEN;
     jpeg.decoder.err = jpeg_std_error(&jpeg.errors);
-    jpeg.errors.error_exit = give_up;
-    jpeg.errors.emit_message = note;
+    jpeg.errors.error_exit = image_give_up;
+    jpeg.errors.emit_message = image_note;
     if (!setjmp(jpeg.broken)) {
         jpeg_create_decompress(&jpeg.decoder);
         jpeg.decoder.client_data = &jpeg;
@@ -296,7 +296,7 @@ const char *sr_pdfd_draw_image(sr_pdfd_drawing_t *drawing, const json_t *value, 
 
 /* Separates colours and alpha values. Invisible pixels become white, which compresses well and suits readers that
  * ignore masks. */
-static bool part(const unsigned char *rgba, apr_size_t pixels, unsigned char *rgb, unsigned char *alpha)
+static bool image_part(const unsigned char *rgba, apr_size_t pixels, unsigned char *rgb, unsigned char *alpha)
 {
     bool opaque = true;
     for (apr_size_t i = 0; i < pixels; i++, rgba += 4) {
@@ -308,8 +308,8 @@ static bool part(const unsigned char *rgba, apr_size_t pixels, unsigned char *rg
     return opaque;
 }
 
-static int64_t put_image(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing, const char *more, const void *data,
-                         apr_size_t size)
+static int64_t image_put_image(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing, const char *more,
+                               const void *data, apr_size_t size)
 {
     const char *keys = apr_psprintf(update->pool, "/Type/XObject/Subtype/Image/Width %d/Height %d%s",
                                     (int)drawing->width, (int)drawing->height, more);
@@ -334,7 +334,7 @@ static int64_t put_stencil(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *dr
     for (apr_size_t y = 0; y < height; y++)
         for (apr_size_t x = 0; x < width; x++)
             if (!*alpha++) bits[y * row + x / 8] |= (unsigned char)(0x80 >> x % 8);
-    return put_image(update, drawing, "/ImageMask true/BitsPerComponent 1", bits, row * height);
+    return image_put_image(update, drawing, "/ImageMask true/BitsPerComponent 1", bits, row * height);
 }
 
 /* Blends the colours with white. */
@@ -350,7 +350,7 @@ static const char *put_mask(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *d
         flatten(rgb, alpha, pixels);
         return apr_psprintf(update->pool, "/Mask %" APR_INT64_T_FMT " 0 R", put_stencil(update, drawing, alpha));
     }
-    int64_t mask = put_image(update, drawing, "/ColorSpace/DeviceGray/BitsPerComponent 8", alpha, pixels);
+    int64_t mask = image_put_image(update, drawing, "/ColorSpace/DeviceGray/BitsPerComponent 8", alpha, pixels);
     return apr_psprintf(update->pool, "/SMask %" APR_INT64_T_FMT " 0 R", mask);
 }
 
@@ -358,11 +358,11 @@ int64_t sr_pdfd_image_object(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *
 {
     const char *colours = colours_of(update, drawing->jpeg && drawing->is_gray);
     if (drawing->jpeg)
-        return put_image(update, drawing, apr_pstrcat(update->pool, colours, "/Filter/DCTDecode", NULL),
-                         drawing->jpeg->data, drawing->jpeg->size);
+        return image_put_image(update, drawing, apr_pstrcat(update->pool, colours, "/Filter/DCTDecode", NULL),
+                               drawing->jpeg->data, drawing->jpeg->size);
     apr_size_t pixels = drawing->rgba->size / 4;
     unsigned char *rgb = sr_pdfd_grow(sr_pdfd_buffer(update->pool), 4 * pixels), *alpha = rgb + 3 * pixels;
-    if (!part(drawing->rgba->data, pixels, rgb, alpha))
+    if (!image_part(drawing->rgba->data, pixels, rgb, alpha))
         colours = apr_pstrcat(update->pool, colours, put_mask(update, drawing, rgb, alpha, pixels), NULL);
-    return put_image(update, drawing, colours, rgb, 3 * pixels);
+    return image_put_image(update, drawing, colours, rgb, 3 * pixels);
 }

@@ -45,14 +45,14 @@ static void press(pen_t *pen, double line)
     pen->now = width;
 }
 
-static void line_to(pen_t *pen, point_t to)
+static void ink_line_to(pen_t *pen, point_t to)
 {
     press(pen, (pen->at.line + to.line) / 2);
     sr_pdfd_draw(pen->out, 'l', (double[]){to.x, to.y}, 2);
     pen->at = to;
 }
 
-static void curve_to(pen_t *pen, point_t control, point_t to)
+static void ink_curve_to(pen_t *pen, point_t control, point_t to)
 {
     press(pen, control.line);
     const point_t first = between(pen->at, control, 2.0 / 3), second = between(to, control, 2.0 / 3);
@@ -81,15 +81,15 @@ static bool read_stroke(point_t *points, size_t *count, const json_t *stroke, do
     return true;
 }
 
-static void draw_stroke(pen_t *pen, const point_t *points, size_t count)
+static void ink_draw_stroke(pen_t *pen, const point_t *points, size_t count)
 {
     pen->at = points[0];
     if (count == 1) { /* a dot is a very short line, because some readers do not draw lines without length */
-        line_to(pen, (point_t){points[0].x + 0.1, points[0].y, points[0].line});
+        ink_line_to(pen, (point_t){points[0].x + 0.1, points[0].y, points[0].line});
     } else {
-        line_to(pen, between(points[0], points[1], 0.5));
-        for (size_t i = 1; i + 1 < count; i++) curve_to(pen, points[i], between(points[i], points[i + 1], 0.5));
-        line_to(pen, points[count - 1]);
+        ink_line_to(pen, between(points[0], points[1], 0.5));
+        for (size_t i = 1; i + 1 < count; i++) ink_curve_to(pen, points[i], between(points[i], points[i + 1], 0.5));
+        ink_line_to(pen, points[count - 1]);
     }
     lift(pen);
 }
@@ -111,7 +111,7 @@ const char *sr_pdfd_draw_ink(sr_pdfd_drawing_t *drawing, const json_t *ink, apr_
         point_t *points = apr_palloc(pool, (json_array_size(stroke) / VALUES + 1) * sizeof *points);
         size_t count;
         if (!read_stroke(points, &count, stroke, height)) return unknown;
-        draw_stroke(&pen, points, count);
+        ink_draw_stroke(&pen, points, count);
     }
     return NULL;
 }

@@ -60,7 +60,7 @@ bool sr_pdfd_is_signer(const char *name)
     return !*name;
 }
 
-static bool read_widget(widget_t *widget, const json_t *field)
+static bool prepare_read_widget(widget_t *widget, const json_t *field)
 {
     const json_t *rect = json_object_get(field, "rect"), *page = json_object_get(field, "page");
     widget->signer = sr_json_string(field, "signer");
@@ -84,7 +84,7 @@ static bool read_widgets(prepare_t *p, const json_t *fields)
     p->existing = apr_pcalloc(p->pool, (count + 1) * sizeof *p->existing);
     for (size_t i = 0; i < count; i++) {
         widget_t read = {0};
-        if (!read_widget(&read, json_array_get(fields, i))) return false;
+        if (!prepare_read_widget(&read, json_array_get(fields, i))) return false;
         widget_t *widget = read.existing ? &p->existing[p->existing_count++] : &p->widgets[p->count++];
         *widget = read;
         if (read.existing) continue;
@@ -134,7 +134,7 @@ static const char *check_places(prepare_t *p, const apr_array_header_t *found)
                : SR_PDFD_DAMAGED; /* leaves numbers for the updates of the signers */
 }
 
-static const char *add_widgets(prepare_t *p)
+static const char *prepare_add_widgets(prepare_t *p)
 {
     qpdf_data q = p->document.q;
     if (!p->count) return NULL;
@@ -153,7 +153,7 @@ static const char *add_widgets(prepare_t *p)
     return NULL;
 }
 
-static bool is_there(const widget_t *widget, const sr_pdfd_empty_t *empty)
+static bool prepare_is_there(const widget_t *widget, const sr_pdfd_empty_t *empty)
 {
     for (int i = 0; empty && i < 4; i++)
         if (!(fabs(widget->rect[i] - empty->field.rect[i]) <= CLOSE)) return false;
@@ -165,7 +165,7 @@ static const char *repeat_existing(prepare_t *p, const apr_array_header_t *found
 {
     for (int i = 0; i < p->existing_count; i++) {
         const sr_pdfd_empty_t *empty = sr_pdfd_empty_named(found, p->existing[i].existing);
-        if (!is_there(&p->existing[i], empty)) return NO_EXISTING;
+        if (!prepare_is_there(&p->existing[i], empty)) return NO_EXISTING;
         sr_pdfd_object_again(&p->update, empty->object, qpdf_oh_unparse_resolved(p->document.q, empty->object));
     }
     return NULL;
@@ -244,7 +244,7 @@ static void refer(prepare_t *p)
 
 /* Finds out what may be added besides fields: nothing if the document already has signatures. A structure that cannot
  * be read remains unchanged and is not a reason to refuse or to repair the document. */
-static const char *read_document(prepare_t *p, const sr_pdfd_form_t *form)
+static const char *prepare_read_document(prepare_t *p, const sr_pdfd_form_t *form)
 {
     const char *extensions = form->signatures ? "" : sr_pdfd_catalog_extensions(&p->document, false, p->pool);
     p->catalog = (sr_pdfd_catalog_t){extensions, ""};
@@ -256,22 +256,22 @@ static const char *read_document(prepare_t *p, const sr_pdfd_form_t *form)
     return NULL;
 }
 
-static const char *read_form(prepare_t *p, sr_pdfd_form_t *form)
+static const char *prepare_read_form(prepare_t *p, sr_pdfd_form_t *form)
 {
     const char *reason = sr_pdfd_form_read(form, p->document.q, p->pool);
     if (reason || !form->fixed || !p->count) return reason;
     return apr_pstrcat(p->pool, form->fixed, ": only its empty ones can be signed", NULL);
 }
 
-static const char *make_update(prepare_t *p)
+static const char *prepare_make_update(prepare_t *p)
 {
     sr_pdfd_form_t form;
-    const char *reason = read_form(p, &form);
-    if (!reason) reason = read_document(p, &form);
+    const char *reason = prepare_read_form(p, &form);
+    if (!reason) reason = prepare_read_document(p, &form);
     const apr_array_header_t *found =
         !reason && p->existing_count ? sr_pdfd_empty_find(p->document.q, &form, p->pool) : NULL;
     if (!reason) reason = check_places(p, found);
-    if (!reason) reason = add_widgets(p);
+    if (!reason) reason = prepare_add_widgets(p);
     if (reason) return reason;
     add_tags(p);
     reason = repeat_existing(p, found);
@@ -288,7 +288,7 @@ bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, cons
     *reason = sr_pdfd_document_open(&p.document, document, pool);
     if (*reason) return true;
     sr_pdfd_update_begin(&p.update, &p.document, pool);
-    *reason = make_update(&p);
+    *reason = prepare_make_update(&p);
     *update = p.update.out;
     *cipher = p.document.cipher;
     return true;

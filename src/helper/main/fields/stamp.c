@@ -75,7 +75,7 @@ static void put_timestamp(stamp_t *stamp)
     sr_pdfd_object_end(&stamp->update);
 }
 
-static const char *make_update(stamp_t *stamp)
+static const char *stamp_make_update(stamp_t *stamp)
 {
     sr_pdfd_update_t *update = &stamp->update;
     const char *reason = check_form(stamp);
@@ -99,7 +99,7 @@ json_t *sr_pdfd_stamp(const sr_pdfd_request_t *request, apr_pool_t *pool)
     const char *reason = sr_pdfd_document_open(&stamp.document, &request->bytes, pool);
     if (reason) return sr_pdfd_document_fault(reason);
     sr_pdfd_update_begin(&stamp.update, &stamp.document, pool);
-    reason = make_update(&stamp);
+    reason = stamp_make_update(&stamp);
     if (reason) return sr_pdfd_document_fault(reason);
     json_t *response = sr_pdfd_result(request, stamp.update.out->data, stamp.update.out->size);
     json_object_set_new(response, "contents", json_integer((json_int_t)stamp.room.contents));

@@ -98,7 +98,7 @@ void sr_pdfd_tags_read(sr_pdfd_tags_t *tags, qpdf_data q)
 
 /* -------------------------------------------------------------------------------------------------------- writing */
 
-static bool is_same(qpdf_data q, qpdf_oh a, qpdf_oh b)
+static bool tags_is_same(qpdf_data q, qpdf_oh a, qpdf_oh b)
 {
     return qpdf_oh_get_object_id(q, a) == qpdf_oh_get_object_id(q, b);
 }
@@ -148,7 +148,7 @@ void sr_pdfd_tags_refer(sr_pdfd_update_t *update, const sr_pdfd_tags_t *tags, co
     apr_pool_t *pool = update->pool;
     const char *key = tags->is_leaf ? "/Kids" : "/Nums", *kids = more_kids(q, tags->parent, elements, pool);
     const char *next = apr_psprintf(pool, "/ParentTreeNextKey %" APR_INT64_T_FMT, tags->next + count);
-    const bool apart = !is_same(q, tags->root, tags->parent);
+    const bool apart = !tags_is_same(q, tags->root, tags->parent);
     if (tags->is_leaf) numbers = apr_psprintf(pool, "%" APR_INT64_T_FMT " 0 R ", leaf);
     qpdf_oh_remove_key(q, tags->parent, "/K");
     if (apart) put_again(update, tags->parent, kids);

@@ -40,7 +40,7 @@ void sr_pdfd_note_counters(void)
     __gcov_reset();
 }
 
-static void report(apr_pool_t *pool)
+static void end_report(apr_pool_t *pool)
 {
     apr_pool_destroy(pool);
     if (__lsan_do_recoverable_leak_check) __lsan_do_recoverable_leak_check();
@@ -51,13 +51,13 @@ void sr_pdfd_note_counters(void)
 {
 }
 
-static void report(apr_pool_t *pool)
+static void end_report(apr_pool_t *pool)
 {
 }
 #endif
 
 _Noreturn void sr_pdfd_end(apr_pool_t *pool)
 {
-    report(pool);
+    end_report(pool);
     _exit(0);
 }

@@ -15,7 +15,7 @@ static bool is_below(const char *path, const char *folder)
 }
 
 /* Skips a folder below another one of the list. fontconfig lists parents first. */
-static void add(apr_array_header_t *folders, const char *path)
+static void folders_add(apr_array_header_t *folders, const char *path)
 {
     char *real = realpath(path, NULL);
     bool known = !real;
@@ -32,7 +32,7 @@ static void add_linked(apr_array_header_t *folders, const char *path)
     char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;
     if (slash && slash > real) {
         *slash = '\0';
-        add(folders, real);
+        folders_add(folders, real);
     }
     free(real);
 }
@@ -40,9 +40,9 @@ static void add_linked(apr_array_header_t *folders, const char *path)
 const char *const *sr_pdfd_folders_find(apr_pool_t *pool)
 {
     apr_array_header_t *folders = apr_array_make(pool, 8, sizeof(const char *));
-    add(folders, SR_POPPLER_DATA);
+    folders_add(folders, SR_POPPLER_DATA);
     FcStrList *listed = FcConfigGetFontDirs(NULL);
-    for (FcChar8 *path; listed && (path = FcStrListNext(listed));) add(folders, (const char *)path);
+    for (FcChar8 *path; listed && (path = FcStrListNext(listed));) folders_add(folders, (const char *)path);
     if (listed) FcStrListDone(listed);
     const FcFontSet *fonts = FcConfigGetFonts(NULL, FcSetSystem);
     for (int i = 0; fonts && i < fonts->nfont; i++) {

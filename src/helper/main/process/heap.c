@@ -22,7 +22,7 @@
 static char *huge_page; /* a large page in the heap that nothing has written to; NULL: there is none */
 
 /* Allocates all free blocks of a size that lie before `end`. */
-static void take_all(apr_size_t size, const char *end)
+static void heap_take_all(apr_size_t size, const char *end)
 {
     char *piece;
     while ((piece = malloc(size)) && piece < end) continue;
@@ -52,7 +52,7 @@ void sr_pdfd_heap_settle(void)
     mallopt(M_TRIM_THRESHOLD, 4 * ROOM);
     malloc_trim(0);
     const char *end = sbrk(0);
-    for (apr_size_t size = LARGEST; size >= STEP; size -= size > 1024 ? 256 : STEP) take_all(size, end);
+    for (apr_size_t size = LARGEST; size >= STEP; size -= size > 1024 ? 256 : STEP) heap_take_all(size, end);
     take_until_huge_page();
 }
 

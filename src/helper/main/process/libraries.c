@@ -40,7 +40,7 @@ static ElfW(Addr) address_of(const library_t *library, ElfW(Addr) value)
                                            : value; /* most loaders have relocated it */
 }
 
-static int add(struct dl_phdr_info *info, size_t size, void *data)
+static int libraries_add(struct dl_phdr_info *info, size_t size, void *data)
 {
     libraries_t *libraries = data;
     if (libraries->count == MAX_LIBRARIES) return 1;
@@ -65,7 +65,7 @@ static bool is_unneeded(const char *name)
     return false;
 }
 
-static library_t *find(libraries_t *libraries, const char *name)
+static library_t *libraries_find(libraries_t *libraries, const char *name)
 {
     for (int i = 0; i < libraries->count; i++)
         if (libraries->all[i].name && !strcmp(libraries->all[i].name, name)) return &libraries->all[i];
@@ -79,7 +79,7 @@ static void mark(libraries_t *libraries, const library_t *from, bool stop)
     for (const ElfW(Dyn) *entry = from->dynamic; from->strings && entry && entry->d_tag != DT_NULL; entry++) {
         if (entry->d_tag != DT_NEEDED) continue;
         const char *name = from->strings + entry->d_un.d_val;
-        library_t *found = find(libraries, name);
+        library_t *found = libraries_find(libraries, name);
         if (!found || (stop && is_unneeded(name))) continue;
         bool *marked = stop ? &found->needed : &found->unneeded;
         if (*marked) continue;
@@ -88,7 +88,7 @@ static void mark(libraries_t *libraries, const library_t *from, bool stop)
     }
 }
 
-static void leave_out(const library_t *library)
+static void libraries_leave_out(const library_t *library)
 {
     const ElfW(Addr) page = (ElfW(Addr))sysconf(_SC_PAGESIZE) - 1;
     for (int i = 0; i < library->info.dlpi_phnum; i++) {
@@ -104,7 +104,7 @@ void sr_pdfd_libraries_leave_out(apr_pool_t *pool)
 {
     libraries_t *libraries = apr_pcalloc(pool, sizeof *libraries);
     if (SR_PDFD_INSTRUMENTED || !getenv("LD_BIND_NOW")) return;
-    dl_iterate_phdr(add, libraries);
+    dl_iterate_phdr(libraries_add, libraries);
     mark(libraries, &libraries->all[0], true); /* the program itself */
     for (int i = 0; i < libraries->count; i++) {
         library_t *library = &libraries->all[i];
@@ -113,5 +113,5 @@ void sr_pdfd_libraries_leave_out(apr_pool_t *pool)
         mark(libraries, library, false);
     }
     for (int i = 0; i < libraries->count; i++)
-        if (libraries->all[i].unneeded && !libraries->all[i].needed) leave_out(&libraries->all[i]);
+        if (libraries->all[i].unneeded && !libraries->all[i].needed) libraries_leave_out(&libraries->all[i]);
 }

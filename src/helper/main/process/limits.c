@@ -19,7 +19,7 @@
 static unsigned cpu_seconds = 5;
 static bool has_ceiling;
 
-static void set(int resource, rlim_t soft, rlim_t hard)
+static void limits_set(int resource, rlim_t soft, rlim_t hard)
 {
     struct rlimit limit;
     if (getrlimit((__rlimit_resource_t)resource, &limit)) return;
@@ -48,7 +48,7 @@ void sr_pdfd_limits_begin(void)
 void sr_pdfd_limits_worker(unsigned seconds)
 {
     if (seconds) cpu_seconds = seconds;
-    set(RLIMIT_CPU, RLIM_INFINITY, (rlim_t)QUESTIONS * (cpu_seconds + 1));
+    limits_set(RLIMIT_CPU, RLIM_INFINITY, (rlim_t)QUESTIONS * (cpu_seconds + 1));
 }
 
 /* A process without privileges cannot raise a hard limit again. */
@@ -58,6 +58,6 @@ void sr_pdfd_limits_request(apr_size_t memory, apr_size_t size)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     rlim_t ceiling = has_ceiling ? RLIM_INFINITY : CEILING_BYTES + CEILING_DOCUMENTS * (rlim_t)size;
     has_ceiling = true;
-    if (!SR_PDFD_INSTRUMENTED) set(RLIMIT_AS, (rlim_t)memory + 2 * (rlim_t)size, ceiling);
-    set(RLIMIT_CPU, (rlim_t)used.tv_sec + 1 + cpu_seconds, RLIM_INFINITY);
+    if (!SR_PDFD_INSTRUMENTED) limits_set(RLIMIT_AS, (rlim_t)memory + 2 * (rlim_t)size, ceiling);
+    limits_set(RLIMIT_CPU, (rlim_t)used.tv_sec + 1 + cpu_seconds, RLIM_INFINITY);
 }

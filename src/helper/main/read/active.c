@@ -14,7 +14,7 @@ typedef struct walk_t {
     int budget;
 } walk_t;
 
-static void note(walk_t *walk, sr_warning_t warning)
+static void active_note(walk_t *walk, sr_warning_t warning)
 {
     walk->found |= SR_WARNING_BIT(warning);
 }
@@ -24,7 +24,7 @@ static bool spend(walk_t *walk)
 {
     if (walk->budget-- > 0) return true;
     walk->budget = 0;
-    note(walk, SR_WARNING_UNCHECKED);
+    active_note(walk, SR_WARNING_UNCHECKED);
     return false;
 }
 
@@ -90,19 +90,19 @@ static void read_action(walk_t *walk, qpdf_oh action, bool by_itself, int depth)
 {
     if (!qpdf_oh_is_dictionary(walk->q, action) || !spend(walk)) return;
     if (depth == MAX_DEPTH) {
-        note(walk, SR_WARNING_UNCHECKED);
+        active_note(walk, SR_WARNING_UNCHECKED);
         return;
     }
     for (size_t i = 0; i < sizeof ACTIONS / sizeof *ACTIONS; i++) {
         if (!is(walk, action, "/S", ACTIONS[i].type)) continue;
-        if (ACTIONS[i].warning >= 0) note(walk, (sr_warning_t)ACTIONS[i].warning);
-        if (by_itself) note(walk, SR_WARNING_ACTION);
+        if (ACTIONS[i].warning >= 0) active_note(walk, (sr_warning_t)ACTIONS[i].warning);
+        if (by_itself) active_note(walk, SR_WARNING_ACTION);
     }
     read_next(walk, get(walk, action, "/Next"), by_itself, depth + 1);
 }
 
 /* /AA contains an action for each event. */
-static void read_events(walk_t *walk, qpdf_oh owner, bool by_itself)
+static void active_read_events(walk_t *walk, qpdf_oh owner, bool by_itself)
 {
     qpdf_oh events = get(walk, owner, "/AA");
     if (!qpdf_oh_is_dictionary(walk->q, events)) return;
@@ -117,17 +117,17 @@ static void read_events(walk_t *walk, qpdf_oh owner, bool by_itself)
 
 static void read_annotation(walk_t *walk, qpdf_oh annotation, int depth)
 {
-    if (is(walk, annotation, "/Subtype", "/FileAttachment")) note(walk, SR_WARNING_FILES);
+    if (is(walk, annotation, "/Subtype", "/FileAttachment")) active_note(walk, SR_WARNING_FILES);
     read_action(walk, get(walk, annotation, "/A"), false, 0);
-    read_events(walk, annotation, false);
+    active_read_events(walk, annotation, false);
 }
 
-static void read_field(walk_t *walk, qpdf_oh field, int depth)
+static void active_read_field(walk_t *walk, qpdf_oh field, int depth)
 {
     read_action(walk, get(walk, field, "/A"), false, 0);
-    read_events(walk, field, false);
-    if (depth < MAX_DEPTH) each_of(walk, get(walk, field, "/Kids"), depth + 1, read_field);
-    else note(walk, SR_WARNING_UNCHECKED);
+    active_read_events(walk, field, false);
+    if (depth < MAX_DEPTH) each_of(walk, get(walk, field, "/Kids"), depth + 1, active_read_field);
+    else active_note(walk, SR_WARNING_UNCHECKED);
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
@@ -141,13 +141,13 @@ static void read_outline(walk_t *walk, qpdf_oh item, int depth)
     }
 }
 
-static void read_pages(walk_t *walk, int pages)
+static void active_read_pages(walk_t *walk, int pages)
 {
     for (int i = 0; i < pages && spend(walk); i++) {
         qpdf_oh page = qpdf_get_page_n(walk->q, (size_t)i);
-        read_events(walk, page, true);
+        active_read_events(walk, page, true);
         each_of(walk, get(walk, page, "/Annots"), 0, read_annotation);
-        if (sr_pdfd_items(walk->q, get(walk, page, "/AF"))) note(walk, SR_WARNING_FILES);
+        if (sr_pdfd_items(walk->q, get(walk, page, "/AF"))) active_note(walk, SR_WARNING_FILES);
         qpdf_oh_release_all(walk->q);
     }
 }
@@ -183,7 +183,7 @@ static void read_usage(walk_t *walk, qpdf_oh layer, qpdf_oh categories)
             if (!qpdf_oh_is_name_and_equals(walk->q, category, uses[j].category)) continue;
             qpdf_oh use = get(walk, usage, uses[j].category);
             if (!qpdf_oh_is_dictionary(walk->q, use)) continue;
-            if (!uses[j].state || is(walk, use, uses[j].state, "/OFF")) note(walk, SR_WARNING_LAYERS_USAGE);
+            if (!uses[j].state || is(walk, use, uses[j].state, "/OFF")) active_note(walk, SR_WARNING_LAYERS_USAGE);
         }
 }
 
@@ -200,7 +200,7 @@ static void read_layers(walk_t *walk, qpdf_oh properties)
     qpdf_oh normal = get(walk, properties, "/D");
     if (!sr_pdfd_items(walk->q, get(walk, properties, "/OCGs"))) return;
     if (sr_pdfd_items(walk->q, get(walk, normal, "/OFF")) || is(walk, normal, "/BaseState", "/OFF"))
-        note(walk, SR_WARNING_LAYERS_HIDDEN);
+        active_note(walk, SR_WARNING_LAYERS_HIDDEN);
     each_of(walk, get(walk, normal, "/AS"), 0, read_usages);
 }
 
@@ -209,13 +209,13 @@ unsigned int sr_pdfd_active_find(qpdf_data q, int pages)
     walk_t walk = {.q = q, .budget = MAX_OBJECTS};
     qpdf_oh root = qpdf_get_root(q), names = get(&walk, root, "/Names");
     read_action(&walk, get(&walk, root, "/OpenAction"), true, 0);
-    read_events(&walk, root, true);
-    if (has_names(&walk, get(&walk, names, "/JavaScript"), 0)) note(&walk, SR_WARNING_JAVASCRIPT);
-    if (has_names(&walk, get(&walk, names, "/EmbeddedFiles"), 0)) note(&walk, SR_WARNING_FILES);
-    if (sr_pdfd_items(walk.q, get(&walk, root, "/AF"))) note(&walk, SR_WARNING_FILES);
+    active_read_events(&walk, root, true);
+    if (has_names(&walk, get(&walk, names, "/JavaScript"), 0)) active_note(&walk, SR_WARNING_JAVASCRIPT);
+    if (has_names(&walk, get(&walk, names, "/EmbeddedFiles"), 0)) active_note(&walk, SR_WARNING_FILES);
+    if (sr_pdfd_items(walk.q, get(&walk, root, "/AF"))) active_note(&walk, SR_WARNING_FILES);
     read_layers(&walk, get(&walk, root, "/OCProperties"));
-    each_of(&walk, get(&walk, get(&walk, root, "/AcroForm"), "/Fields"), 0, read_field);
+    each_of(&walk, get(&walk, get(&walk, root, "/AcroForm"), "/Fields"), 0, active_read_field);
     read_outline(&walk, get(&walk, get(&walk, root, "/Outlines"), "/First"), 0);
-    read_pages(&walk, pages);
+    active_read_pages(&walk, pages);
     return walk.found;
 }

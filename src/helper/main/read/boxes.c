@@ -27,7 +27,7 @@ static double greatest(double a, double b)
     return a > b ? a : b;
 }
 
-static bool read_rectangle(double *box, qpdf_data q, qpdf_oh array)
+static bool boxes_read_rectangle(double *box, qpdf_data q, qpdf_oh array)
 {
     double v[4];
     if (!qpdf_oh_is_array(q, array) || qpdf_oh_get_array_n_items(q, array) != 4) return false;
@@ -57,8 +57,8 @@ static bool read_page(page_t *page, qpdf_data q, qpdf_oh node)
     bool has_media = false, has_crop = false, has_rotate = false;
     page->rotate = 0;
     for (int depth = 0; depth < MAX_DEPTH && qpdf_oh_is_dictionary(q, node); depth++) {
-        if (!has_media) has_media = read_rectangle(media, q, qpdf_oh_get_key(q, node, "/MediaBox"));
-        if (!has_crop) has_crop = read_rectangle(crop, q, qpdf_oh_get_key(q, node, "/CropBox"));
+        if (!has_media) has_media = boxes_read_rectangle(media, q, qpdf_oh_get_key(q, node, "/MediaBox"));
+        if (!has_crop) has_crop = boxes_read_rectangle(crop, q, qpdf_oh_get_key(q, node, "/CropBox"));
         if (!has_rotate) has_rotate = read_rotation(&page->rotate, q, qpdf_oh_get_key(q, node, "/Rotate"));
         if (has_media && has_crop && has_rotate) break;
         node = qpdf_oh_get_key(q, node, "/Parent");
@@ -76,7 +76,7 @@ int sr_pdfd_page_rotation(qpdf_data q, qpdf_oh page)
     return found.rotate;
 }
 
-static bool is_same(const page_t *a, const page_t *b)
+static bool boxes_is_same(const page_t *a, const page_t *b)
 {
     for (int i = 0; i < 4; i++)
         if (a->box[i] != b->box[i]) return false;
@@ -110,7 +110,7 @@ const char *sr_pdfd_boxes_read(const char **reason, bool *odd, qpdf_data q, int 
             return NULL;
         }
         qpdf_oh_release_all(q);
-        if (length && !is_same(&run, &page)) {
+        if (length && !boxes_is_same(&run, &page)) {
             add_run(texts, &run, length);
             length = 0;
         }

@@ -71,7 +71,7 @@ static bool find_dictionary(cursor_t *c, const unsigned char *gap)
     return true;
 }
 
-static const char *read_values(sr_pdfd_signed_t *signature, cursor_t c)
+static const char *covers_read_values(sr_pdfd_signed_t *signature, cursor_t c)
 {
     static const char *const names[SR_PDFD_KEY_COUNT] = {"/Contents", "/ByteRange", "/SubFilter",  "/M",
                                                          "/Name",     "/Reason",    "/ContactInfo"};
@@ -96,7 +96,7 @@ static const char *read_values(sr_pdfd_signed_t *signature, cursor_t c)
     }
 }
 
-static bool is_range(const sr_pdfd_bytes_t *value, const int64_t *range)
+static bool covers_is_range(const sr_pdfd_bytes_t *value, const int64_t *range)
 {
     if (!value->data) return false;
     cursor_t c = {value->data, value->data + value->size};
@@ -126,10 +126,10 @@ static const char *judge_dictionary(sr_pdfd_signed_t *signature, cursor_t c, con
     const sr_pdfd_bytes_t *contents = &signature->values[SR_PDFD_KEY_CONTENTS];
     memset(signature->values, 0, sizeof signature->values);
     if (!find_dictionary(&c, gap)) return GAP;
-    const char *fault = read_values(signature, c);
+    const char *fault = covers_read_values(signature, c);
     if (fault) return fault;
     if (contents->data != gap || contents->size != (apr_size_t)(range[2] - range[1])) return GAP;
-    return is_range(&signature->values[SR_PDFD_KEY_RANGE], range) ? NULL : UNREADABLE;
+    return covers_is_range(&signature->values[SR_PDFD_KEY_RANGE], range) ? NULL : UNREADABLE;
 }
 
 const char *sr_pdfd_covers_itself(sr_pdfd_signed_t *signature, const sr_pdfd_bytes_t *bytes)

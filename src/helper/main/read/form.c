@@ -34,7 +34,7 @@ static bool is_true(qpdf_data q, qpdf_oh dictionary, const char *key)
     return qpdf_oh_get_value_as_bool(q, qpdf_oh_get_key(q, dictionary, key), &value) && value;
 }
 
-static bool is_name(qpdf_data q, qpdf_oh dictionary, const char *key, const char *name)
+static bool form_is_name(qpdf_data q, qpdf_oh dictionary, const char *key, const char *name)
 {
     return qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, dictionary, key), name);
 }
@@ -61,9 +61,10 @@ static const char *read_lock(scan_t *scan, qpdf_oh lock)
     qpdf_data q = scan->q;
     if (!qpdf_oh_is_dictionary(q, lock)) return NULL;
     sr_pdfd_lock_t *made = apr_array_push(scan->form->locks);
-    *made = (sr_pdfd_lock_t){is_name(q, lock, "/Action", "/Exclude"), apr_array_make(scan->pool, 4, sizeof(char *))};
+    *made =
+        (sr_pdfd_lock_t){form_is_name(q, lock, "/Action", "/Exclude"), apr_array_make(scan->pool, 4, sizeof(char *))};
     if (made->excludes) scan->form->fixed = LOCKED;
-    else if (!is_name(q, lock, "/Action", "/Include")) return LOCKED;
+    else if (!form_is_name(q, lock, "/Action", "/Include")) return LOCKED;
     qpdf_oh names = qpdf_oh_get_key(q, lock, "/Fields");
     int count = sr_pdfd_items(q, names);
     for (int i = 0; i < count; i++) {
@@ -101,9 +102,9 @@ static const char *read_references(scan_t *scan, bool *certifies, qpdf_oh signat
         qpdf_oh reference = qpdf_oh_get_array_item(q, references, i);
         if (!qpdf_oh_is_dictionary(q, reference)) continue;
         qpdf_oh parameters = qpdf_oh_get_key(q, reference, "/TransformParams");
-        const bool certified = is_name(q, reference, "/TransformMethod", "/DocMDP");
+        const bool certified = form_is_name(q, reference, "/TransformMethod", "/DocMDP");
         if (certified) reason = limit(scan->form, read_level(q, parameters), FINAL, CERTIFIED);
-        else if (is_name(q, reference, "/TransformMethod", "/FieldMDP")) reason = read_lock(scan, parameters);
+        else if (form_is_name(q, reference, "/TransformMethod", "/FieldMDP")) reason = read_lock(scan, parameters);
         *certifies |= certified;
     }
     return reason;
@@ -135,7 +136,7 @@ static const char *read_certification(scan_t *scan, qpdf_oh root)
 
 /* `is_signature`: the fields inherit the type /Sig (/FT). */
 // NOLINTNEXTLINE(misc-no-recursion): SR_PDFD_FORM_DEPTH
-static const char *read_fields(scan_t *scan, qpdf_oh fields, int depth, bool is_signature)
+static const char *form_read_fields(scan_t *scan, qpdf_oh fields, int depth, bool is_signature)
 {
     qpdf_data q = scan->q;
     int count = sr_pdfd_items(q, fields);
@@ -146,11 +147,11 @@ static const char *read_fields(scan_t *scan, qpdf_oh fields, int depth, bool is_
         qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);
         if (qpdf_oh_is_dictionary(q, field)) {
             bool own = is_signature;
-            if (qpdf_oh_is_name(q, qpdf_oh_get_key(q, field, "/FT"))) own = is_name(q, field, "/FT", "/Sig");
+            if (qpdf_oh_is_name(q, qpdf_oh_get_key(q, field, "/FT"))) own = form_is_name(q, field, "/FT", "/Sig");
             qpdf_oh value = qpdf_oh_get_key(q, field, "/V");
             if (own && qpdf_oh_is_dictionary(q, value) && qpdf_oh_has_key(q, value, "/ByteRange"))
                 reason = read_signed_field(scan, field, value);
-            if (!reason) reason = read_fields(scan, qpdf_oh_get_key(q, field, "/Kids"), depth + 1, own);
+            if (!reason) reason = form_read_fields(scan, qpdf_oh_get_key(q, field, "/Kids"), depth + 1, own);
         }
         qpdf_oh_release(q, field);
     }
@@ -179,5 +180,5 @@ const char *sr_pdfd_form_read(sr_pdfd_form_t *form, qpdf_data q, apr_pool_t *poo
     if (reason || !qpdf_oh_is_dictionary(q, fields)) return reason;
     if (qpdf_oh_has_key(q, fields, "/XFA") && is_true(q, root, "/NeedsRendering")) return DYNAMIC_XFA;
     form->need_appearances = is_true(q, fields, "/NeedAppearances");
-    return read_fields(&scan, qpdf_oh_get_key(q, fields, "/Fields"), 0, false);
+    return form_read_fields(&scan, qpdf_oh_get_key(q, fields, "/Fields"), 0, false);
 }

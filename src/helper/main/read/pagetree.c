@@ -45,7 +45,7 @@ static bool is_above(const walk_t *walk, int depth, int number)
 
 /* Removes from the end of a group what is no page, and is not counted as one. Before a page it stays, because some
  * readers lose this page. */
-static void trim(const walk_t *walk, qpdf_oh group, qpdf_oh kids, int depth)
+static void pagetree_trim(const walk_t *walk, qpdf_oh group, qpdf_oh kids, int depth)
 {
     qpdf_data q = walk->q;
     int count = 0;
@@ -64,7 +64,7 @@ static void visit(walk_t *walk, qpdf_oh group, int depth)
     qpdf_oh kids = qpdf_oh_get_key(q, group, "/Kids");
     if (depth == MAX_DEPTH || !qpdf_oh_is_array(q, kids)) return;
     walk->path[depth] = qpdf_oh_get_object_id(q, group);
-    trim(walk, group, kids, depth + 1);
+    pagetree_trim(walk, group, kids, depth + 1);
     for (int i = 0; i < qpdf_oh_get_array_n_items(q, kids) && walk->budget > 0; i++) {
         qpdf_oh kid = qpdf_oh_get_array_item(q, kids, i);
         if (qpdf_oh_is_stream(q, kid)) { /* only some readers show it, so the repair is refused if it shows something */

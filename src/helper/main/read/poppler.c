@@ -7,7 +7,7 @@
 
 #define MAX_SIDE 14400.0 /* ISO 32000-1, annex C; see boxes.c */
 
-static PopplerDocument *open_bytes(const sr_pdfd_bytes_t *bytes, GError **error)
+static PopplerDocument *poppler_open_bytes(const sr_pdfd_bytes_t *bytes, GError **error)
 {
     GBytes *shared = g_bytes_new_static(bytes->data, bytes->size);
     PopplerDocument *document = poppler_document_new_from_bytes(shared, NULL, error);
@@ -18,7 +18,7 @@ static PopplerDocument *open_bytes(const sr_pdfd_bytes_t *bytes, GError **error)
 int sr_pdfd_poppler_count(const sr_pdfd_bytes_t *bytes)
 {
     GError *error = NULL;
-    PopplerDocument *document = open_bytes(bytes, &error);
+    PopplerDocument *document = poppler_open_bytes(bytes, &error);
     if (!document) {
         bool password = g_error_matches(error, POPPLER_ERROR, POPPLER_ERROR_ENCRYPTED);
         g_clear_error(&error);
@@ -43,10 +43,10 @@ static json_t *answer_missing(void)
     return response;
 }
 
-static const char *open_document(sr_pdfd_page_t *page, const sr_pdfd_bytes_t *bytes)
+static const char *poppler_open_document(sr_pdfd_page_t *page, const sr_pdfd_bytes_t *bytes)
 {
     GError *error = NULL;
-    page->document = open_bytes(bytes, &error);
+    page->document = poppler_open_bytes(bytes, &error);
     if (page->document) return NULL;
     bool password = g_error_matches(error, POPPLER_ERROR, POPPLER_ERROR_ENCRYPTED);
     g_clear_error(&error);
@@ -69,7 +69,7 @@ json_t *sr_pdfd_page_open(sr_pdfd_page_t *page, const sr_pdfd_request_t *request
 {
     json_int_t index = json_integer_value(json_object_get(request->text, "page"));
     *page = (sr_pdfd_page_t){0};
-    const char *reason = open_document(page, &request->bytes);
+    const char *reason = poppler_open_document(page, &request->bytes);
     bool missing = !reason && (index < 0 || index >= poppler_document_get_n_pages(page->document));
     page->index = (int)index;
     if (!reason && !missing) reason = open_page(page, pool);
@@ -85,7 +85,7 @@ void sr_pdfd_page_close(sr_pdfd_page_t *page)
 }
 
 /* Documents must not write to the error log. */
-static void say_nothing(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data)
+static void poppler_say_nothing(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data)
 {
 }
 
@@ -108,7 +108,7 @@ static const char ASIAN[] =
 void sr_pdfd_poppler_read_tables(void)
 {
     const sr_pdfd_bytes_t bytes = {(const unsigned char *)ASIAN, sizeof ASIAN - 1};
-    PopplerDocument *document = open_bytes(&bytes, NULL);
+    PopplerDocument *document = poppler_open_bytes(&bytes, NULL);
     PopplerPage *page = document ? poppler_document_get_page(document, 0) : NULL;
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
     cairo_t *context = cairo_create(surface);
@@ -121,8 +121,8 @@ void sr_pdfd_poppler_read_tables(void)
 
 bool sr_pdfd_poppler_warm_up(const sr_pdfd_bytes_t *bytes)
 {
-    g_log_set_default_handler(say_nothing, NULL);
+    g_log_set_default_handler(poppler_say_nothing, NULL);
     /* Never closed, because poppler's global state, which is read from files, exists as long as a document is open. */
-    PopplerDocument *document = open_bytes(bytes, NULL);
+    PopplerDocument *document = poppler_open_bytes(bytes, NULL);
     return document && poppler_document_get_n_pages(document) == 1;
 }

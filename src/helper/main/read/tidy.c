@@ -41,7 +41,7 @@ sr_pdfd_bytes_t sr_pdfd_trimmed(const sr_pdfd_bytes_t *bytes)
 /* ------------------------------------------------------------------------------------------------- keys named twice
  */
 
-static bool is_same(const sr_pdfd_bytes_t *one, const sr_pdfd_bytes_t *other)
+static bool tidy_is_same(const sr_pdfd_bytes_t *one, const sr_pdfd_bytes_t *other)
 {
     return one->size == other->size && !memcmp(one->data, other->data, one->size);
 }
@@ -64,7 +64,7 @@ static bool agrees(cursor_t c)
         if (!skip_value(&c)) return false;
         values[count].size = (apr_size_t)(c.at - values[count].data);
         for (int i = 0; i < count; i++)
-            if (is_same(&keys[i], &keys[count]) && !is_same(&values[i], &values[count])) return false;
+            if (tidy_is_same(&keys[i], &keys[count]) && !tidy_is_same(&values[i], &values[count])) return false;
     }
     return false;
 }

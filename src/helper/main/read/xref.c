@@ -32,7 +32,7 @@ static bool has_gaps(const ranges_t *ranges)
     return false;
 }
 
-static bool is_name(const unsigned char *from, const unsigned char *to, const char *name)
+static bool xref_is_name(const unsigned char *from, const unsigned char *to, const char *name)
 {
     return (size_t)(to - from) == strlen(name) && !memcmp(from, name, (size_t)(to - from));
 }
@@ -51,11 +51,11 @@ static bool read_dictionary(section_t *section, cursor_t c)
         if (token == 'd' || token == ']') depth--;
         if (token != '/' || depth != 1) continue;
         cursor_t value = c;
-        if (is_name(from, c.at, "/Size")) {
+        if (xref_is_name(from, c.at, "/Size")) {
             if (!read_number(&value, &section->size)) return false;
-        } else if (is_name(from, c.at, "/Prev")) {
+        } else if (xref_is_name(from, c.at, "/Prev")) {
             if (!read_number(&value, &section->previous)) return false;
-        } else if (is_name(from, c.at, "/Index")) {
+        } else if (xref_is_name(from, c.at, "/Index")) {
             if (!read_word(&value, "[")) return false;
             section->index = value;
         }
@@ -93,7 +93,7 @@ static bool read_entry(cursor_t *c)
     return true;
 }
 
-static bool read_table(cursor_t *c, int64_t *highest, ranges_t *ranges)
+static bool xref_read_table(cursor_t *c, int64_t *highest, ranges_t *ranges)
 {
     for (;;) {
         if (read_word(c, "trailer")) return true;
@@ -108,12 +108,12 @@ static bool read_table(cursor_t *c, int64_t *highest, ranges_t *ranges)
     }
 }
 
-static bool read_section(section_t *section, cursor_t c, int64_t *highest, ranges_t *ranges)
+static bool xref_read_section(section_t *section, cursor_t c, int64_t *highest, ranges_t *ranges)
 {
     int64_t number, generation, first, count;
     bool stream = !read_word(&c, "xref");
     if (!stream) {
-        if (!read_table(&c, highest, ranges)) return false;
+        if (!xref_read_table(&c, highest, ranges)) return false;
     } else {
         if (!read_number(&c, &number) || !read_number(&c, &generation) || !read_word(&c, "obj")) return false;
         claim(highest, number, 1);
@@ -156,7 +156,7 @@ bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_si
         ranges.count = 0;
         ranges.highest = 0;
         ranges.overlap = false;
-        if (!read_section(&section, (cursor_t){data + next, data + size}, &chain->highest, &ranges)) return false;
+        if (!xref_read_section(&section, (cursor_t){data + next, data + size}, &chain->highest, &ranges)) return false;
         chain->overlaps += ranges.overlap;
         if (chain->count == 0) chain->stream = section.stream;
         chain->gaps = !section.stream && has_gaps(&ranges);

@@ -14,7 +14,7 @@ static const char SIGNED[] = "it is signed already and damaged: repairing it wou
 static const char UNDRAWABLE[] = "its form leaves its fields to be drawn, and they cannot be";
 
 /* Returns why a document cannot be opened or written. */
-static const char *why(qpdf_data q)
+static const char *normalise_why(qpdf_data q)
 {
     qpdf_error error = qpdf_get_error(q);
     const char *text = error ? qpdf_get_error_message_detail(q, error) : "";
@@ -25,7 +25,8 @@ static const char *why(qpdf_data q)
 static const char *read_again(qpdf_data q, const sr_pdfd_bytes_t *bytes, sr_pdfd_form_t *form, apr_pool_t *pool)
 {
     *form = (sr_pdfd_form_t){0};
-    if (qpdf_read_memory(q, "document", (const char *)bytes->data, bytes->size, NULL) & QPDF_ERRORS) return why(q);
+    if (qpdf_read_memory(q, "document", (const char *)bytes->data, bytes->size, NULL) & QPDF_ERRORS)
+        return normalise_why(q);
     if (qpdf_is_encrypted(q)) return SR_PDFD_ENCRYPTED;
     if (!qpdf_oh_is_dictionary(q, qpdf_get_root(q))) return UNRECOVERABLE;
     const char *reason = sr_pdfd_form_read(form, q, pool);
@@ -39,20 +40,20 @@ static const char *read_again(qpdf_data q, const sr_pdfd_bytes_t *bytes, sr_pdfd
     return NULL;
 }
 
-static const char *write_again(qpdf_data q)
+static const char *normalise_write_again(qpdf_data q)
 {
     qpdf_oh trailer = qpdf_get_trailer(q); /* qpdf writes the right /Size, but only if there was one */
     if (!qpdf_oh_has_key(q, trailer, "/Size")) qpdf_oh_replace_key(q, trailer, "/Size", qpdf_oh_new_integer(q, 1));
     qpdf_update_all_pages_cache(q);
     qpdf_push_inherited_attributes_to_page(q);
-    if (qpdf_init_write_memory(q) & QPDF_ERRORS) return why(q);
+    if (qpdf_init_write_memory(q) & QPDF_ERRORS) return normalise_why(q);
     qpdf_set_deterministic_ID(q, QPDF_TRUE); /* the same upload then gives the same document, which is stored once */
     qpdf_set_object_stream_mode(q, qpdf_o_preserve);
     qpdf_set_stream_data_mode(q, qpdf_s_preserve);
-    return qpdf_write(q) & QPDF_ERRORS ? why(q) : NULL;
+    return qpdf_write(q) & QPDF_ERRORS ? normalise_why(q) : NULL;
 }
 
-static apr_status_t release(void *data)
+static apr_status_t normalise_release(void *data)
 {
     free(data);
     return APR_SUCCESS;
@@ -61,7 +62,7 @@ static apr_status_t release(void *data)
 /* Repairs the document without drawing its form. */
 static const char *repair(qpdf_data q, const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
 {
-    const char *reason = write_again(q);
+    const char *reason = normalise_write_again(q);
     if (reason) return reason;
     const sr_pdfd_bytes_t made = {qpdf_get_buffer(q), qpdf_get_buffer_length(q)};
     return sr_pdfd_compare(bytes, &made, pool);
@@ -78,10 +79,10 @@ json_t *sr_pdfd_rewrite(const sr_pdfd_request_t *request, apr_pool_t *pool)
         unsigned char *drawn = sr_pdfd_form_draw(&bytes.size, bytes.data, bytes.size);
         if (!drawn) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, UNDRAWABLE);
         bytes.data = drawn;
-        apr_pool_cleanup_register(pool, drawn, release, apr_pool_cleanup_null);
+        apr_pool_cleanup_register(pool, drawn, normalise_release, apr_pool_cleanup_null);
         q = sr_pdfd_qpdf(pool); /* this handle is cleaned up before `drawn` is freed */
         reason = read_again(q, &bytes, &form, pool);
-        if (!reason) reason = write_again(q);
+        if (!reason) reason = normalise_write_again(q);
     }
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, reason);
     return sr_pdfd_result(request, qpdf_get_buffer(q), qpdf_get_buffer_length(q));

@@ -50,7 +50,7 @@ static reading_t decide(probe_t *probe, sr_pdf_verdict_t verdict, const char *re
 }
 
 /* Translates an exception of qpdf. */
-static reading_t judge_error(probe_t *probe)
+static reading_t probe_judge_error(probe_t *probe)
 {
     qpdf_error error = qpdf_get_error(probe->q);
     if (!error) return DAMAGED;
@@ -75,22 +75,22 @@ static reading_t judge_encrypted(probe_t *probe)
     return READ;
 }
 
-static reading_t open_document(probe_t *probe, bool repairing)
+static reading_t probe_open_document(probe_t *probe, bool repairing)
 {
     qpdf_data q = probe->q;
     qpdf_set_attempt_recovery(q, repairing ? QPDF_TRUE : QPDF_FALSE);
     if (qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)probe->bytes.data, probe->bytes.size, NULL) & QPDF_ERRORS)
-        return judge_error(probe);
+        return probe_judge_error(probe);
     if (qpdf_is_encrypted(q) && judge_encrypted(probe) == DECIDED) return DECIDED;
     qpdf_oh root = qpdf_get_root(q);
     if (!qpdf_oh_is_dictionary(q, root)) return DAMAGED;
     return qpdf_oh_is_indirect(q, root) || repairing ? READ : DAMAGED;
 }
 
-static reading_t read_pages(probe_t *probe, int64_t highest, bool *odd)
+static reading_t probe_read_pages(probe_t *probe, int64_t highest, bool *odd)
 {
     probe->pages = qpdf_get_num_pages(probe->q);
-    if (qpdf_has_error(probe->q)) return judge_error(probe);
+    if (qpdf_has_error(probe->q)) return probe_judge_error(probe);
     if (probe->pages <= 0) return decide(probe, SR_PDF_REFUSED, NO_PAGES);
     if (probe->pages > SR_PAGES_MAX) return decide(probe, SR_PDF_REFUSED, TOO_MANY_PAGES);
     const char *reason = NULL;
@@ -98,7 +98,7 @@ static reading_t read_pages(probe_t *probe, int64_t highest, bool *odd)
     return probe->runs ? READ : decide(probe, SR_PDF_REFUSED, reason);
 }
 
-static reading_t read_contents(probe_t *probe, bool repairing)
+static reading_t probe_read_contents(probe_t *probe, bool repairing)
 {
     sr_pdfd_xref_t xref = {.highest = INT32_MAX};
     apr_size_t length = probe->bytes.size - (apr_size_t)(probe->header - probe->bytes.data);
@@ -110,7 +110,7 @@ static reading_t read_contents(probe_t *probe, bool repairing)
     if (repairing) sr_pdfd_pages_unshare(probe->q, probe->pool);
     else if (!probe->form.signatures && !probe->encrypted && sr_pdfd_pages_stray(probe->q, false)) return DAMAGED;
     bool odd = false;
-    reading_t state = read_pages(probe, xref.highest, &odd);
+    reading_t state = probe_read_pages(probe, xref.highest, &odd);
     return odd && !repairing ? DAMAGED : state;
 }
 
@@ -146,14 +146,14 @@ static reading_t read_rest(probe_t *probe)
     return READ;
 }
 
-static reading_t read_document(probe_t *probe, bool repairing)
+static reading_t probe_read_document(probe_t *probe, bool repairing)
 {
     apr_pool_t *scratch;
     apr_pool_create(&scratch, probe->pool);
     probe->q = sr_pdfd_qpdf(scratch);
-    reading_t state = open_document(probe, repairing);
+    reading_t state = probe_open_document(probe, repairing);
     bool opened = state == READ;
-    if (opened) state = read_contents(probe, repairing);
+    if (opened) state = probe_read_contents(probe, repairing);
     sr_pdfd_warnings_t warnings = sr_pdfd_warnings(probe->q, &probe->bytes);
     if (warnings == SR_PDFD_NO_MEMORY) state = decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
     else if (warnings == SR_PDFD_WARNINGS && opened && !repairing) state = DAMAGED;
@@ -187,14 +187,14 @@ static void judge_ruin(probe_t *probe)
     else decide(probe, SR_PDF_NOT_PDF, NULL);
 }
 
-static void judge(probe_t *probe)
+static void probe_judge(probe_t *probe)
 {
     bool misplaced = probe->header > probe->bytes.data;
-    reading_t state = read_document(probe, false);
+    reading_t state = probe_read_document(probe, false);
     if (state == DAMAGED) {
         probe->normalise = true;
         probe->bytes = sr_pdfd_trimmed(&probe->bytes);
-        state = read_document(probe, true);
+        state = probe_read_document(probe, true);
         if (state == DAMAGED || probe->reason == NO_PAGES) judge_ruin(probe);
     }
     if (state != READ) return;
@@ -242,7 +242,7 @@ json_t *sr_pdfd_probe(const sr_pdfd_request_t *request, apr_pool_t *pool)
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
     probe_t probe = {.bytes = request->bytes, .verdict = SR_PDF_ACCEPTED, .pool = pool};
     probe.header = find_header(&probe.bytes);
-    if (probe.header) judge(&probe);
+    if (probe.header) probe_judge(&probe);
     else decide(&probe, SR_PDF_NOT_PDF, NULL);
 
     json_t *response = json_object();

@@ -37,7 +37,7 @@ struct sr_pdfd_pair_t {
 
 typedef sr_pdfd_pair_t pair_t;
 
-static PopplerDocument *open_bytes(const sr_pdfd_bytes_t *bytes)
+static PopplerDocument *compare_open_bytes(const sr_pdfd_bytes_t *bytes)
 {
     GBytes *shared = g_bytes_new_static(bytes->data, bytes->size);
     PopplerDocument *document = poppler_document_new_from_bytes(shared, NULL, NULL);
@@ -46,7 +46,7 @@ static PopplerDocument *open_bytes(const sr_pdfd_bytes_t *bytes)
 }
 
 /* Draws the part of a page whose left and top edge are at these points. */
-static bool draw(uint32_t *pixels, int width, int height, double scale, const double *corner, PopplerPage *page)
+static bool compare_draw(uint32_t *pixels, int width, int height, double scale, const double *corner, PopplerPage *page)
 {
     memset(pixels, 0xff, (size_t)width * (size_t)height * sizeof *pixels);
     cairo_surface_t *surface =
@@ -80,8 +80,8 @@ static bool is_same_page(const pair_t *pair, PopplerPage *before, PopplerPage *a
     const double scale = SIDE / fmax(width, height);
     const int columns = (int)fmax(1, width * scale), rows = (int)fmax(1, height * scale);
     static const double corner[2];
-    const bool drawn = draw(pair->pixels[0], columns, rows, scale, corner, before);
-    if (draw(pair->pixels[1], columns, rows, scale, corner, after) != drawn) return false;
+    const bool drawn = compare_draw(pair->pixels[0], columns, rows, scale, corner, before);
+    if (compare_draw(pair->pixels[1], columns, rows, scale, corner, after) != drawn) return false;
     int different = 0;
     for (int i = 0; drawn && i < columns * rows; i++)
         if (pair->pixels[0][i] != pair->pixels[1][i])
@@ -143,7 +143,7 @@ static pair_t *open_pair(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *a
 {
     const size_t room = (size_t)(side * side) * sizeof(uint32_t);
     pair_t *pair = apr_palloc(pool, sizeof *pair);
-    *pair = (pair_t){open_bytes(before), open_bytes(after), {malloc(room), malloc(room)}};
+    *pair = (pair_t){compare_open_bytes(before), compare_open_bytes(after), {malloc(room), malloc(room)}};
     apr_pool_cleanup_register(pool, pair, close_pair, apr_pool_cleanup_null);
     return pair;
 }
@@ -202,7 +202,8 @@ bool sr_pdfd_covers_content(const sr_pdfd_pair_t *pair, int index, const double 
         const double scale = fmin(ZOOM, COVERED_SIDE / fmax(fmax(wide, high), 1));
         const double corner[2] = {fmax(area[0], 0) * width, fmax(area[1], 0) * height};
         const int columns = (int)fmax(1, wide * scale), rows = (int)fmax(1, high * scale);
-        for (int i = 0; drawn && i < 2; i++) drawn = draw(pair->pixels[i], columns, rows, scale, corner, pages[i]);
+        for (int i = 0; drawn && i < 2; i++)
+            drawn = compare_draw(pair->pixels[i], columns, rows, scale, corner, pages[i]);
         drawn = drawn && count_covered(pair, columns, rows) < FEW_BLOCKS;
     }
     for (int i = 0; i < 2; i++)

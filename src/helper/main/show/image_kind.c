@@ -13,7 +13,7 @@
 #define BLOCK 64       /* pixels that are examined at once */
 #define GRID 8         /* one in this number of pixels of a row tells the colour of areas */
 
-static sr_pdfd_row_t kind_of(const uint32_t *pixel, int width)
+static sr_pdfd_row_t image_kind_kind_of(const uint32_t *pixel, int width)
 {
     uint32_t all = COLOR, different = 0;
     for (int x = 0; x < width; x++) {
@@ -64,7 +64,7 @@ void sr_pdfd_look(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster, apr_pool
     long seen = 0;
     *look = (sr_pdfd_look_t){.gray = true, .rows = apr_palloc(pool, (apr_size_t)raster->height)};
     for (int y = 0; y < raster->height; y++, pixel += width) {
-        const sr_pdfd_row_t kind = kind_of(pixel, width);
+        const sr_pdfd_row_t kind = image_kind_kind_of(pixel, width);
         look->rows[y] = (unsigned char)kind;
         if (kind == SR_PDFD_COLOURED) look->gray = false;
         if (y % EVERY) continue;

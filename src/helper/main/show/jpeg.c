@@ -20,7 +20,7 @@ _Noreturn static void give_up(j_common_ptr info)
     longjmp(((guard_t *)info->err)->out, 1);
 }
 
-static void say_nothing(j_common_ptr info)
+static void jpeg_say_nothing(j_common_ptr info)
 {
 }
 
@@ -42,7 +42,7 @@ apr_size_t sr_pdfd_jpeg_encode(unsigned char *image, apr_size_t room, sr_pdfd_ra
     unsigned long length = room;
     jpeg.err = jpeg_std_error(&guard.manager);
     guard.manager.error_exit = give_up;
-    guard.manager.output_message = say_nothing;
+    guard.manager.output_message = jpeg_say_nothing;
     if (setjmp(guard.out)) {
         jpeg_destroy_compress(&jpeg);
         return 0;

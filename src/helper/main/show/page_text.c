@@ -16,7 +16,7 @@ typedef struct writer_t {
     bool full;
 } writer_t;
 
-static void put(writer_t *writer, const char *text, apr_size_t length)
+static void page_text_put(writer_t *writer, const char *text, apr_size_t length)
 {
     if (writer->full || length > (apr_size_t)(writer->end - writer->at)) {
         writer->full = true;
@@ -34,7 +34,7 @@ static void put_number(writer_t *writer, double number)
     int length = snprintf(text, sizeof text, "%ld.%02ld", hundredths / 100, hundredths % 100);
     while (text[length - 1] == '0') length--;
     if (text[length - 1] == '.') length--;
-    put(writer, text, (apr_size_t)length);
+    page_text_put(writer, text, (apr_size_t)length);
 }
 
 typedef struct word_t {
@@ -43,7 +43,7 @@ typedef struct word_t {
     double x1, y1, x2, y2;
 } word_t;
 
-static double within(double value, double limit)
+static double page_text_within(double value, double limit)
 {
     return value > 0 ? value < limit ? value : limit : 0; /* 0 for NaN */
 }
@@ -51,21 +51,21 @@ static double within(double value, double limit)
 /* Crops the box of a word to the page. Returns false if it is not on the page. */
 static bool clip(word_t *word, const sr_pdfd_page_t *page)
 {
-    word->x1 = within(word->x1, page->width);
-    word->x2 = within(word->x2, page->width);
-    word->y1 = within(word->y1, page->height);
-    word->y2 = within(word->y2, page->height);
+    word->x1 = page_text_within(word->x1, page->width);
+    word->x2 = page_text_within(word->x2, page->width);
+    word->y1 = page_text_within(word->y1, page->height);
+    word->y2 = page_text_within(word->y2, page->height);
     return word->x1 < word->x2 && word->y1 < word->y2;
 }
 
 static void put_text(writer_t *writer, const word_t *word)
 {
-    put(writer, "\"", 1);
+    page_text_put(writer, "\"", 1);
     for (const char *c = word->text; c < word->text + word->length; c++) {
-        if (*c == '"' || *c == '\\') put(writer, "\\", 1);
-        put(writer, c, 1);
+        if (*c == '"' || *c == '\\') page_text_put(writer, "\\", 1);
+        page_text_put(writer, c, 1);
     }
-    put(writer, "\"", 1);
+    page_text_put(writer, "\"", 1);
 }
 
 /* Writes a word. If it does not fit, it is removed again, so that the JSON remains valid. */
@@ -75,18 +75,22 @@ static void put_word(writer_t *writer, word_t *word, bool *line_open, const sr_p
     char *before = writer->at;
     const double box[4] = {100 * word->x1 / page->width, 100 * word->y1 / page->height,
                            100 * (word->x2 - word->x1) / page->width, 100 * (word->y2 - word->y1) / page->height};
-    put(writer, *line_open ? ",[" : before[-1] == '[' ? "[[" : ",[[", *line_open || before[-1] == '[' ? 2 : 3);
+    page_text_put(writer,
+                  *line_open          ? ",["
+                  : before[-1] == '[' ? "[["
+                                      : ",[[",
+                  *line_open || before[-1] == '[' ? 2 : 3);
     put_text(writer, word);
     for (int i = 0; i < 4; i++) {
-        put(writer, ",", 1);
+        page_text_put(writer, ",", 1);
         put_number(writer, box[i]);
     }
-    put(writer, "]", 1);
+    page_text_put(writer, "]", 1);
     if (writer->full) writer->at = before;
     else *line_open = true;
 }
 
-static void extend(word_t *word, const char *text, apr_size_t length, const PopplerRectangle *box)
+static void page_text_extend(word_t *word, const char *text, apr_size_t length, const PopplerRectangle *box)
 {
     if (!word->length) *word = (word_t){text, 0, box->x1, box->y1, box->x2, box->y2};
     word->length += length;
@@ -106,8 +110,8 @@ static bool is_apart(const PopplerRectangle *a, const PopplerRectangle *b)
 
 /* poppler returns one box for each character of the text. A space or a gap ends a word, and a line feed ends a line.
  * Other control characters are skipped. */
-static void put_lines(writer_t *writer, const char *text, const PopplerRectangle *boxes, guint count,
-                      const sr_pdfd_page_t *page)
+static void page_text_put_lines(writer_t *writer, const char *text, const PopplerRectangle *boxes, guint count,
+                                const sr_pdfd_page_t *page)
 {
     word_t word = {0};
     bool line_open = false;
@@ -119,9 +123,9 @@ static void put_lines(writer_t *writer, const char *text, const PopplerRectangle
             put_word(writer, &word, &line_open, page);
             word.length = 0;
         }
-        if (!ends) extend(&word, text, (apr_size_t)(next - text), &boxes[i]);
+        if (!ends) page_text_extend(&word, text, (apr_size_t)(next - text), &boxes[i]);
         if (c == '\n' && line_open) {
-            put(writer, "]", 1);
+            page_text_put(writer, "]", 1);
             line_open = writer->full;
         }
         text = next;
@@ -130,7 +134,7 @@ static void put_lines(writer_t *writer, const char *text, const PopplerRectangle
     if (line_open) *writer->at++ = ']'; /* in the reserved bytes */
 }
 
-static apr_size_t write_text(char *result, apr_size_t room, const sr_pdfd_page_t *page)
+static apr_size_t page_text_write_text(char *result, apr_size_t room, const sr_pdfd_page_t *page)
 {
     writer_t writer = {.at = result, .end = result + room - TAIL_BYTES};
     PopplerRectangle *boxes = NULL;
@@ -139,12 +143,12 @@ static apr_size_t write_text(char *result, apr_size_t room, const sr_pdfd_page_t
     if (text && !g_utf8_validate(text, -1, NULL)) text[0] = '\0';
     if (text && *text) poppler_page_get_text_layout(page->page, &boxes, &count);
 
-    put(&writer, "{\"width\":", 9);
+    page_text_put(&writer, "{\"width\":", 9);
     put_number(&writer, page->width);
-    put(&writer, ",\"height\":", 10);
+    page_text_put(&writer, ",\"height\":", 10);
     put_number(&writer, page->height);
-    put(&writer, ",\"lines\":[", 10);
-    if (boxes) put_lines(&writer, text, boxes, count, page);
+    page_text_put(&writer, ",\"lines\":[", 10);
+    if (boxes) page_text_put_lines(&writer, text, boxes, count, page);
     g_free(boxes);
     g_free(text);
     const char *tail = writer.full ? "],\"truncated\":true}" : "]}";
@@ -157,7 +161,7 @@ json_t *sr_pdfd_text(const sr_pdfd_request_t *request, apr_pool_t *pool)
     sr_pdfd_page_t page;
     json_t *response = sr_pdfd_page_open(&page, request, pool);
     if (response) return response;
-    apr_size_t length = write_text((char *)request->result, request->room, &page);
+    apr_size_t length = page_text_write_text((char *)request->result, request->room, &page);
     sr_pdfd_page_close(&page);
     response = json_object();
     json_object_set_new(response, "length", json_integer((json_int_t)length));

@@ -94,14 +94,14 @@ static void pack_nibbles(unsigned char *row, const uint32_t *pixel, const encode
 
 /* ------------------------------------------------------------------------------------------------------ a palette */
 
-static uint32_t key_of(uint32_t pixel, int bits)
+static uint32_t png_key_of(uint32_t pixel, int bits)
 {
     const uint32_t mask = (1u << bits) - 1, shift = 8 - (uint32_t)bits;
     return (pixel >> (16 + shift) & mask) << 2 * bits | (pixel >> (8 + shift) & mask) << bits | (pixel >> shift & mask);
 }
 
 /* Returns the colour for a key. The lowest and highest level of a channel are 0 and 255. */
-static uint32_t colour_of(uint32_t key, int bits)
+static uint32_t png_colour_of(uint32_t key, int bits)
 {
     const uint32_t most = (1u << bits) - 1;
     uint32_t colour = 0;
@@ -123,11 +123,11 @@ static bool add_colours(encoder_t *encoder, const uint32_t *pixel)
         for (int i = x; !white && i < end; i++) {
             if (!((pixel[i] ^ last) & COLOR)) continue;
             last = pixel[i];
-            const uint32_t key = key_of(last, encoder->bits);
+            const uint32_t key = png_key_of(last, encoder->bits);
             if (is_gray(last) || encoder->places[key]) continue;
             if (encoder->colours == PALETTE) return false;
             encoder->places[key] = (unsigned char)encoder->colours;
-            encoder->palette[encoder->colours++] = colour_of(key, encoder->bits);
+            encoder->palette[encoder->colours++] = png_colour_of(key, encoder->bits);
         }
     }
     return true;
@@ -158,8 +158,8 @@ static void pack_places(unsigned char *row, const uint32_t *pixel, const encoder
         end = end_of_block(&white, pixel, x, width);
         if (white) memset(row + x, 0, BLOCK);
         for (int i = x; !white && i < end; i++)
-            row[i] =
-                is_gray(pixel[i]) ? encoder->grays[pixel[i] & 0xff] : encoder->places[key_of(pixel[i], encoder->bits)];
+            row[i] = is_gray(pixel[i]) ? encoder->grays[pixel[i] & 0xff]
+                                       : encoder->places[png_key_of(pixel[i], encoder->bits)];
     }
 }
 
@@ -191,7 +191,7 @@ static int bytes_of(kind_t kind, int width)
     return kind == NIBBLES ? (width + 1) / 2 : kind == RGB ? 3 * width : width;
 }
 
-static void pack(unsigned char *row, const uint32_t *pixel, const encoder_t *encoder, sr_pdfd_row_t kind)
+static void png_pack(unsigned char *row, const uint32_t *pixel, const encoder_t *encoder, sr_pdfd_row_t kind)
 {
     const int width = encoder->raster->width;
     if (kind == SR_PDFD_WHITE) memset(row, encoder->kind >= GRAY ? 0xff : 0, (size_t)bytes_of(encoder->kind, width));
@@ -221,7 +221,8 @@ static void subtract(unsigned char *out, const unsigned char *row, const unsigne
 }
 
 /* Writes a row with its filter byte. */
-static void put_row(unsigned char *out, const unsigned char *row, const unsigned char *above, const encoder_t *encoder)
+static void png_put_row(unsigned char *out, const unsigned char *row, const unsigned char *above,
+                        const encoder_t *encoder)
 {
     const int length = bytes_of(encoder->kind, encoder->raster->width), pixel = encoder->kind == RGB ? 3 : 1;
     const int left = count_different(row + pixel, row, length - pixel), up = count_different(row, above, length);
@@ -233,7 +234,7 @@ static void put_row(unsigned char *out, const unsigned char *row, const unsigned
 
 /* Makes the rows of the PNG in the memory of the raster. A row is at most as long as its pixels, and it is read before
  * it is overwritten. Returns the number of bytes. */
-static size_t make_rows(const encoder_t *encoder, apr_pool_t *pool)
+static size_t png_make_rows(const encoder_t *encoder, apr_pool_t *pool)
 {
     const int width = encoder->raster->width, height = encoder->raster->height;
     const size_t length = (size_t)bytes_of(encoder->kind, width);
@@ -241,8 +242,8 @@ static size_t make_rows(const encoder_t *encoder, apr_pool_t *pool)
     unsigned char *out = (unsigned char *)encoder->raster->pixels;
     const uint32_t *pixel = encoder->raster->pixels;
     for (int y = 0; y < height; y++, pixel += width, out += length + 1) {
-        pack(row, pixel, encoder, (sr_pdfd_row_t)encoder->look->rows[y]);
-        put_row(out, row, above, encoder);
+        png_pack(row, pixel, encoder, (sr_pdfd_row_t)encoder->look->rows[y]);
+        png_put_row(out, row, above, encoder);
         unsigned char *swapped = above;
         above = row;
         row = swapped;
@@ -334,7 +335,7 @@ apr_size_t sr_pdfd_png_encode(unsigned char *png, apr_size_t room, sr_pdfd_raste
     choose_grays(&encoder);
     if (!look->photograph && (look->gray || has_palette(&encoder, pool)))
         encoder.kind = look->gray && encoder.levels == 16 ? NIBBLES : PLACES;
-    const size_t length = make_rows(&encoder, pool);
+    const size_t length = png_make_rows(&encoder, pool);
     unsigned char *out = put_header(png, &encoder);
     unsigned char *rows = (unsigned char *)raster->pixels;
     const size_t packed = encoder.kind < GRAY ? compress_palette(out + 8, room, rows, length, pool)

@@ -41,7 +41,8 @@ static uint32_t *white_raster(apr_size_t pixels)
 }
 
 /* Computes the size of the image. Returns NULL, or the reason why it cannot be made. */
-static const char *measure(sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page, json_int_t width, apr_pool_t *pool)
+static const char *render_measure(sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page, json_int_t width,
+                                  apr_pool_t *pool)
 {
     double height = round(page->height * (double)width / page->width);
     if (height < 1) height = 1;
@@ -56,7 +57,7 @@ static const char *measure(sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page,
 
 /* Returns NULL, or the reason why the page cannot be drawn. cairo stops drawing after an error, so an incomplete image
  * is refused. */
-static const char *draw(const sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page, apr_pool_t *pool)
+static const char *render_draw(const sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page, apr_pool_t *pool)
 {
     cairo_surface_t *surface = cairo_image_surface_create_for_data((unsigned char *)raster->pixels, CAIRO_FORMAT_RGB24,
                                                                    raster->width, raster->height, raster->width * 4);
@@ -75,10 +76,11 @@ static json_t *render(const sr_pdfd_request_t *request, const sr_pdfd_page_t *pa
 {
     sr_pdfd_raster_t raster;
     sr_pdfd_look_t look;
-    const char *reason = measure(&raster, page, json_integer_value(json_object_get(request->text, "width")), pool);
+    const char *reason =
+        render_measure(&raster, page, json_integer_value(json_object_get(request->text, "width")), pool);
     if (reason) return sr_pdfd_page_refuse(reason);
     raster.pixels = white_raster((apr_size_t)raster.width * (apr_size_t)raster.height);
-    reason = raster.pixels ? draw(&raster, page, pool) : SR_PDF_LIMITS_REASON;
+    reason = raster.pixels ? render_draw(&raster, page, pool) : SR_PDF_LIMITS_REASON;
     if (reason) return sr_pdfd_page_refuse(reason);
     sr_pdfd_look(&look, &raster, pool);
     apr_size_t length = look.photograph && !json_is_true(json_object_get(request->text, "png"))

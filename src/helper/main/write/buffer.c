@@ -12,7 +12,7 @@
 
 #define FARTHEST 1e9 /* the limit of model/area.c; larger numbers are not valid places */
 
-static apr_status_t release(void *data)
+static apr_status_t buffer_release(void *data)
 {
     free(((sr_pdfd_buffer_t *)data)->data);
     return APR_SUCCESS;
@@ -21,7 +21,7 @@ static apr_status_t release(void *data)
 sr_pdfd_buffer_t *sr_pdfd_buffer(apr_pool_t *pool)
 {
     sr_pdfd_buffer_t *buffer = apr_pcalloc(pool, sizeof *buffer);
-    apr_pool_cleanup_register(pool, buffer, release, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, buffer, buffer_release, apr_pool_cleanup_null);
     return buffer;
 }
 

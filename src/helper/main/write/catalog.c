@@ -50,7 +50,7 @@ void sr_pdfd_catalog_put(sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog, c
 }
 
 /* Writes `text` as the form. If the form is not an indirect object, it rewrites the catalog. */
-static void put_form(sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog, qpdf_oh form, const char *text)
+static void catalog_put_form(sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog, qpdf_oh form, const char *text)
 {
     qpdf_data q = update->document->q;
     if (qpdf_oh_is_indirect(q, form)) {
@@ -68,8 +68,8 @@ static void put_new_form(sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog, c
     sr_pdfd_object_begin(update, number, 0);
     sr_pdfd_print(update->out, "<</SigFlags 3/Fields[%s]>>", references ? references : "");
     sr_pdfd_object_end(update);
-    put_form(update, catalog, qpdf_oh_new_null(update->document->q),
-             apr_psprintf(update->pool, " %" APR_INT64_T_FMT " 0 R", number));
+    catalog_put_form(update, catalog, qpdf_oh_new_null(update->document->q),
+                     apr_psprintf(update->pool, " %" APR_INT64_T_FMT " 0 R", number));
 }
 
 void sr_pdfd_form_refer(sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog, const char *references)
@@ -93,5 +93,5 @@ void sr_pdfd_form_refer(sr_pdfd_update_t *update, sr_pdfd_catalog_t *catalog, co
     if (array) qpdf_oh_remove_key(q, form, "/Fields");
     qpdf_oh_remove_key(q, form, "/SigFlags");
     const char *more = apr_psprintf(pool, "/SigFlags %d%s%s", flags | 3, array ? "/Fields" : "", array ? array : "");
-    put_form(update, catalog, form, sr_pdfd_spliced(q, form, more, pool));
+    catalog_put_form(update, catalog, form, sr_pdfd_spliced(q, form, more, pool));
 }

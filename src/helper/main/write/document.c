@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static apr_status_t release(void *data)
+static apr_status_t document_release(void *data)
 {
     qpdf_data *q = data;
     qpdf_get_error(*q); /* otherwise qpdf_cleanup prints it */
@@ -19,7 +19,7 @@ qpdf_data sr_pdfd_qpdf(apr_pool_t *pool)
 {
     qpdf_data *q = apr_palloc(pool, sizeof(qpdf_data));
     *q = qpdf_init();
-    apr_pool_cleanup_register(pool, q, release, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, q, document_release, apr_pool_cleanup_null);
     qpdf_silence_errors(*q);
     qpdf_set_suppress_warnings(*q, QPDF_TRUE);
     return *q;

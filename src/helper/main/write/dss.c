@@ -31,7 +31,7 @@ bool sr_pdfd_dss_read(sr_pdfd_dss_t *dss, const json_t *parameters)
     return json_is_array(json_object_get(given, "proofs")) && dss->number >= 0 && dss->number <= SR_PDFD_MAX_OBJECT;
 }
 
-static bool read_proof(proof_t *proof, const json_t *given, apr_pool_t *pool)
+static bool dss_read_proof(proof_t *proof, const json_t *given, apr_pool_t *pool)
 {
     const json_t *kind = json_object_get(given, "kind"), *data = json_object_get(given, "data");
     if (!json_is_integer(kind) || json_integer_value(kind) < 0 || json_integer_value(kind) >= SR_PDF_PROOF_KINDS
@@ -44,7 +44,7 @@ static bool read_proof(proof_t *proof, const json_t *given, apr_pool_t *pool)
 }
 
 /* Returns true if the stream has this data. */
-static bool is_proof(qpdf_data q, qpdf_oh stream, const proof_t *proof)
+static bool dss_is_proof(qpdf_data q, qpdf_oh stream, const proof_t *proof)
 {
     unsigned char *data = NULL;
     size_t size = 0;
@@ -70,7 +70,7 @@ static bool has_proof(const sr_pdfd_dss_t *dss, qpdf_data q, const proof_t *proo
     for (int i = 0; !found && i < count; i++) {
         qpdf_oh stream = qpdf_oh_get_array_item(q, list, i);
         found = qpdf_oh_is_stream(q, stream) && qpdf_oh_get_object_id(q, stream) > dss->number
-                && is_proof(q, stream, proof);
+                && dss_is_proof(q, stream, proof);
         qpdf_oh_release(q, stream);
     }
     return found;
@@ -125,7 +125,7 @@ const char *sr_pdfd_dss_put(sr_pdfd_dss_t *dss, sr_pdfd_update_t *update, sr_pdf
     for (int kind = 0; kind < SR_PDF_PROOF_KINDS; kind++) added[kind] = sr_pdfd_buffer(update->pool);
     json_array_foreach (proofs, i, given) {
         proof_t proof;
-        if (!read_proof(&proof, given, update->pool)) return NO_STORE;
+        if (!dss_read_proof(&proof, given, update->pool)) return NO_STORE;
         if (has_proof(dss, q, &proof)) continue;
         const int64_t stream = sr_pdfd_object_number(update);
         sr_pdfd_stream_packed(update, stream, proof.packed ? "/Filter/FlateDecode" : "", proof.data, proof.size);

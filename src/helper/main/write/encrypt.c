@@ -33,7 +33,7 @@ json_t *sr_pdfd_key(const sr_pdfd_request_t *request, apr_pool_t *pool)
     return response;
 }
 
-static void decode_hex(sr_pdfd_buffer_t *out, const unsigned char *at, const unsigned char *end)
+static void encrypt_decode_hex(sr_pdfd_buffer_t *out, const unsigned char *at, const unsigned char *end)
 {
     int digits = 0;
     unsigned char byte = 0;
@@ -77,7 +77,7 @@ void sr_pdfd_string_decode(sr_pdfd_buffer_t *out, const unsigned char *token, co
 {
     if (end - token < 2) return;
     if (*token == '(') decode_literal(out, token + 1, end - 1);
-    else decode_hex(out, token + 1, end - 1);
+    else encrypt_decode_hex(out, token + 1, end - 1);
 }
 
 static void put_encrypted(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *update, const unsigned char *token,
@@ -93,7 +93,7 @@ static void put_encrypted(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *update,
     sr_pdfd_put_text(out, ">");
 }
 
-static bool is_name(const unsigned char *token, const unsigned char *end, const char *name)
+static bool encrypt_is_name(const unsigned char *token, const unsigned char *end, const char *name)
 {
     return (size_t)(end - token) == strlen(name) && !memcmp(token, name, strlen(name));
 }
@@ -114,9 +114,9 @@ void sr_pdfd_encrypt_strings(sr_pdfd_update_t *update)
         if (!kind) break;
         if ((kind == '(' || kind == '<') && !keep) put_encrypted(made, update, token, c.at);
         else sr_pdfd_put(made, token, (apr_size_t)(c.at - token));
-        keep = is_signature && kind == '/' && is_name(token, c.at, "/Contents");
+        keep = is_signature && kind == '/' && encrypt_is_name(token, c.at, "/Contents");
         /* a signature in this object must not be encrypted, so the object cannot be rewritten */
-        if (!is_signature && kind == '/' && is_name(token, c.at, "/ByteRange")) update->spoils = true;
+        if (!is_signature && kind == '/' && encrypt_is_name(token, c.at, "/ByteRange")) update->spoils = true;
     }
     out->size = update->body;
     sr_pdfd_put(out, made->data, made->size);

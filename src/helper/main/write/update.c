@@ -88,7 +88,7 @@ int64_t sr_pdfd_object_number(sr_pdfd_update_t *update)
     return update->next++;
 }
 
-static void note(sr_pdfd_update_t *update, int64_t number, int generation)
+static void update_note(sr_pdfd_update_t *update, int64_t number, int generation)
 {
     apr_size_t offset = update->document->bytes.size + update->out->size;
     APR_ARRAY_PUSH(update->entries, entry_t) = (entry_t){number, generation, offset};
@@ -96,7 +96,7 @@ static void note(sr_pdfd_update_t *update, int64_t number, int generation)
 
 void sr_pdfd_object_begin(sr_pdfd_update_t *update, int64_t number, int generation)
 {
-    note(update, number, generation);
+    update_note(update, number, generation);
     sr_pdfd_print(update->out, "%lld %d obj\n", (long long)number, generation);
     update->number = number;
     update->generation = generation;
@@ -153,14 +153,14 @@ void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, 
 
 /* ------------------------------------------------------------------------------------ the cross-reference section */
 
-static int compare(const void *a, const void *b)
+static int update_compare(const void *a, const void *b)
 {
     int64_t left = ((const entry_t *)a)->number, right = ((const entry_t *)b)->number;
     return left < right ? -1 : left > right;
 }
 
 /* Returns the index after the run of consecutive numbers that begins at `first`. */
-static int run_end(const sr_pdfd_update_t *update, int first)
+static int update_run_end(const sr_pdfd_update_t *update, int first)
 {
     const entry_t *entries = (const entry_t *)update->entries->elts;
     int end = first + 1;
@@ -210,7 +210,7 @@ static void put_table(sr_pdfd_update_t *update)
     put_trailer_keys(keys, update);
     sr_pdfd_put_text(out, "xref\n");
     for (int i = 0; i < update->entries->nelts;) {
-        int end = run_end(update, i);
+        int end = update_run_end(update, i);
         sr_pdfd_print(out, "%lld %d\n", (long long)entries[i].number, end - i);
         for (; i < end; i++)
             sr_pdfd_print(out, "%010llu %05d n \n", (unsigned long long)entries[i].offset, entries[i].generation);
@@ -218,7 +218,7 @@ static void put_table(sr_pdfd_update_t *update)
     sr_pdfd_print(out, "trailer\n<</Size %lld%s>>\n", (long long)update->next, keys->data);
 }
 
-static void put_row(sr_pdfd_buffer_t *rows, const entry_t *entry)
+static void update_put_row(sr_pdfd_buffer_t *rows, const entry_t *entry)
 {
     uint64_t fields = (uint64_t)entry->offset << 16 | (uint64_t)entry->generation;
     unsigned char *row = sr_pdfd_grow(rows, 8);
@@ -231,13 +231,13 @@ static void put_stream(sr_pdfd_update_t *update)
     sr_pdfd_buffer_t *keys = sr_pdfd_buffer(update->pool), *rows = sr_pdfd_buffer(update->pool);
     int64_t number = sr_pdfd_object_number(update);
     put_trailer_keys(keys, update);
-    note(update, number, 0); /* it is the highest number, so the entries stay sorted */
+    update_note(update, number, 0); /* it is the highest number, so the entries stay sorted */
     const entry_t *entries = (const entry_t *)update->entries->elts;
     sr_pdfd_print(keys, "/Type/XRef/Size %lld/W[1 5 2]/Index[", (long long)update->next);
     for (int i = 0; i < update->entries->nelts;) {
-        int end = run_end(update, i);
+        int end = update_run_end(update, i);
         sr_pdfd_print(keys, "%lld %d ", (long long)entries[i].number, end - i);
-        for (; i < end; i++) put_row(rows, &entries[i]);
+        for (; i < end; i++) update_put_row(rows, &entries[i]);
     }
     sr_pdfd_print(update->out, "%lld 0 obj\n<<%s]/Length %lld>>stream\n", (long long)number, keys->data,
                   (long long)rows->size);
@@ -249,9 +249,9 @@ const char *sr_pdfd_update_end(sr_pdfd_update_t *update)
 {
     apr_array_header_t *entries = update->entries;
     if (update->spoils) return SR_PDFD_ENCRYPTED;
-    qsort(entries->elts, (size_t)entries->nelts, sizeof(entry_t), compare);
+    qsort(entries->elts, (size_t)entries->nelts, sizeof(entry_t), update_compare);
     for (int i = 1; i < entries->nelts; i++)
-        if (!compare((const entry_t *)entries->elts + i - 1, (const entry_t *)entries->elts + i))
+        if (!update_compare((const entry_t *)entries->elts + i - 1, (const entry_t *)entries->elts + i))
             return SR_PDFD_DAMAGED;
     apr_size_t start = update->document->bytes.size + update->out->size;
     if (update->document->xref.stream) put_stream(update);
