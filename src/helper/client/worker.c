@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* One malloc arena, because RLIMIT_AS counts the 64 MB that each arena reserves. The template binds all symbols once
- * for all workers, because workers do not keep all libraries (src/helper/main/process/libraries.c). */
+ * for all workers, because each worker would copy the pages that binding writes to. */
 static char *const ENVIRONMENT[] = {
     (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C.UTF-8",
     (char *)"MALLOC_ARENA_MAX=1", (char *)"GLIBC_TUNABLES=glibc.malloc.tcache_count=500",

@@ -253,7 +253,6 @@ int main(void)
     bool forks = sr_pdfd_template_possible();
     if (!sr_pdfd_sandbox_enter(&has_files, sr_pdfd_folders_find(pool))) return 1;
     if (forks) {
-        sr_pdfd_libraries_leave_out(pool);
         apr_pool_clear(pool);
         sr_pdfd_heap_settle();
     }

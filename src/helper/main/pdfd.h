@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd.h: sigreq-pdfd, the only program that parses PDF bytes. Its files share this header.
  *
- * Process (process.h): main.c · fork_server.c · libraries.c · heap.c · end.c · limits.c · sandbox.c · landlock.c ·
+ * Process (process.h): main.c · fork_server.c · heap.c · end.c · limits.c · sandbox.c · landlock.c ·
  * folders.c. Reading a document: xref.c · form.c · empty.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c ·
  * covers.c · listing.c · changes.cc (with rules.cc, defaults.cc, uses.cc and revision.cc). Showing a page (page.h):
  * render.c · image_kind.c · png.c · jpeg.c · page_text.c. Writing: buffer.c · pack.c · document.c · tidy.c · pdfa.c ·

@@ -14,10 +14,6 @@ bool sr_pdfd_template_possible(void);
  * many orders. */
 bool sr_pdfd_template_serve(void (*prepare)(void), apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------- libraries.c */
-/* Called in the template: libraries that workers do not need are left out of them. */
-void sr_pdfd_libraries_leave_out(apr_pool_t *pool);
-
 /* ------------------------------------------------------------------------------------------------ heap.c */
 #define SR_PDFD_HUGE_PAGE ((apr_size_t)2 << 20) /* bytes of a large page of memory on most machines */
 /* Called in the template after all that it allocates: workers then allocate at the end of the heap. */
