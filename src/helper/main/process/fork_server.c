@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fork_server.c: the process that forks the workers. Starting the program takes 50 ms, mostly for libraries and fonts.
- * Forking a process that has done this takes 1 ms. So each client starts one template, which never reads a document,
- * and which forks a worker for each document. What a hostile document does to its worker ends with this worker.
+ * Forking a process that has done this takes a few ms. So each client starts one template, which never reads a
+ * document, and which forks a worker for each document. What a hostile document does to its worker ends with this
+ * worker.
  *
  *    started -> libraries loaded -> sandbox -> template: waits for the client --(a message with a socket)--> forks
  *                                                                                       |
