@@ -364,32 +364,6 @@ static void test_threads(void)
     is_int(help_descriptors(), before, "and none after the pool's end");
 }
 
-/* Code of libraries that a process has mapped. */
-static int library_kb(pid_t pid)
-{
-    char path[64], line[200];
-    int found = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *status = fopen(path, "r");
-    while (status && fgets(line, sizeof line, status)) sscanf(line, "VmLib: %d", &found);
-    if (status) fclose(status);
-    return found;
-}
-
-static void test_libraries(void)
-{
-    apr_pool_t *pool;
-    apr_pool_create(&pool, root);
-    sr_pdf_pool_t *workers = help_pool(help_program(), 1, 2500, pool);
-    sr_pdf_ping(workers, pool);
-    const pid_t worker = next_spare();
-    const help_children_t now = help_children();
-    const int all = library_kb(template_of(&now)), some = library_kb(worker);
-    if (!skip_if_sanitized())
-        ok(some > 0 && all - some > 2000, "a worker has %d kB less of libraries than its template", all - some);
-    apr_pool_destroy(pool);
-}
-
 static void test_end(void)
 {
     apr_pool_t *pool;
@@ -493,7 +467,6 @@ int main(void)
     test_classes(true);
     test_threads();
     test_confinement();
-    test_libraries();
     test_end();
     free(sample.data);
     apr_pool_destroy(root);
