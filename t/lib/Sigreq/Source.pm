@@ -19,7 +19,7 @@ sub files {    # glob patterns, each of which must find something; ** stands for
     return @found;
 }
 
-sub sources { files('src/**/*.c', 'src/**/*.h', 'mod_sigreq.c', 'include/*.h') }
+sub sources { files('src/**/*.c', 'src/**/*.cc', 'src/**/*.h', 'mod_sigreq.c', 'include/*.h') }
 
 sub slurp { open my $file, '<', $_[0] or die "$_[0]: $!\n"; local $/; return scalar <$file> }
 
