@@ -15,7 +15,7 @@ void sr_pdf_alive_note(sr_pdf_shared_t *shared, pid_t from, pid_t to)
 
 sr_pdf_death_t sr_pdf_alive_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool)
 {
-    sr_pdf_alive_note(workers->shared, worker->pid,
-                      0); /* before the worker is reaped, because its process id may then be used by another process */
+    /* before the worker is reaped, because its process id may then be used by another process */
+    sr_pdf_alive_note(workers->shared, worker->pid, 0);
     return sr_pdf_worker_end(worker, pool);
 }

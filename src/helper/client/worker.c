@@ -58,14 +58,6 @@ static void worker_forget(sr_pdf_worker_t *worker)
     *worker = (sr_pdf_worker_t){.socket = -1};
 }
 
-/* If waitpid fails with ECHILD, this process ignores SIGCHLD and the kernel has reaped the worker. */
-bool sr_pdf_worker_reap(sr_pdf_worker_t *worker)
-{
-    if (waitpid(worker->pid, NULL, WNOHANG) == 0) return false;
-    worker_forget(worker);
-    return true;
-}
-
 /* A worker sends nothing unless it is asked, so its socket is only readable after it has ended. */
 bool sr_pdf_worker_lives(const sr_pdf_worker_t *worker)
 {

@@ -83,9 +83,6 @@ struct sr_pdf_pool_t {
  * requests. Returns SR_EUNAVAILABLE on failure. Then no process is left. */
 sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const sr_pdf_options_t *options,
                                 int64_t deadline, apr_pool_t *pool);
-/* Returns true if the process had ended by itself. It is then reaped and *worker is empty. Does not wait. */
-bool sr_pdf_worker_reap(sr_pdf_worker_t *worker);
-
 /* Returns true if the worker can be asked. Does not wait. */
 bool sr_pdf_worker_lives(const sr_pdf_worker_t *worker);
 
