@@ -50,14 +50,14 @@ FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(HT
          $(PDFD_CPPFLAGS) $(SIGND_CPPFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(PDFD_LIBS) $(SIGND_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS))
 
 SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c $(O)/sql_operations.c $(O)/sql_shapes.c
-sources = $(foreach i,$(1),$(wildcard src/$i/*.c))
-LIB_SRC  := $(call sources,base report metrics model blobs/s3 blobs store cms helper helper/client helper/check verify \
+c_files = $(foreach i,$(1),$(wildcard src/$i/*.c))
+LIB_SRC  := $(call c_files,base report metrics model blobs/s3 blobs store cms helper helper/client helper/check verify \
             signer authorities service service/* jobs) $(SQL_TABLES)
-MOD_SRC  := mod_sigreq.c $(call sources,http api web conf httpd location)
-PDFD_SRC := $(call sources,helper/main helper/main/*)
+MOD_SRC  := mod_sigreq.c $(call c_files,http api web conf httpd location)
+PDFD_SRC := $(call c_files,helper/main helper/main/*)
 PDFD_CXX := $(wildcard src/helper/main/*/*.cc)
-SIGND_SRC := $(call sources,signer/main)
-CTL_SRC  := $(call sources,ctl)
+SIGND_SRC := $(call c_files,signer/main)
+CTL_SRC  := $(call c_files,ctl)
 UNIT_SRC := $(wildcard t/unit/*.c)
 SPEED_SRC := $(wildcard t/speed/*.c)
 # libraries, and no programs: a PKCS#11 module, and another date

@@ -18,7 +18,7 @@ $(O)/t/fuzz_%: $(O)/obj/t/fuzz/%.o $(O)/obj/t/fuzz/replay.o $(UNIT_HTTP) $(O)/li
 
 CLANG ?= clang
 FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FUZZ_SRC := $(call sources,base report model metrics jobs cms helper helper/client helper/check verify signer) src/http/multipart.c src/http/part.c
+FUZZ_SRC := $(call c_files,base report model metrics jobs cms helper helper/client helper/check verify signer) src/http/multipart.c src/http/part.c
 fuzz_obj = $(patsubst %.cc,$(O)/fuzz/obj/%.o,$(patsubst %.c,$(O)/fuzz/obj/%.o,$(1)))
 
 $(O)/fuzz/obj/%.o: %.c $(O)/flags
