@@ -231,9 +231,9 @@ $(O)/page/bundled: dist/page/bundled
 	@mkdir -p $(@D)
 	$(call say,COPY)cp -R dist/page/. $(@D)/ && touch $@
 else
-$(O)/page/bundled: tools/bundle.mjs tools/api_page.mjs tools/api_examples.mjs src/api/openapi.json \
+$(O)/page/bundled: tools/bundle.py tools/api_page.py tools/api_examples.py src/api/openapi.json \
                    $(wildcard $(PAGE)/js/*.js $(PAGE)/css/*.css)
-	$(call say,BUNDLE)tools/bundle.mjs $(@D)/assets && touch $@
+	$(call say,BUNDLE)tools/bundle.py $(@D)/assets && touch $@
 endif
 $(O)/embed/page_assets.h: $(O)/page/bundled
 	@mkdir -p $(@D)
@@ -311,10 +311,10 @@ uninstall:
 	    $(DOC_FOLDERS:%=$(DOC)/%) $(DOC); do \
 	    [ ! -d $(DESTDIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; done
 
-# The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no Node.js.
+# The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no esbuild.
 VERSION = $(shell sed -n 's/^\#define MOD_SIGREQ_VERSION "\(.*\)"/\1/p' include/mod_sigreq.h)
 DIST = mod_sigreq-$(VERSION)
-#: make dist                           build/mod_sigreq-VERSION.tar.gz, which builds without Node.js and network; a commit
+#: make dist                           build/mod_sigreq-VERSION.tar.gz, which builds without esbuild and network; a commit
 #:                                     gives the same bytes each time
 dist: $(O)/page/bundled
 	git archive --prefix='$(DIST)/' -o '$(O)/$(DIST).tar' HEAD

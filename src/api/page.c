@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page.c: GET /, the description of the API for people, which tools/api_page.mjs makes of openapi.json when the module
+/* page.c: GET /, the description of the API for people, which tools/api_page.py makes of openapi.json when the module
  * is built. It needs no token, because everything in it is public, and it has no scripts. */
 #include "api/api.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A clean build of a release archive of `make dist`, outside of its tree, without Node.js, with warnings as errors and
+# A clean build of a release archive of `make dist`, outside of its tree, without esbuild, with warnings as errors and
 # the caller's flags, and what is built again when flags change. If clang is installed, it builds the archive without
 # optimisation, which its warnings do not need. .ci/run builds the tree with gcc, with optimisation and WERROR=1.
 use strict;
@@ -21,13 +21,13 @@ my @release = ($source, "O=$out", @compilers, 'WERROR=1', 'CFLAGS=-O0 -Wdate-tim
 
 {
     mkdir "$dir/bin" or die "$dir/bin: $!\n";
-    for my $program (map {"$dir/bin/$_"} qw(esbuild node npm)) {
+    for my $program (map {"$dir/bin/$_"} qw(esbuild brotli cmark node npm)) {
         write_file($program, "#!/bin/sh\necho $program was called\nexit 1\n");
         chmod 0755, $program;
     }
     local $ENV{PATH} = "$dir/bin:$ENV{PATH}";
     my $before = files_below($source);
-    my $said   = make_ok('a release is built without Node.js and without a warning, with flags of the caller',
+    my $said   = make_ok('a release is built without esbuild and without a warning, with flags of the caller',
         @release, '-j2', 'V=1', 'all', "$out/t/base_id");
     is(files_below($source), $before, 'O=FOLDER: nothing is written into the tree');
     my @compiled = compilations($said);
