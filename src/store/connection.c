@@ -20,14 +20,19 @@ static bool told_by(const char *text, apr_size_t length, const char *const *argu
 
 /* Returns the first line of a message, without values. PostgreSQL quotes names ("relation "x"") and values ("invalid
  * …: "x"") in the same way, and shows whole rows in the lines after the first. Values are secret: hashes of tokens,
- * email addresses, names of documents. */
+ * email addresses, names of documents. A message in a language with other quotation marks ends at the first one. */
 static const char *without_values(const char *words, const char *const *arguments, int count, apr_pool_t *pool)
 {
+    static const char *const marks[] = {"«", "»", "“", "„", "「"};
     char *line = apr_pstrmemdup(pool, words, strcspn(words, "\r\n"));
     char *value = strstr(line, ": \"");
     char *quoted = line;
 
     if (value) *value = '\0';
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        char *mark = strstr(line, marks[i]);
+        if (mark) *mark = '\0';
+    }
     while ((quoted = strchr(quoted, '"')) != NULL) {
         char *end = strchr(quoted + 1, '"');
         if (!end) break;

@@ -11,6 +11,7 @@ bool sr_connection_make(sr_connection_t *connection, const apr_dbd_driver_t *dri
     for (const sr_dialect_t *const *dialect = dialects; *dialect; dialect++) {
         if (strcmp((*dialect)->name, apr_dbd_name(driver)) != 0) continue;
         *connection = (sr_connection_t){*dialect, driver, handle, NULL};
+        if ((*dialect)->begin) (*dialect)->begin(connection);
         return true;
     }
     return false;

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pgsql.c: PostgreSQL: distinguishes a lost connection from a refused statement. apr_dbd does not give the SQLSTATE,
- * and the server's messages may be in any language. Seven functions of libpq that apr_dbd does not offer are looked up
- * in the libpq that its driver has loaded, so that the module is not linked with libpq. */
+/* pgsql.c: PostgreSQL: distinguishes a lost connection from a refused statement, by the SQLSTATE, because the server's
+ * messages may be in any language. apr_dbd gives only the message, so libpq is asked to put the SQLSTATE into it. Eight
+ * functions of libpq that apr_dbd does not offer are looked up in the libpq that its driver has loaded, so that the
+ * module is not linked with libpq. */
 #include "store/private.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
-/* Messages of refusals that the server has caused, and not the statement. If the server translates its messages they
- * are not recognised, and the response is 500 instead of 503. */
+#define VERBOSE 2 /* PQERRORS_VERBOSE of libpq-fe.h */
+#define SQLSTATE_LENGTH 5
+/* The server does not accept writes, for example because it has become a standby. The connection string may name
+ * another server. */
+#define READ_ONLY "25006"
+
+/* SQLSTATEs, or their beginnings, of refusals that the server has caused, and not the statement. */
 static const char *const troubles[] = {
-    "No space left on device",
-    "canceling statement due to",
-    "the database system is",
-    "out of shared memory",
+    "40001", /* a standby had to remove rows that the statement reads */
+    "53",    /* no room on the disk, no memory, too many connections */
+    "55P03", /* lock_timeout */
+    "57014", /* cancelled: statement_timeout, or by an administrator */
+    "57P03", /* the server starts or stops */
 };
-/* The message of a server that does not accept writes, for example because it has become a standby. The connection
- * string may name another server. */
-static const char read_only[] = "read-only transaction";
 
 static struct {
     int (*socket)(const void *connection);
@@ -26,6 +30,7 @@ static struct {
     char *(*host)(const void *connection);
     char *(*port)(const void *connection);
     void (*reset)(void *connection);
+    int (*verbosity)(void *connection, int verbosity);
     struct pq_option_t *(*options)(const void *connection);
     void (*release)(struct pq_option_t *options);
 } pq;
@@ -45,6 +50,7 @@ static void pgsql_find_functions(void)
     *(void **)&pq.host = dlsym(library ? library : RTLD_DEFAULT, "PQhost");
     *(void **)&pq.port = dlsym(library ? library : RTLD_DEFAULT, "PQport");
     *(void **)&pq.reset = dlsym(library ? library : RTLD_DEFAULT, "PQreset");
+    *(void **)&pq.verbosity = dlsym(library ? library : RTLD_DEFAULT, "PQsetErrorVerbosity");
     *(void **)&pq.options = dlsym(library ? library : RTLD_DEFAULT, "PQconninfo");
     *(void **)&pq.release = dlsym(library ? library : RTLD_DEFAULT, "PQconninfoFree");
 }
@@ -55,6 +61,14 @@ static void *native(const sr_connection_t *connection)
 
     pthread_once(&once, pgsql_find_functions); /* libpq is loaded if there is a connection */
     return apr_dbd_native_handle(connection->driver, connection->handle);
+}
+
+/* libpq keeps this when it opens the connection again. */
+static void pgsql_begin(const sr_connection_t *connection)
+{
+    void *own = native(connection);
+
+    if (own && pq.verbosity) pq.verbosity(own, VERBOSE);
 }
 
 static int socket_of(const sr_connection_t *connection)
@@ -97,12 +111,24 @@ static sr_failure_t pgsql_open_again(const sr_connection_t *connection, bool any
                                                                                            : SR_FAILURE_AWAY;
 }
 
+/* Returns the SQLSTATE of a message "SEVERITY:  SQLSTATE: text", and "" if it is not the server's but libpq's own. The
+ * server translates the severity. */
+static const char *sqlstate_of(const char *message, apr_pool_t *pool)
+{
+    const char *state = strstr(message, ":  ");
+
+    if (!state || strspn(state += 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != SQLSTATE_LENGTH) return "";
+    return apr_pstrmemdup(pool, state, SQLSTATE_LENGTH);
+}
+
 /* Classifies a failure. A connection that still responds was not lost. */
 static sr_failure_t pgsql_judge(const sr_connection_t *connection, const char *reason, apr_pool_t *pool)
 {
-    if (strstr(reason, read_only) || !strcmp(reason, SR_FORMER)) return pgsql_open_again(connection, true, pool);
+    const char *state = sqlstate_of(reason, pool);
+
+    if (!strcmp(state, READ_ONLY) || !strcmp(reason, SR_FORMER)) return pgsql_open_again(connection, true, pool);
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
-        if (strstr(reason, troubles[i])) return SR_FAILURE_AWAY;
+        if (!strncmp(state, troubles[i], strlen(troubles[i]))) return SR_FAILURE_AWAY;
     }
     if (sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_PROBE]) == 0) {
         return SR_FAILURE_STATEMENT;
@@ -159,5 +185,5 @@ int sr_store_servers(const char *driver, const char *params)
     return count;
 }
 
-const sr_dialect_t sr_dialect_pgsql = {"pgsql",   &sr_sql_pgsql,    NULL,           pgsql_judge,
+const sr_dialect_t sr_dialect_pgsql = {"pgsql",   &sr_sql_pgsql,    NULL,           pgsql_begin, pgsql_judge,
                                        socket_of, pgsql_session_of, pgsql_server_of};

@@ -131,6 +131,8 @@ typedef struct sr_dialect_t {
     const char *name;
     const sr_sql_t *sql;
     const char *stale; /* the text of an error that a repetition of the statement avoids, or NULL */
+    /* Called before a connection is used. NULL if there is nothing to do. */
+    void (*begin)(const sr_connection_t *connection);
     /* Classifies the last error, and reconnects if that helps. `reason` is the database's message. */
     sr_failure_t (*judge)(const sr_connection_t *connection, const char *reason, apr_pool_t *pool);
     /* Returns the socket of a connection, or -1. NULL if connections have no sockets. */

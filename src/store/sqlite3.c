@@ -28,4 +28,4 @@ static sr_failure_t sqlite3_judge(const sr_connection_t *connection, const char 
     return SR_FAILURE_STATEMENT;
 }
 
-const sr_dialect_t sr_dialect_sqlite3 = {"sqlite3", &sr_sql_sqlite3, stale, sqlite3_judge, NULL, NULL, NULL};
+const sr_dialect_t sr_dialect_sqlite3 = {"sqlite3", &sr_sql_sqlite3, stale, NULL, sqlite3_judge, NULL, NULL, NULL};

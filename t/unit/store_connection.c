@@ -135,6 +135,41 @@ static void named(link_t *l, link_t *other)
     is_str(link_outcome(l), "ok", "and the next one is not");
 }
 
+/* Failures are classified by SQLSTATE, whatever the language of the message. */
+static void states(link_t *l, link_t *other)
+{
+    static const struct {
+        const char *state;
+        int code; /* of the error */
+        bool same_session;
+    } rows[] = {
+        {"40001", SR_EUNAVAILABLE, true},  {"53100", SR_EUNAVAILABLE, true}, {"53200", SR_EUNAVAILABLE, true},
+        {"55P03", SR_EUNAVAILABLE, true},  {"57014", SR_EUNAVAILABLE, true}, {"57P03", SR_EUNAVAILABLE, true},
+        {"25006", SR_EUNAVAILABLE, false}, {"22P02", SR_EINTERNAL, true},    {"P0001", SR_EINTERNAL, true},
+    };
+    char before[16], after[16];
+
+    execute(other, "ALTER FUNCTION sigreq.token_current RENAME TO former");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        execute(other, apr_psprintf(other->pool,
+                                    "CREATE OR REPLACE FUNCTION sigreq.token_current(text, bigint) RETURNS TABLE "
+                                    "(outcome text) LANGUAGE plpgsql AS $$ BEGIN RAISE '%s', $1 "
+                                    "USING ERRCODE = '%s'; END $$",
+                                    i % 2 ? "ὕδωρ: »%«" : "ὕδωρ \"%\"", rows[i].state));
+        ask(before, sizeof before, l, "SELECT pg_backend_pid()");
+        RUN(l, SR_OP_TOKEN_CURRENT, "secret", NOW);
+        const char *cause = l->error ? l->error->cause : "";
+        is_int(l->error ? (int)l->error->code : 0, rows[i].code, "SQLSTATE %s: %s", rows[i].state, cause);
+        ok(strstr(cause, rows[i].state) && !strstr(cause, "secret"), "the log has it, and no value of an argument");
+        ask(after, sizeof after, l, "SELECT pg_backend_pid()");
+        is_int(!strcmp(before, after), rows[i].same_session, "whether the connection stays open");
+    }
+    execute(other, "DROP FUNCTION sigreq.token_current");
+    execute(other, "ALTER FUNCTION sigreq.former RENAME TO token_current");
+    RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
+    is_str(link_outcome(l), "ok", "nothing of it remains");
+}
+
 /* sqlite3_prepare's statements die with any change of the schema. */
 static void stale(link_t *l, link_t *other)
 {
@@ -216,6 +251,7 @@ static void checks(base_t *base)
     else {
         lost(&l, &other);
         named(&l, &other);
+        states(&l, &other);
     }
     version(&l, &other, sqlite ? "schema_version" : "sigreq.schema_version");
     grown = growth(&l, 1000);
