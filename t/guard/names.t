@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The names of src/model/names.def are in openapi.json, too. Kinds and states (src/model/states.c) are in the tables of
-# both databases.
+# both databases. No seed of a fuzz target has the name that libFuzzer gives it, a hash.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -37,4 +37,6 @@ for my $table (qw(signer submission)) {
         is($check, join(', ', map { "'$_'" } @names), "they are what its state may be in $driver");
     }
 }
+my @hashes = grep {m{/[0-9a-f]{40}\z}} files('t/fuzz/corpus/*/*');
+is("@hashes", '', 'seeds of fuzz targets are named by what they show');
 done_testing;
