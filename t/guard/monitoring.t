@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # docs/metrics.md has every metric of src/metrics/metrics.def, and no others. One file uses a tag of the error log. Each
-# alarm of conf/prometheus has a severity, a summary and a section in docs/monitoring.md, and uses metrics that exist.
+# alarm of conf/prometheus has a severity, a summary, a description and a section in docs/monitoring.md. The metrics
+# that it uses exist.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -35,6 +36,7 @@ for my $alarm (@alarms) {
     my ($name) = $alarm =~ /alert: (\w+)/;
     like($alarm, qr/severity: (?:critical|warning)\}/, "$name has a severity");
     like($alarm, qr/^          summary: "./m, '... and a summary');
+    like($alarm, qr/^          description: "./m, '... and a description');
     my ($anchor) = $alarm =~ /runbook_url: monitoring\.md#(\w+)$/m;
     is($anchor, lc $name, '... and a runbook of its name');
     like($page, qr/^### $name$/m, '... which is in the page');
