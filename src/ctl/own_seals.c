@@ -112,7 +112,7 @@ static sr_error_t *remove_seal(ctl_t *ctl, const seal_t *seal)
     static const char *const columns[] = {"organization", "seal", "folder", NULL};
     char time[SR_TIME_PRINTED];
     if (!seal->is_own && access(seal->folder, F_OK) != 0)
-        return sr_error(ctl->pool, SR_ENOTFOUND, "%s has no own seal", seal->name);
+        return sr_error(ctl->pool, SR_ENOTFOUND, "%s has no seal of its own", seal->name);
     sr_time_print(time, "%Y%m%dT%H%M%SZ", sr_time_now());
     const char *away = apr_pstrcat(ctl->pool, seal->folder, SR_CMS_OWN_REMOVED, time, NULL);
     if (rename(seal->folder, away) != 0) return ctl_seal_fault(ctl, seal->folder);

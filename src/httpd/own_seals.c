@@ -31,8 +31,7 @@ static void say_fault(const sr_cms_own_t *one, server_rec *main_server)
 {
     if (one->fault)
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, main_server,
-                     "SR0440: the own seal of organization %s cannot be used: %s. Its production documents are not "
-                     "sealed",
+                     "SR0440: the seal of organization %s cannot be used: %s. Its production documents are not sealed",
                      one->organization, one->fault);
 }
 
@@ -140,8 +139,8 @@ void sr_run_own_read(const json_t *answer, server_rec *main_server, apr_pool_t *
     own = apr_array_make(pconf, (int)json_array_size(list) + 1, sizeof(sr_cms_own_t));
     for (size_t i = 0; i < json_array_size(list); i++)
         own_seals_read_one(apr_array_push(own), json_array_get(list, i), main_server, pconf);
-    ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server, "SR0443: %d organizations have an own seal in %s", own->nelts,
-                 own_seals_folder_of(main_server));
+    ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server, "SR0443: %d organizations have their own seals in %s",
+                 own->nelts, own_seals_folder_of(main_server));
 }
 
 void sr_run_own_forget(void)
@@ -159,8 +158,8 @@ void sr_run_own_warn(server_rec *main_server, apr_pool_t *pool)
         const sr_cms_certificate_t *about = one->identity ? sr_cms_identity_certificate(one->identity) : NULL;
         if (!about || about->until - now > WARN_BEFORE) continue;
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
-                     "SR0445: the certificate \"%s\" of the own seal of organization %s %s at %s: its production "
-                     "documents are not sealed then",
+                     "SR0445: the certificate \"%s\" of the seal of organization %s %s at %s. After that, its "
+                     "production documents are not sealed",
                      about->name, one->organization, about->until < now ? "expired" : "expires",
                      sr_time_format(about->until, pool));
     }

@@ -193,18 +193,18 @@ static sr_error_t *collect_production(apr_pool_t *pool)
 /* Logs what the proofs of an own seal say. Returns true if its certificate is revoked. */
 static bool note_own(int i, const sr_cms_own_t *own, const sr_proofs_t *proofs, apr_pool_t *pool)
 {
-    const char *what = apr_pstrcat(pool, "proofs of the own seal of organization ", own->organization, NULL);
+    const char *what = apr_pstrcat(pool, "proofs of the seal of organization ", own->organization, NULL);
     proofs_say(&child.own_said[i], what, proofs->missing, pool);
     /* whether, and not why: an authority may name another time or reason later */
     if (!is_news(&child.own_revoked[i], proofs->revoked ? "revoked" : NULL, pool)) return proofs->revoked != NULL;
     if (proofs->revoked)
         ap_log_error(APLOG_MARK, APLOG_ALERT, 0, child.main_server,
-                     "SR0421: the own seal of organization %s: %s. Nothing is sealed with it: install another "
+                     "SR0421: the seal of organization %s: %s. Nothing is sealed with it: install another "
                      "certificate and restart httpd",
                      own->organization, proofs->revoked);
     else
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, child.main_server,
-                     "SR0423: the own seal of organization %s: its certificate is no longer revoked. Documents are "
+                     "SR0423: the seal of organization %s: its certificate is no longer revoked. Documents are "
                      "sealed again",
                      own->organization);
     return proofs->revoked != NULL;

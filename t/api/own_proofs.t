@@ -131,7 +131,7 @@ subtest 'revoked' => sub {
     $responder->set('revoked', 'seal2');
     ok(wait_for(sub { lines(':alert') }), 'the own seal is revoked: an alert');
     like((lines(':alert'))[0],
-        qr/SR0421: the own seal of organization $acme->{uuid}: .*"Test seal2" was revoked at/, '… that says which');
+        qr/SR0421: the seal of organization $acme->{uuid}: .*"Test seal2" was revoked at/, '… that says which');
     my $answer = (signers_of($one))[0]->sign;
     is($answer->code, 503, 'its documents are not sealed');
     ok($answer->headers->header('Retry-After'), '… the signer may try again');
@@ -142,7 +142,7 @@ subtest 'revoked' => sub {
     is(scalar(my @alerts = lines(':alert')), 1, 'there was one alert');
     $responder->set('revoked', '');
     ok(wait_for(sub { (signers_of($one))[0]->sign->code == 200 }), 'it is good again: the signer can sign');
-    ok(wait_for(sub { lines(qr/SR0423: the own seal of organization $acme->{uuid}: .*no longer revoked/) }),
+    ok(wait_for(sub { lines(qr/SR0423: the seal of organization $acme->{uuid}: .*no longer revoked/) }),
         '… and the log says so');
 };
 

@@ -113,7 +113,7 @@ subtest 'two organisations with an own seal, and one without' => sub {
     is(metric($httpd, 'sigreq_organization_seals'), 2, 'the metric');
     is(metric($httpd, 'sigreq_organization_seals_unusable'), undef, '… none is unusable');
     cmp_ok(metric($httpd, 'sigreq_organization_seal_expiry_timestamp_seconds'), '>', time, '… when the first ends');
-    like($httpd->log, qr/SR0443: 2 organizations have an own seal/, 'the log');
+    like($httpd->log, qr/SR0443: 2 organizations have their own seals/, 'the log');
 };
 
 subtest 'who recognises it' => sub {

@@ -63,7 +63,7 @@ sr_error_t *sr_sealing_identity(const sr_cms_identity_t **seal, const sr_service
     sr_metrics_count(SR_METRIC_SEALS, signing->environment, SR_RESULT_FAILED, 1);
     sr_error_t *error = sr_error(pool, SR_EUNAVAILABLE, "Signing is unavailable now, try again later");
     if (!own) return sr_error_because(error, pool, "the seal cannot be used: " UNUSABLE);
-    return sr_error_because(error, pool, "the own seal of organization %s cannot be used: %s", own->organization,
+    return sr_error_because(error, pool, "the seal of organization %s cannot be used: %s", own->organization,
                             own->fault);
 }
 
