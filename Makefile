@@ -164,7 +164,7 @@ $(O)/speed/%: $(O)/obj/t/speed/%.o $(O)/libsigreq.a $(O)/flags
 $(call obj,$(SPEED_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 
 # man pages, and the completion of bash, from the tables of the programs
-MANUAL_SOURCES := tools/manual tools/completion.bash include/mod_sigreq.h src/conf/directives.def
+MANUAL_SOURCES := tools/manual tools/completion.bash include/mod_sigreq.h src/settings/directives.def
 $(O)/manual/sigreqctl.8 $(O)/manual/sigreqctl: $(O)/sigreqctl $(MANUAL_SOURCES)
 	@mkdir -p $(@D)
 	$(call say,MANUAL)tools/manual $(if $(suffix $@),sigreqctl,completion) >$@

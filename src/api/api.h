@@ -6,17 +6,6 @@
 #include "http/http.h"
 #include "service/service.h"
 
-/* The data of the handlers (sr_http_t.context): the service, and the limits of one request. */
-typedef struct sr_api_t {
-    const sr_service_t *service;
-    apr_off_t max_file_size, max_request_size;
-    int max_files;
-} sr_api_t;
-static inline const sr_api_t *sr_api_of(const sr_http_t *http)
-{
-    return http->context;
-}
-
 extern const sr_route_t sr_api_routes[];
 /* Returns true for a path below <location> that only a program with a wrong base URL asks for, such as "/signatures" or
  * "/api/v2/signatures"; false for NULL. */

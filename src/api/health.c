@@ -36,7 +36,7 @@ static bool is_verbose(const sr_http_t *http)
 static json_t *seal_json(sr_http_t *http)
 {
     sr_seal_state_t seal;
-    sr_service_seal_state(sr_api_of(http)->service, &seal, http->pool);
+    sr_service_seal_state(http->service, &seal, http->pool);
     json_t *answer = json_object();
     json_object_set_new(answer, "status", json_string(seal.state));
     json_object_set_new(answer, "certificateExpires", sr_time_json(seal.expires));
@@ -55,7 +55,7 @@ static const char *durability(const sr_health_t *health)
 static void add_own_seals(sr_http_t *http, json_t *answer)
 {
     sr_own_seals_t seals;
-    sr_service_own_seals(sr_api_of(http)->service, &seals, http->pool);
+    sr_service_own_seals(http->service, &seals, http->pool);
     if (!seals.configured) return;
     json_object_set_new(answer, "organizationSeals",
                         json_pack("{s:i,s:i,s:i,s:i}", "ok", seals.ok, "expiring", seals.expiring, "revoked",
@@ -65,7 +65,7 @@ static void add_own_seals(sr_http_t *http, json_t *answer)
 sr_error_t *sr_api_health(sr_http_t *http)
 {
     sr_health_t health;
-    sr_service_health(sr_api_of(http)->service, &health, http->pool);
+    sr_service_health(http->service, &health, http->pool);
     bool well = !health.database && !health.helper && !health.documents && !health.seal;
     json_t *answer = json_object();
     json_object_set_new(answer, "status", json_string(well ? "ok" : "unavailable"));

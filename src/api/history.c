@@ -31,7 +31,7 @@ sr_error_t *sr_api_history_list(sr_http_t *http)
     SR_TRY(sr_http_query(http, params));
     SR_TRY(sr_api_list_query(&query, http, limit, after));
     SR_TRY(check_filter(http, &filter));
-    SR_TRY(sr_service_history(sr_api_of(http)->service, &page, token_hash, &query, &filter, http->pool));
+    SR_TRY(sr_service_history(http->service, &page, token_hash, &query, &filter, http->pool));
     return sr_api_list_reply(http, &page);
 }
 
@@ -40,6 +40,6 @@ sr_error_t *sr_api_history_redeliver(sr_http_t *http)
     const char *token_hash, *event_id, *delivery;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&event_id, http, 0));
-    SR_TRY(sr_service_redeliver(sr_api_of(http)->service, &delivery, token_hash, event_id, http->pool));
+    SR_TRY(sr_service_redeliver(http->service, &delivery, token_hash, event_id, http->pool));
     return sr_http_bytes(http, HTTP_ACCEPTED, SR_HTTP_JSON, delivery, strlen(delivery));
 }

@@ -47,7 +47,7 @@ void sr_api_ended(const sr_http_t *http)
 {
     const int status = http->r->status;
     const bool refused = status == HTTP_BAD_REQUEST || status == HTTP_UNAUTHORIZED || status >= 500;
-    if (http->state && !refused) sr_service_token_used(sr_api_of(http)->service, http->state);
+    if (http->state && !refused) sr_service_token_used(http->service, http->state);
 }
 
 sr_error_t *sr_api_body(json_t **body, sr_http_t *http, const char *const *members)
@@ -66,7 +66,7 @@ sr_error_t *sr_api_body(json_t **body, sr_http_t *http, const char *const *membe
 sr_error_t *sr_api_caller_body(json_t **body, sr_token_t **caller, const char **token_hash, sr_http_t *http)
 {
     SR_TRY(sr_api_token(token_hash, http));
-    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, caller, *token_hash, http->pool));
+    SR_TRY(sr_service_authenticate(http->service, caller, *token_hash, http->pool));
     return sr_http_read_json(body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES);
 }
 

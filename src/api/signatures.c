@@ -36,7 +36,7 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
     SR_TRY(signatures_read_time(&filter.updated_after, http, "updatedAfter", updated_after));
     apr_pool_t *rows; /* destroyed before a slow client has read the response */
     apr_pool_create(&rows, http->pool);
-    SR_TRY(sr_service_submissions(sr_api_of(http)->service, &page, token_hash, &query, &filter, rows));
+    SR_TRY(sr_service_submissions(http->service, &page, token_hash, &query, &filter, rows));
     sr_error_t *error = sr_api_list_reply(http, &page);
     apr_pool_destroy(rows);
     return error;
@@ -48,10 +48,10 @@ sr_error_t *sr_api_signature_get(sr_http_t *http)
     sr_shown_submission_t shown;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&uuid, http, 0));
-    SR_TRY(sr_service_submission(sr_api_of(http)->service, &shown, token_hash, uuid, known, http->pool));
+    SR_TRY(sr_service_submission(http->service, &shown, token_hash, uuid, known, http->pool));
     if (sr_http_unchanged(http, shown.tag)) return NULL;
     if (!shown.representation) { /* the header has the tag, but not in an ETag of this URL */
-        SR_TRY(sr_service_submission(sr_api_of(http)->service, &shown, token_hash, uuid, NULL, http->pool));
+        SR_TRY(sr_service_submission(http->service, &shown, token_hash, uuid, NULL, http->pool));
         if (sr_http_unchanged(http, shown.tag)) return NULL;
     }
     return sr_http_view(http, HTTP_OK, shown.representation);
@@ -74,8 +74,7 @@ sr_error_t *sr_api_document_get(sr_http_t *http)
         return sr_error(http->pool, SR_EBADREQUEST, "version must be original or signed, or left out");
     SR_TRY(sr_api_uuid(&submission, http, 0));
     SR_TRY(sr_api_uuid(&document, http, 1));
-    SR_TRY(sr_service_document(sr_api_of(http)->service, &download, token_hash, submission, document, version,
-                               http->pool));
+    SR_TRY(sr_service_document(http->service, &download, token_hash, submission, document, version, http->pool));
     return signatures_reply_download(http, &download);
 }
 
@@ -85,7 +84,7 @@ sr_error_t *sr_api_certificate_get(sr_http_t *http)
     sr_download_t download;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&submission, http, 0));
-    SR_TRY(sr_service_certificate(sr_api_of(http)->service, &download, token_hash, submission, http->pool));
+    SR_TRY(sr_service_certificate(http->service, &download, token_hash, submission, http->pool));
     return signatures_reply_download(http, &download);
 }
 
@@ -95,7 +94,7 @@ sr_error_t *sr_api_audit_get(sr_http_t *http)
     json_t *events;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&submission, http, 0));
-    SR_TRY(sr_service_audit(sr_api_of(http)->service, &events, token_hash, submission, http->pool));
+    SR_TRY(sr_service_audit(http->service, &events, token_hash, submission, http->pool));
     json_t *answer = json_object();
     json_object_set_new(answer, "submission", json_string(submission));
     json_object_set(answer, "events", events);

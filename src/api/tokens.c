@@ -40,8 +40,7 @@ sr_error_t *sr_api_tokens_create(sr_http_t *http)
     SR_TRY(sr_api_caller_body(&body, &token, &token_hash, http));
     SR_TRY(tokens_read_name(&name, http, body));
     SR_TRY(read_expiry(&expires_at, http, body));
-    SR_TRY(
-        sr_service_token_create(sr_api_of(http)->service, &token, &secret, token_hash, name, expires_at, http->pool));
+    SR_TRY(sr_service_token_create(http->service, &token, &secret, token_hash, name, expires_at, http->pool));
     apr_table_setn(http->r->headers_out, "Location",
                    apr_pstrcat(http->pool, http->base_url, "/api/v3/tokens/", token->uuid, NULL));
     return token_reply(http, HTTP_CREATED, token, secret);
@@ -52,7 +51,7 @@ sr_error_t *sr_api_token_current(sr_http_t *http)
     const char *token_hash;
     sr_token_t *token;
     SR_TRY(sr_api_token(&token_hash, http));
-    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &token, token_hash, http->pool));
+    SR_TRY(sr_service_authenticate(http->service, &token, token_hash, http->pool));
     return token_reply(http, HTTP_OK, token, NULL);
 }
 
@@ -62,7 +61,7 @@ sr_error_t *sr_api_token_get(sr_http_t *http)
     sr_token_t *token;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&uuid, http, 0));
-    SR_TRY(sr_service_token(sr_api_of(http)->service, &token, token_hash, uuid, http->pool));
+    SR_TRY(sr_service_token(http->service, &token, token_hash, uuid, http->pool));
     return token_reply(http, HTTP_OK, token, NULL);
 }
 
@@ -75,7 +74,7 @@ sr_error_t *sr_api_tokens_list(sr_http_t *http)
     const sr_query_param_t params[] = {{"limit", &limit}, {"after", &after}, {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
     SR_TRY(sr_api_list_query(&query, http, limit, after));
-    SR_TRY(sr_service_tokens(sr_api_of(http)->service, &page, token_hash, &query, http->pool));
+    SR_TRY(sr_service_tokens(http->service, &page, token_hash, &query, http->pool));
     return sr_api_list_reply(http, &page);
 }
 
@@ -88,7 +87,6 @@ sr_error_t *sr_api_token_revoke(sr_http_t *http)
     if (children && strcmp(children, "true") != 0 && strcmp(children, "false") != 0)
         return sr_error(http->pool, SR_EBADREQUEST, "children must be true or false");
     SR_TRY(sr_api_uuid(&uuid, http, 0));
-    SR_TRY(sr_service_token_revoke(sr_api_of(http)->service, token_hash, uuid, children && !strcmp(children, "true"),
-                                   http->pool));
+    SR_TRY(sr_service_token_revoke(http->service, token_hash, uuid, children && !strcmp(children, "true"), http->pool));
     return sr_http_empty(http);
 }

@@ -21,7 +21,7 @@ sr_error_t *sr_api_cancel(sr_http_t *http)
     const json_t *reason = json_object_get(body, "reason");
     if (reason && !json_is_string(reason) && !json_is_null(reason))
         return sr_error(http->pool, SR_EBADREQUEST, "reason must be a string or null");
-    SR_TRY(sr_service_cancel(sr_api_of(http)->service, &view, &caller, json_string_value(reason), http->pool));
+    SR_TRY(sr_service_cancel(http->service, &view, &caller, json_string_value(reason), http->pool));
     return sr_http_view(http, HTTP_OK, view);
 }
 
@@ -40,7 +40,7 @@ sr_error_t *sr_api_signature_change(sr_http_t *http)
             return sr_error(http->pool, SR_EBADREQUEST, "expiresAt must be a date and time with a zone, or null");
         SR_TRY(sr_deadline_read(&expires_at, json_string_value(value), sr_time_now(), http->pool));
     }
-    SR_TRY(sr_service_extend(sr_api_of(http)->service, &view, &caller, expires_at, http->pool));
+    SR_TRY(sr_service_extend(http->service, &view, &caller, expires_at, http->pool));
     return sr_http_view(http, HTTP_OK, view);
 }
 
@@ -48,7 +48,7 @@ sr_error_t *sr_api_signature_delete(sr_http_t *http)
 {
     sr_caller_t caller;
     SR_TRY(read_caller(&caller, http));
-    SR_TRY(sr_service_erase(sr_api_of(http)->service, &caller, http->pool));
+    SR_TRY(sr_service_erase(http->service, &caller, http->pool));
     return sr_http_empty(http);
 }
 
@@ -62,7 +62,7 @@ sr_error_t *sr_api_signer_replace(sr_http_t *http)
     SR_TRY(sr_api_uuid(&request.signer, http, 1));
     SR_TRY(sr_api_body(&body, http, (const char *const[]){"firstname", "lastname", "email", "locale", NULL}));
     request.person = body;
-    SR_TRY(sr_service_replace(sr_api_of(http)->service, &view, &caller, &request, http->pool));
+    SR_TRY(sr_service_replace(http->service, &view, &caller, &request, http->pool));
     return sr_http_view(http, HTTP_OK, view);
 }
 
@@ -72,6 +72,6 @@ sr_error_t *sr_api_signer_remind(sr_http_t *http)
     const char *signer, *view;
     SR_TRY(read_caller(&caller, http));
     SR_TRY(sr_api_uuid(&signer, http, 1));
-    SR_TRY(sr_service_remind(sr_api_of(http)->service, &view, &caller, signer, http->pool));
+    SR_TRY(sr_service_remind(http->service, &view, &caller, signer, http->pool));
     return sr_http_view(http, HTTP_ACCEPTED, view);
 }

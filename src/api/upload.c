@@ -62,8 +62,8 @@ typedef struct receiver_t {
 static sr_error_t *upload_begin_file(receiver_t *receiver, const sr_part_t *part)
 {
     apr_pool_t *pool = receiver->http->pool;
-    if (sr_service_received(receiver->uploads) == sr_api_of(receiver->http)->max_files)
-        return sr_error(pool, SR_ETOOLARGE, "At most %d files can be provided", sr_api_of(receiver->http)->max_files);
+    if (sr_service_received(receiver->uploads) == receiver->http->settings->max_files)
+        return sr_error(pool, SR_ETOOLARGE, "At most %d files can be provided", receiver->http->settings->max_files);
     receiver->in_file = true;
     return sr_service_receive_begin(receiver->uploads, part->filename, part->raw_filename,
                                     !part->type || !*part->type || !strcmp(part->type, "application/pdf"));
@@ -132,7 +132,7 @@ static sr_error_t *append_text(receiver_t *receiver, const char *data, apr_size_
 static sr_error_t *upload_part_data(void *baton, const char *data, apr_size_t length)
 {
     receiver_t *receiver = baton;
-    const sr_api_t *limits = sr_api_of(receiver->http);
+    const sr_settings_t *limits = receiver->http->settings;
     receiver->size += (apr_off_t)length;
     if (receiver->in_file) {
         if (receiver->size > limits->max_file_size)
@@ -165,10 +165,10 @@ static sr_error_t *receive(receiver_t *receiver, const char *parameters)
 {
     sr_http_t *http = receiver->http;
     const sr_multipart_sink_t sink = {upload_begin_part, upload_part_data, upload_end_part, receiver};
-    SR_TRY(sr_service_receive(sr_api_of(http)->service, &receiver->uploads, http->pool));
+    SR_TRY(sr_service_receive(http->service, &receiver->uploads, http->pool));
     SR_TRY(
-        sr_multipart_make(&receiver->parser, parameters, &sink, sr_api_of(http)->max_files + EXTRA_PARTS, http->pool));
-    SR_TRY(sr_http_read(http, sr_api_of(http)->max_request_size, upload_body_piece, receiver));
+        sr_multipart_make(&receiver->parser, parameters, &sink, http->settings->max_files + EXTRA_PARTS, http->pool));
+    SR_TRY(sr_http_read(http, http->settings->max_request_size, upload_body_piece, receiver));
     return sr_multipart_finish(receiver->parser);
 }
 
@@ -191,7 +191,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     sr_token_t *caller;
     /* the caller is authenticated before the body is read */
     SR_TRY(sr_api_token(&request.token_hash, http));
-    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &caller, request.token_hash, http->pool));
+    SR_TRY(sr_service_authenticate(http->service, &caller, request.token_hash, http->pool));
     SR_TRY(sr_http_expect_type(http, "multipart/form-data", &parameters));
     SR_TRY(upload_read_key(&request.idempotency_key, http));
     SR_TRY(receive(&receiver, parameters));
@@ -213,7 +213,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     request.redirect_url = receiver.text[REDIRECT_URL].data;
     request.reminders = receiver.text[REMINDERS].data;
     request.reminders_length = receiver.text[REMINDERS].length;
-    sr_error_t *error = sr_service_create(sr_api_of(http)->service, &uuid, &view, &request, http->pool);
+    sr_error_t *error = sr_service_create(http->service, &uuid, &view, &request, http->pool);
     sr_service_receive_drop(receiver.uploads);
     SR_TRY(sr_remarks_hint(error, receiver.remarks));
     apr_table_setn(http->r->headers_out, "Location",

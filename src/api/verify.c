@@ -22,13 +22,13 @@ static sr_error_t *verify_file_data(void *baton, const char *data, apr_size_t le
 static sr_error_t *verify(receiver_t *receiver, json_t **answer, sr_verify_t *request)
 {
     sr_http_t *http = receiver->http;
-    const sr_http_file_sink_t sink = {verify_begin_file, verify_file_data, receiver, sr_api_of(http)->max_file_size,
-                                      sr_api_of(http)->max_request_size};
-    SR_TRY(sr_service_receive(sr_api_of(http)->service, &receiver->uploads, http->pool));
+    const sr_http_file_sink_t sink = {verify_begin_file, verify_file_data, receiver, http->settings->max_file_size,
+                                      http->settings->max_request_size};
+    SR_TRY(sr_service_receive(http->service, &receiver->uploads, http->pool));
     SR_TRY(sr_http_read_one_file(http, "application/pdf", &sink));
     SR_TRY(sr_service_receive_end(receiver->uploads));
     request->uploads = receiver->uploads;
-    return sr_service_verify(sr_api_of(http)->service, answer, request, http->pool);
+    return sr_service_verify(http->service, answer, request, http->pool);
 }
 
 sr_error_t *sr_api_verify(sr_http_t *http)
@@ -39,7 +39,7 @@ sr_error_t *sr_api_verify(sr_http_t *http)
     json_t *answer;
     /* the caller is authenticated before the body is read */
     SR_TRY(sr_api_token(&request.token_hash, http));
-    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &caller, request.token_hash, http->pool));
+    SR_TRY(sr_service_authenticate(http->service, &caller, request.token_hash, http->pool));
     request.environment = caller->environment;
     sr_error_t *error = verify(&receiver, &answer, &request);
     if (receiver.uploads) sr_service_receive_drop(receiver.uploads);

@@ -50,7 +50,7 @@ static sr_error_t *webhooks_read_url(const char **url, const char **token_hash, 
 
 static sr_error_t *webhooks_store(sr_http_t *http, const char *token_hash, const char *url)
 {
-    SR_TRY(sr_service_webhook_set(sr_api_of(http)->service, token_hash, hook_of(http)->kind, url, http->pool));
+    SR_TRY(sr_service_webhook_set(http->service, token_hash, hook_of(http)->kind, url, http->pool));
     return webhooks_answer(http, url);
 }
 
@@ -61,7 +61,7 @@ static sr_error_t *store_of_token(sr_http_t *http, const char *token_hash, const
     SR_TRY(sr_api_uuid(&uuid, http, 0));
     json_t *urls = sr_json_own(json_object(), http->pool);
     json_object_set_new(urls, hook_of(http)->kind, sr_json_string_or_null(url));
-    SR_TRY(sr_service_token_webhooks(sr_api_of(http)->service, &token, token_hash, uuid, urls, http->pool));
+    SR_TRY(sr_service_token_webhooks(http->service, &token, token_hash, uuid, urls, http->pool));
     return webhooks_answer(http, url);
 }
 
@@ -112,7 +112,7 @@ sr_error_t *sr_api_token_webhooks_clear(sr_http_t *http)
         json_object_set_new(urls, hooks[i].kind, json_null());
         json_object_set_new(body, hooks[i].member, json_null());
     }
-    sr_error_t *error = sr_service_token_webhooks(sr_api_of(http)->service, &token, token_hash, uuid, urls, http->pool);
+    sr_error_t *error = sr_service_token_webhooks(http->service, &token, token_hash, uuid, urls, http->pool);
     if (!error) return sr_http_json(http, HTTP_OK, body);
     json_decref(body);
     return error;
@@ -127,6 +127,6 @@ sr_error_t *sr_api_webhook_test(sr_http_t *http)
     SR_TRY(sr_api_caller_body(&body, &caller, &token_hash, http));
     const char *event = json_string_value(json_object_get(body, "event"));
     SR_TRY(sr_name_expect(events, event ? event : "", "event", http->pool));
-    SR_TRY(sr_service_webhook_test(sr_api_of(http)->service, &delivery, token_hash, caller, event, http->pool));
+    SR_TRY(sr_service_webhook_test(http->service, &delivery, token_hash, caller, event, http->pool));
     return sr_http_bytes(http, HTTP_ACCEPTED, SR_HTTP_JSON, delivery, strlen(delivery));
 }

@@ -48,7 +48,11 @@ typedef struct sr_place_t {
     const char *root;
     sr_bucket_t *bucket; /* or NULL */
 } sr_place_t;
-/* Opens either. */
+/* Where blobs are stored, and while they are moved from one place to another, where they are also read from. */
+typedef struct sr_storage_t {
+    sr_place_t main, also; /* also.root NULL: nowhere */
+} sr_storage_t;
+/* Opens a place. */
 sr_error_t *sr_blobs_place(sr_blobs_t **blobs, const sr_place_t *place, apr_pool_t *pool);
 /* While blobs are moved from one place to another: those that `blobs` does not have are read from `also`. Blobs are
  * stored in `blobs` alone, but they are listed and removed in both. */

@@ -12,12 +12,12 @@
 
 APLOG_USE_MODULE(sigreq);
 
-#define OFFSET_LOCATION(field) offsetof(sr_conf_t, field)
-#define OFFSET_PROCESS(field) offsetof(sr_conf_process_t, field)
+#define OFFSET_LOCATION(field) offsetof(sr_settings_t, field)
+#define OFFSET_PROCESS(field) offsetof(sr_process_settings_t, field)
 static const sr_conf_row_t rows[] = {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help)                                                    \
     {#name, scope, kind, OFFSET_##scope(field), def, min, max},
-#include "conf/directives.def"
+#include "settings/directives.def"
 #undef SR_DIRECTIVE
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
@@ -25,7 +25,7 @@ enum { ROW_COUNT = sizeof rows / sizeof *rows };
 /* The sections with "Sigreq On", for check_config. The list begins empty whenever the configuration is read. */
 static apr_array_header_t *enabled_sections; /* enabled_t */
 typedef struct enabled_t {
-    const sr_conf_t *section;
+    const sr_settings_t *section;
     server_rec *server;
     const char *where; /* file:line */
 } enabled_t;
@@ -54,7 +54,7 @@ static const char *prefix_of(apr_pool_t *pool, const char *section)
 
 /* Notes a section with "Sigreq On". The links and routes of a location need one literal path, which <LocationMatch>
  * and <If> do not have. */
-static const char *note_section(cmd_parms *cmd, sr_conf_t *conf)
+static const char *note_section(cmd_parms *cmd, sr_settings_t *conf)
 {
     const ap_directive_t *parent = cmd->directive->parent;
     if (!parent || strcasecmp(parent->directive, "<Location") != 0 || !cmd->path || *cmd->path != '/')
@@ -86,8 +86,8 @@ static const char *conf_set_value(cmd_parms *cmd, void *location, const char *te
     if (wrong) return apr_psprintf(cmd->pool, "%s %s, not '%s'", row->name, wrong, text);
     if (of_process) return NULL;
     sr_assert(row - rows < 64); /* `set` has 64 bits: rows of LOCATION come first */
-    ((sr_conf_t *)conf)->set |= (apr_uint64_t)1 << (row - rows);
-    return row->offset == offsetof(sr_conf_t, enabled) ? note_section(cmd, conf) : NULL;
+    ((sr_settings_t *)conf)->set |= (apr_uint64_t)1 << (row - rows);
+    return row->offset == offsetof(sr_settings_t, enabled) ? note_section(cmd, conf) : NULL;
 }
 
 #define CONTEXT_LOCATION (RSRC_CONF | ACCESS_CONF)
@@ -122,13 +122,13 @@ static const char *conf_set_value(cmd_parms *cmd, void *location, const char *te
 #define ARGUMENTS_RETENTION RAW_ARGS /* the first argument belongs to all others */
 enum {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) ROW_##name,
-#include "conf/directives.def"
+#include "settings/directives.def"
 #undef SR_DIRECTIVE
 };
 const command_rec sr_conf_commands[] = {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help)                                                    \
     {#name, {.take1 = conf_set_value}, (void *)&rows[ROW_##name], CONTEXT_##scope, ARGUMENTS_##kind, help},
-#include "conf/directives.def"
+#include "settings/directives.def"
 #undef SR_DIRECTIVE
     {.name = NULL}};
 
@@ -143,7 +143,7 @@ static void fill_defaults(apr_pool_t *pool, sr_conf_scope_t scope, void *conf)
 
 void *sr_conf_create_location(apr_pool_t *pool, char *section)
 {
-    sr_conf_t *conf = apr_pcalloc(pool, sizeof *conf);
+    sr_settings_t *conf = apr_pcalloc(pool, sizeof *conf);
     fill_defaults(pool, LOCATION, conf);
     conf->rates.given = conf->mail_rates.given = 0;
     return conf;
@@ -151,8 +151,8 @@ void *sr_conf_create_location(apr_pool_t *pool, char *section)
 
 void *sr_conf_merge_location(apr_pool_t *pool, void *base_, void *over_)
 {
-    const sr_conf_t *base = base_, *over = over_;
-    sr_conf_t *merged = apr_pmemdup(pool, base, sizeof *base);
+    const sr_settings_t *base = base_, *over = over_;
+    sr_settings_t *merged = apr_pmemdup(pool, base, sizeof *base);
     for (int i = 0; i < ROW_COUNT; i++)
         if (rows[i].scope == LOCATION && rows[i].kind != RATES && rows[i].kind != MAIL_RATES && over->set >> i & 1)
             memcpy((char *)merged + rows[i].offset, (const char *)over + rows[i].offset, sr_conf_size(rows[i].kind));
@@ -165,22 +165,22 @@ void *sr_conf_merge_location(apr_pool_t *pool, void *base_, void *over_)
 
 void *sr_conf_create_process(apr_pool_t *pool, server_rec *server)
 {
-    sr_conf_process_t *conf = apr_pcalloc(pool, sizeof *conf);
+    sr_process_settings_t *conf = apr_pcalloc(pool, sizeof *conf);
     fill_defaults(pool, PROCESS, conf);
     return conf;
 }
 
-const sr_conf_t *sr_conf_of_request(const request_rec *r)
+const sr_settings_t *sr_conf_of_request(const request_rec *r)
 {
     return ap_get_module_config(r->per_dir_config, &sigreq_module);
 }
 
-const sr_conf_process_t *sr_conf_of_process(server_rec *server)
+const sr_process_settings_t *sr_conf_of_process(server_rec *server)
 {
     return ap_get_module_config(server->module_config, &sigreq_module);
 }
 
-static const char *fault_of_storage(const char *documents, const sr_conf_process_t *process)
+static const char *fault_of_storage(const char *documents, const sr_process_settings_t *process)
 {
     if (!sr_s3_is_url(documents)) return NULL;
     if (!*process->s3_endpoint.url) return "SigreqDocuments s3:// needs SigreqS3Endpoint";
@@ -188,15 +188,15 @@ static const char *fault_of_storage(const char *documents, const sr_conf_process
     return *process->documents_cache ? NULL : "SigreqDocuments s3:// needs SigreqDocumentsCache, a local folder";
 }
 
-const sr_conf_t *sr_conf_section_place(const char **where, apr_pool_t *pool, int section)
+const sr_settings_t *sr_conf_section_place(const char **where, apr_pool_t *pool, int section)
 {
     const enabled_t *entry = &APR_ARRAY_IDX(enabled_sections, section, enabled_t);
-    sr_conf_t *server = ap_get_module_config(entry->server->lookup_defaults, &sigreq_module);
+    sr_settings_t *server = ap_get_module_config(entry->server->lookup_defaults, &sigreq_module);
     *where = entry->where;
     return sr_conf_merge_location(pool, server, (void *)entry->section);
 }
 
-static const char *fault_of_section(const sr_conf_t *conf, const sr_conf_process_t *process)
+static const char *fault_of_section(const sr_settings_t *conf, const sr_process_settings_t *process)
 {
     if (*process->smtp && !*conf->base_url)
         return "Sigreq On needs SigreqBaseURL if SigreqSMTP is set: links in mail begin with it";
@@ -211,7 +211,7 @@ static const char *fault_of_section(const sr_conf_t *conf, const sr_conf_process
     return NULL;
 }
 
-static const char *fault_of_process(const sr_conf_process_t *conf)
+static const char *fault_of_process(const sr_process_settings_t *conf)
 {
     if (!ap_find_linked_module("mod_dbd.c")) return "Sigreq needs mod_dbd: LoadModule dbd_module ...";
     if (conf->long_term == SR_LONG_TERM_LTA && (!conf->timestamps->nelts || !*conf->seal_authorities))
@@ -229,11 +229,11 @@ int sr_conf_sections(void)
     return enabled_sections->nelts;
 }
 
-const sr_conf_t *sr_conf_section(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server)
+const sr_settings_t *sr_conf_section(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server)
 {
     const enabled_t *entry = &APR_ARRAY_IDX(enabled_sections, section, enabled_t);
     if (entry->server != server && entry->server != main_server) return NULL;
-    sr_conf_t *defaults = ap_get_module_config(server->lookup_defaults, &sigreq_module);
+    sr_settings_t *defaults = ap_get_module_config(server->lookup_defaults, &sigreq_module);
     return sr_conf_merge_location(pool, defaults, (void *)entry->section);
 }
 
@@ -248,7 +248,7 @@ int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)
     }
     for (int i = 0; i < enabled_sections->nelts; i++) {
         const char *where;
-        const sr_conf_t *conf = sr_conf_section_place(&where, ptemp, i);
+        const sr_settings_t *conf = sr_conf_section_place(&where, ptemp, i);
         if (!(fault = fault_of_section(conf, sr_conf_of_process(main_server)))) continue;
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0002: %s: %s", where, fault);
         result = HTTP_INTERNAL_SERVER_ERROR;

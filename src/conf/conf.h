@@ -1,79 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf.h: the configuration of the module. directives.def describes each directive, and the types below are the types
- * of their values. */
+/* conf.h: reads the directives of the module into the settings (settings.h), and checks them. */
 #ifndef SR_CONF_H
 #define SR_CONF_H
 
 #include <httpd.h>
 #include <http_config.h>
 
-#include "model/model.h"
-
-typedef int sr_conf_SWITCH;
-typedef const char *sr_conf_PATH;      /* absolute, or "" */
-typedef const char *sr_conf_KEY;       /* the same, or pkcs11:… */
-typedef const char *sr_conf_PIN;       /* an absolute path, or "" */
-typedef const char *sr_conf_DOCUMENTS; /* a path, or s3://bucket/prefix/, or "" */
-typedef const char *sr_conf_NAME;
-typedef struct sr_conf_ENDPOINT {
-    const char *url; /* or "" */
-    bool virtual_host;
-} sr_conf_ENDPOINT;
-typedef const char *sr_conf_SMTP;      /* smtp://…, smtps://… or maildir:/…, or "" */
-typedef const char *sr_conf_MAILBOX;   /* "name@host" or "Name <name@host>", or "" */
-typedef const char *sr_conf_PROXY;     /* http:// or https://, perhaps with user and password, or "" */
-typedef const char *sr_conf_URL;       /* without a slash at the end, or "" */
-typedef const char *sr_conf_LINK;      /* http:// or https://, or "" */
-typedef const char *sr_conf_ANCESTORS; /* sources separated by spaces, or "" */
-typedef sr_origin_t sr_conf_ORIGIN;
-typedef bool sr_conf_ACTIVE;   /* true for "refuse" */
-typedef bool sr_conf_STAMPING; /* true for "require" */
-typedef enum sr_conf_LONG_TERM { SR_LONG_TERM_OFF, SR_LONG_TERM_LT, SR_LONG_TERM_LTA } sr_conf_LONG_TERM;
-typedef apr_int64_t sr_conf_SIZE; /* bytes */
-typedef apr_int64_t sr_conf_NUMBER;
-typedef apr_int64_t sr_conf_TIME; /* microseconds */
-typedef struct sr_conf_TIMES {
-    apr_int64_t each, all; /* microseconds */
-} sr_conf_TIMES;
-typedef apr_array_header_t *sr_conf_TIMESTAMPS; /* const char *: URLs, at most this many */
-#define SR_CONF_TIMESTAMPS_MOST 8
-typedef apr_array_header_t *sr_conf_REDIRECTS; /* const char *: origins */
-typedef apr_int64_t sr_conf_AGE;               /* microseconds, or 0: none */
-typedef apr_array_header_t *sr_conf_RANGES;    /* apr_ipsubnet_t * */
-typedef sr_rates_t sr_conf_RATES;
-typedef sr_rates_t sr_conf_MAIL_RATES;
-typedef sr_retention_t sr_conf_RETENTION;
-
-#define SR_FIELDS_OF(wanted, scope, kind, field) SR_FIELDS_##wanted##_##scope(kind, field)
-#define SR_FIELDS_LOCATION_LOCATION(kind, field) sr_conf_##kind field;
-#define SR_FIELDS_LOCATION_PROCESS(kind, field)
-#define SR_FIELDS_PROCESS_PROCESS(kind, field) sr_conf_##kind field;
-#define SR_FIELDS_PROCESS_LOCATION(kind, field)
-
-/* The configuration of one location (httpd's per-directory configuration). Every field has a value, by default that
- * of directives.def. `set` has a bit for each directive that was given. */
-typedef struct sr_conf_t {
-    apr_uint64_t set;
-    const char *location; /* path of the section with the last "Sigreq", "" for "/"; NULL: none */
-#define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) SR_FIELDS_OF(LOCATION, scope, kind, field)
-#include "conf/directives.def"
-#undef SR_DIRECTIVE
-} sr_conf_t;
-
-/* The configuration of the whole process (of the main server). */
-typedef struct sr_conf_process_t {
-#define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) SR_FIELDS_OF(PROCESS, scope, kind, field)
-#include "conf/directives.def"
-#undef SR_DIRECTIVE
-} sr_conf_process_t;
+#include "settings/settings.h"
 
 extern const command_rec sr_conf_commands[];
 void *sr_conf_create_location(apr_pool_t *pool, char *section);
 void *sr_conf_merge_location(apr_pool_t *pool, void *base, void *over);
 void *sr_conf_create_process(apr_pool_t *pool, server_rec *server);
 
-const sr_conf_t *sr_conf_of_request(const request_rec *r);
-const sr_conf_process_t *sr_conf_of_process(server_rec *server);
+const sr_settings_t *sr_conf_of_request(const request_rec *r);
+const sr_process_settings_t *sr_conf_of_process(server_rec *server);
 /* values.c: returns the folder of "maildir:/folder", or NULL for another value. */
 const char *sr_conf_maildir(const char *smtp);
 /* Returns true if "Sigreq On" applies in this server, or in the main server for all. */
@@ -102,9 +43,9 @@ int sr_conf_all_connections(apr_pool_t *pool, const server_rec *server, const se
 /* Returns the number of sections with "Sigreq On", and the configuration that one of them has in a server; NULL if that
  * section does not apply to the server. */
 int sr_conf_sections(void);
-const sr_conf_t *sr_conf_section(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server);
+const sr_settings_t *sr_conf_section(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server);
 /* Returns the configuration of a section in its own server, and its file:line. */
-const sr_conf_t *sr_conf_section_place(const char **where, apr_pool_t *pool, int section);
+const sr_settings_t *sr_conf_section_place(const char **where, apr_pool_t *pool, int section);
 /* sharing.c: a documents folder that a server uses with a database. */
 typedef struct sr_conf_use_t {
     const char *documents;

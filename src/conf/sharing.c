@@ -100,7 +100,7 @@ const apr_array_header_t *sr_conf_uses(apr_pool_t *pool, server_rec *main_server
                              .connections = sr_conf_all_connections(pool, server, main_server)};
         set_database(pool, &use, server == main_server ? NULL : sr_conf_content(server));
         for (int i = 0; i < sr_conf_sections(); i++) {
-            const sr_conf_t *conf = sr_conf_section(pool, i, server, main_server);
+            const sr_settings_t *conf = sr_conf_section(pool, i, server, main_server);
             use.documents = conf ? conf->documents : "";
             use.also = conf ? conf->documents_also : "";
             if (*use.documents) *(sr_conf_use_t *)apr_array_push(uses) = use;

@@ -8,13 +8,13 @@ const char *sr_conf_read_documents(apr_pool_t *pool, const sr_conf_row_t *row, c
 {
     sr_s3_options_t options = {0};
     if (!sr_s3_is_url(text)) {
-        *(sr_conf_DOCUMENTS *)slot = *text ? ap_server_root_relative(pool, text) : "";
-        return *(sr_conf_DOCUMENTS *)slot ? NULL : "must be a path or s3://bucket";
+        *(sr_setting_DOCUMENTS *)slot = *text ? ap_server_root_relative(pool, text) : "";
+        return *(sr_setting_DOCUMENTS *)slot ? NULL : "must be a path or s3://bucket";
     }
     const char *fault = sr_s3_read_url(&options, text, pool);
     if (fault) return fault;
     /* one form, so that equal texts are equal places */
-    *(sr_conf_DOCUMENTS *)slot = apr_pstrcat(pool, "s3://", options.bucket, "/", options.prefix, NULL);
+    *(sr_setting_DOCUMENTS *)slot = apr_pstrcat(pool, "s3://", options.bucket, "/", options.prefix, NULL);
     return NULL;
 }
 
@@ -22,9 +22,9 @@ const char *sr_conf_read_documents(apr_pool_t *pool, const sr_conf_row_t *row, c
 const char *sr_conf_read_endpoint(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     sr_s3_options_t options = {0};
-    sr_conf_ENDPOINT *endpoint = slot;
+    sr_setting_ENDPOINT *endpoint = slot;
     const bool is_virtual = !strcasecmp(text, "virtual-host");
-    if (!*text) *endpoint = (sr_conf_ENDPOINT){.url = ""};
+    if (!*text) *endpoint = (sr_setting_ENDPOINT){.url = ""};
     if (!*text) return NULL;
     if (is_virtual || !strcasecmp(text, "path")) {
         endpoint->virtual_host = is_virtual;
@@ -39,6 +39,6 @@ const char *sr_conf_read_endpoint(apr_pool_t *pool, const sr_conf_row_t *row, co
 const char *sr_conf_read_name(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     static const char letters[] = "-._0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    *(sr_conf_NAME *)slot = apr_pstrdup(pool, text);
+    *(sr_setting_NAME *)slot = apr_pstrdup(pool, text);
     return text[strspn(text, letters)] ? "must be a name such as eu-central-1" : NULL;
 }

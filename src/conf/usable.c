@@ -46,7 +46,7 @@ static bool is_program(apr_pool_t *pool, const char *path)
 
 static void check_process(apr_pool_t *pool, server_rec *main_server)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     const char *maildir = sr_conf_maildir(conf->smtp);
     if (!is_program(pool, conf->helper))
         SAY(main_server, APLOG_CRIT,
@@ -72,7 +72,7 @@ static void check_process(apr_pool_t *pool, server_rec *main_server)
  * of httpd, which handles requests, could read the key. */
 static void check_secrets(apr_pool_t *pool, server_rec *main_server)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     const struct {
         const char *name, *path;
     } secrets[] = {{"SigreqSealKey", conf->seal_key},
@@ -138,7 +138,7 @@ static void check_storages(apr_pool_t *pool, server_rec *main_server)
     apr_hash_t *seen = apr_hash_make(pool);
     for (server_rec *server = main_server; server; server = server->next)
         for (int i = 0; i < sr_conf_sections(); i++) {
-            const sr_conf_t *conf = sr_conf_section(pool, i, server, main_server);
+            const sr_settings_t *conf = sr_conf_section(pool, i, server, main_server);
             if (!conf) continue;
             check_storage(main_server, "SigreqDocuments", conf->documents, seen, pool);
             check_storage(main_server, "SigreqDocumentsAlso", conf->documents_also, seen, pool);
@@ -165,7 +165,7 @@ static void check_cache(apr_pool_t *pool, server_rec *main_server, const char *w
 }
 
 /* A proxy may map one path to another. */
-static void check_base_url(apr_pool_t *pool, server_rec *main_server, const char *where, const sr_conf_t *conf)
+static void check_base_url(apr_pool_t *pool, server_rec *main_server, const char *where, const sr_settings_t *conf)
 {
     const char *host = *conf->base_url ? strstr(conf->base_url, "://") : NULL;
     const char *path = host ? strchr(host + 3, '/') : NULL;
@@ -177,7 +177,7 @@ static void check_base_url(apr_pool_t *pool, server_rec *main_server, const char
                              conf->base_url, *conf->location ? conf->location : "/"));
 }
 
-static void check_section(apr_pool_t *pool, server_rec *main_server, const sr_conf_t *conf, const char *where)
+static void check_section(apr_pool_t *pool, server_rec *main_server, const sr_settings_t *conf, const char *where)
 {
     if (*conf->theme && !is_folder(pool, conf->theme))
         say_section(main_server, where, APLOG_ERR,
@@ -195,7 +195,7 @@ void sr_conf_check_files(apr_pool_t *ptemp, server_rec *main_server)
     check_storages(ptemp, main_server);
     for (int i = 0; i < sr_conf_sections(); i++) {
         const char *where;
-        const sr_conf_t *conf = sr_conf_section_place(&where, ptemp, i);
+        const sr_settings_t *conf = sr_conf_section_place(&where, ptemp, i);
         check_section(ptemp, main_server, conf, where);
     }
 }

@@ -10,30 +10,30 @@
 static const char *read_switch(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     if (strcasecmp(text, "on") != 0 && strcasecmp(text, "off") != 0) return "must be On or Off";
-    *(sr_conf_SWITCH *)slot = !strcasecmp(text, "on");
+    *(sr_setting_SWITCH *)slot = !strcasecmp(text, "on");
     return NULL;
 }
 
 static const char *values_read_path(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
-    *(sr_conf_PATH *)slot = *text ? ap_server_root_relative(pool, text) : "";
-    return *(sr_conf_PATH *)slot ? NULL : "must be a path";
+    *(sr_setting_PATH *)slot = *text ? ap_server_root_relative(pool, text) : "";
+    return *(sr_setting_PATH *)slot ? NULL : "must be a path";
 }
 
 static const char *values_read_key(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     if (!sr_text_is_token(text)) return values_read_path(pool, row, text, slot);
-    *(sr_conf_KEY *)slot = text;
+    *(sr_setting_KEY *)slot = text;
     return NULL;
 }
 
 static const char *read_pin(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     static const char scheme[] = "file:/";
-    *(sr_conf_PIN *)slot = "";
+    *(sr_setting_PIN *)slot = "";
     if (!*text) return NULL;
     if (strncmp(text, scheme, sizeof scheme - 1) != 0) return "must be file: and an absolute path";
-    *(sr_conf_PIN *)slot = text + sizeof scheme - 2;
+    *(sr_setting_PIN *)slot = text + sizeof scheme - 2;
     return NULL;
 }
 
@@ -52,7 +52,7 @@ static const char *values_read_url(apr_pool_t *pool, const sr_conf_row_t *row, c
     size_t length = strlen(text);
     if (*text && !is_base_url(pool, text)) return "must be an http:// or https:// URL without user, query and fragment";
     while (length && text[length - 1] == '/') length--;
-    *(sr_conf_URL *)slot = apr_pstrmemdup(pool, text, length);
+    *(sr_setting_URL *)slot = apr_pstrmemdup(pool, text, length);
     return NULL;
 }
 
@@ -64,7 +64,7 @@ static const char *read_link(apr_pool_t *pool, const sr_conf_row_t *row, const c
         && (strpbrk(text, " \"<>\\^`{|}") || apr_uri_parse(pool, text, &uri) || !uri.scheme || !uri.hostname
             || (strcmp(uri.scheme, "http") != 0 && strcmp(uri.scheme, "https") != 0)))
         return "must be an http:// or https:// URL";
-    *(sr_conf_LINK *)slot = apr_pstrdup(pool, text);
+    *(sr_setting_LINK *)slot = apr_pstrdup(pool, text);
     return NULL;
 }
 
@@ -84,7 +84,7 @@ static const char *read_ancestors(apr_pool_t *pool, const sr_conf_row_t *row, co
     char *rest = apr_pstrdup(pool, text);
     for (const char *source; (source = apr_strtok(NULL, " ", &rest)) != NULL;)
         if (!is_ancestor(source)) return "must be 'self' or origins such as https://app.example.org";
-    *(sr_conf_ANCESTORS *)slot = apr_pstrdup(pool, text);
+    *(sr_setting_ANCESTORS *)slot = apr_pstrdup(pool, text);
     return NULL;
 }
 
@@ -93,7 +93,7 @@ static const char *read_origin(apr_pool_t *pool, const sr_conf_row_t *row, const
     static const char *const names[] = {[SR_ORIGIN_USER_SPACE] = "user-space", [SR_ORIGIN_TOP_LEFT] = "top-left"};
     for (int i = 0; i < 2; i++)
         if (!strcasecmp(text, names[i])) {
-            *(sr_conf_ORIGIN *)slot = (sr_origin_t)i;
+            *(sr_setting_ORIGIN *)slot = (sr_origin_t)i;
             return NULL;
         }
     return "must be user-space or top-left";
@@ -103,7 +103,7 @@ static const char *read_active(apr_pool_t *pool, const sr_conf_row_t *row, const
 {
     const bool refuse = !strcasecmp(text, "refuse");
     if (!refuse && strcasecmp(text, "warn") != 0) return "must be warn or refuse";
-    *(sr_conf_ACTIVE *)slot = refuse;
+    *(sr_setting_ACTIVE *)slot = refuse;
     return NULL;
 }
 
@@ -111,7 +111,7 @@ static const char *read_stamping(apr_pool_t *pool, const sr_conf_row_t *row, con
 {
     const bool required = !strcasecmp(text, "require");
     if (!required && strcasecmp(text, "prefer") != 0) return "must be require or prefer";
-    *(sr_conf_STAMPING *)slot = required;
+    *(sr_setting_STAMPING *)slot = required;
     return NULL;
 }
 
@@ -121,7 +121,7 @@ static const char *read_long_term(apr_pool_t *pool, const sr_conf_row_t *row, co
         [SR_LONG_TERM_OFF] = "off", [SR_LONG_TERM_LT] = "lt", [SR_LONG_TERM_LTA] = "lta"};
     for (int i = SR_LONG_TERM_OFF; i <= SR_LONG_TERM_LTA; i++)
         if (!strcasecmp(text, names[i])) {
-            *(sr_conf_LONG_TERM *)slot = (sr_conf_LONG_TERM)i;
+            *(sr_setting_LONG_TERM *)slot = (sr_setting_LONG_TERM)i;
             return NULL;
         }
     return "must be off, lt or lta";
@@ -138,15 +138,15 @@ static bool is_called_url(apr_pool_t *pool, apr_uri_t *uri, const char *text)
 /* Adds one URL. It is called for each argument. */
 static const char *read_timestamps(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
-    sr_conf_TIMESTAMPS *urls = slot;
+    sr_setting_TIMESTAMPS *urls = slot;
     apr_uri_t uri;
     if (!strcasecmp(text, "none")) {
         *urls = apr_array_make(pool, 2, sizeof(const char *));
         return NULL;
     }
     if (!is_called_url(pool, &uri, text) || uri.user) return "must be http:// or https:// URLs without user, or none";
-    if ((*urls)->nelts == SR_CONF_TIMESTAMPS_MOST)
-        return apr_psprintf(pool, "must have at most %d URLs", SR_CONF_TIMESTAMPS_MOST);
+    if ((*urls)->nelts == SR_SETTING_TIMESTAMPS_MOST)
+        return apr_psprintf(pool, "must have at most %d URLs", SR_SETTING_TIMESTAMPS_MOST);
     APR_ARRAY_PUSH(*urls, const char *) = text;
     return NULL;
 }
@@ -156,15 +156,14 @@ static const char *read_proxy(apr_pool_t *pool, const sr_conf_row_t *row, const 
     apr_uri_t uri;
     if (*text && (!is_called_url(pool, &uri, text) || uri.query || (uri.path && strcmp(uri.path, "/") != 0)))
         return "must be http://host:port or https://host:port, optionally with user:password@ before the host";
-    *(sr_conf_PROXY *)slot = text;
+    *(sr_setting_PROXY *)slot = text;
     return NULL;
 }
 
-static const char *in_range(apr_pool_t *pool, const sr_conf_row_t *row, apr_int64_t value, void *slot)
+static const char *out_of_range(apr_pool_t *pool, const sr_conf_row_t *row, apr_int64_t value)
 {
     if (value < row->min) return apr_psprintf(pool, "must be at least %" APR_INT64_T_FMT, row->min);
     if (value > row->max) return apr_psprintf(pool, "must be at most %" APR_INT64_T_FMT, row->max);
-    *(apr_int64_t *)slot = value;
     return NULL;
 }
 
@@ -174,7 +173,8 @@ static const char *values_read_number(apr_pool_t *pool, const sr_conf_row_t *row
     errno = 0;
     apr_int64_t value = apr_strtoi64(text, &end, 10);
     if (errno || *end || !apr_isdigit(*text)) return "must be a whole number";
-    return in_range(pool, row, value, slot);
+    *(sr_setting_NUMBER *)slot = (int)value; /* the largest `max` is 10,000,000 */
+    return out_of_range(pool, row, value);
 }
 
 static const char *values_read_size(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
@@ -186,7 +186,8 @@ static const char *values_read_size(apr_pool_t *pool, const sr_conf_row_t *row, 
     int shift = unit ? 10 * (int)(unit - units + 1) : 0;
     if (errno || !apr_isdigit(*text) || (*end && (!unit || end[1]))) return "must be a size, such as 512K, 100M or 2G";
     if (value > (APR_INT64_MAX >> shift)) return "is too large";
-    return in_range(pool, row, value << shift, slot);
+    *(sr_setting_SIZE *)slot = value << shift;
+    return out_of_range(pool, row, value << shift);
 }
 
 static const char *values_time_text(apr_pool_t *pool, apr_int64_t value)
@@ -203,14 +204,14 @@ static const char *values_read_time(apr_pool_t *pool, const sr_conf_row_t *row, 
     if (value < row->min || value > row->max)
         return apr_pstrcat(pool, "must be ", values_time_text(pool, row->min), " to ", values_time_text(pool, row->max),
                            NULL);
-    *(sr_conf_TIME *)slot = value;
+    *(sr_setting_TIME *)slot = value;
     return NULL;
 }
 
 /* Parses two times, of which the second one includes the first one. */
 static const char *read_times(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
-    sr_conf_TIMES *times = slot, read;
+    sr_setting_TIMES *times = slot, read;
     const char *each = ap_getword_conf(pool, &text), *all = ap_getword_conf(pool, &text);
     if (!*all || *text || values_read_time(pool, row, each, &read.each) || values_read_time(pool, row, all, &read.all)
         || read.all < read.each)
@@ -226,14 +227,14 @@ static const char *read_age(apr_pool_t *pool, const sr_conf_row_t *row, const ch
     const size_t digits = strspn(text, "0123456789");
     apr_interval_time_t value = 0;
     if (!strcasecmp(text, "none")) {
-        *(sr_conf_AGE *)slot = 0;
+        *(sr_setting_AGE *)slot = 0;
         return NULL;
     }
     if (!digits || digits > 9 || !text[digits]) return wanted;
     if (!strcmp(text + digits, "d")) value = apr_time_from_sec(apr_atoi64(text) * 86400);
     else if (ap_timeout_parameter_parse(text, &value, "s")) return wanted;
     if (value < row->min || value > row->max) return wanted;
-    *(sr_conf_AGE *)slot = value;
+    *(sr_setting_AGE *)slot = value;
     return NULL;
 }
 
@@ -248,7 +249,7 @@ static const char *read_smtp(apr_pool_t *pool, const sr_conf_row_t *row, const c
 {
     const char *folder = sr_conf_maildir(text);
     apr_uri_t uri;
-    *(sr_conf_SMTP *)slot = text;
+    *(sr_setting_SMTP *)slot = text;
     if (folder) return *folder == '/' && folder[1] ? NULL : "must be maildir:/folder, with an absolute path";
     bool good = !strpbrk(text, " \"<>\\^`{|}") && !apr_uri_parse(pool, text, &uri) && uri.scheme && uri.hostname
                 && *uri.hostname && (!uri.port_str || sr_text_is_port(uri.port_str))
@@ -262,7 +263,7 @@ static const char *read_mailbox(apr_pool_t *pool, const sr_conf_row_t *row, cons
     const char *open = strchr(text, '<'), *close = strchr(text, '>'), *address = open ? open + 1 : text;
     size_t length = open && close ? (size_t)(close - address) : strlen(address);
     const char *at = memchr(address, '@', length);
-    *(sr_conf_MAILBOX *)slot = text;
+    *(sr_setting_MAILBOX *)slot = text;
     if (!*text) return NULL;
     if (!!open != !!close || (close && (close < open || close[1])) || !at || at == address || at + 1 == address + length
         || sr_text_printable(text, pool) != text || strcspn(address, " ,;:\"\\") < length)
@@ -273,7 +274,7 @@ static const char *read_mailbox(apr_pool_t *pool, const sr_conf_row_t *row, cons
 /* Adds one range. It is called for each argument. */
 static const char *read_ranges(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
-    sr_conf_RANGES *ranges = slot;
+    sr_setting_RANGES *ranges = slot;
     char *address = apr_pstrdup(pool, text), *bits = strchr(address, '/');
     apr_ipsubnet_t *range;
     if (!strcasecmp(text, "none")) {
@@ -290,7 +291,7 @@ static const char *read_ranges(apr_pool_t *pool, const sr_conf_row_t *row, const
 /* Adds one origin. It is called for each argument. */
 static const char *read_redirects(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
-    sr_conf_REDIRECTS *origins = slot;
+    sr_setting_REDIRECTS *origins = slot;
     const char *origin = sr_redirect_origin(text, pool);
     if (!strcasecmp(text, "none")) {
         *origins = apr_array_make(pool, 2, sizeof(const char *));
@@ -316,34 +317,34 @@ static const struct {
     const char *(*read)(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot);
     size_t size;
 } kinds[] = {
-    [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)},
-    [PATH] = {values_read_path, sizeof(sr_conf_PATH)},
-    [KEY] = {values_read_key, sizeof(sr_conf_KEY)},
-    [DOCUMENTS] = {sr_conf_read_documents, sizeof(sr_conf_DOCUMENTS)},
-    [ENDPOINT] = {sr_conf_read_endpoint, sizeof(sr_conf_ENDPOINT)},
-    [NAME] = {sr_conf_read_name, sizeof(sr_conf_NAME)},
-    [PIN] = {read_pin, sizeof(sr_conf_PIN)},
-    [LINK] = {read_link, sizeof(sr_conf_LINK)},
-    [URL] = {values_read_url, sizeof(sr_conf_URL)},
-    [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
-    [ACTIVE] = {read_active, sizeof(sr_conf_ACTIVE)},
-    [SIZE] = {values_read_size, sizeof(sr_conf_SIZE)},
-    [NUMBER] = {values_read_number, sizeof(sr_conf_NUMBER)},
-    [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
-    [TIME] = {values_read_time, sizeof(sr_conf_TIME)},
-    [TIMES] = {read_times, sizeof(sr_conf_TIMES)},
-    [TIMESTAMPS] = {read_timestamps, sizeof(sr_conf_TIMESTAMPS)},
-    [STAMPING] = {read_stamping, sizeof(sr_conf_STAMPING)},
-    [LONG_TERM] = {read_long_term, sizeof(sr_conf_LONG_TERM)},
-    [PROXY] = {read_proxy, sizeof(sr_conf_PROXY)},
-    [AGE] = {read_age, sizeof(sr_conf_AGE)},
-    [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
-    [REDIRECTS] = {read_redirects, sizeof(sr_conf_REDIRECTS)},
-    [RATES] = {read_rates, sizeof(sr_conf_RATES)},
-    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},
-    [MAIL_RATES] = {read_rates, sizeof(sr_conf_RATES)},
-    [RETENTION] = {read_retention, sizeof(sr_conf_RETENTION)},
-    [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
+    [SWITCH] = {read_switch, sizeof(sr_setting_SWITCH)},
+    [PATH] = {values_read_path, sizeof(sr_setting_PATH)},
+    [KEY] = {values_read_key, sizeof(sr_setting_KEY)},
+    [DOCUMENTS] = {sr_conf_read_documents, sizeof(sr_setting_DOCUMENTS)},
+    [ENDPOINT] = {sr_conf_read_endpoint, sizeof(sr_setting_ENDPOINT)},
+    [NAME] = {sr_conf_read_name, sizeof(sr_setting_NAME)},
+    [PIN] = {read_pin, sizeof(sr_setting_PIN)},
+    [LINK] = {read_link, sizeof(sr_setting_LINK)},
+    [URL] = {values_read_url, sizeof(sr_setting_URL)},
+    [ORIGIN] = {read_origin, sizeof(sr_setting_ORIGIN)},
+    [ACTIVE] = {read_active, sizeof(sr_setting_ACTIVE)},
+    [SIZE] = {values_read_size, sizeof(sr_setting_SIZE)},
+    [NUMBER] = {values_read_number, sizeof(sr_setting_NUMBER)},
+    [ANCESTORS] = {read_ancestors, sizeof(sr_setting_ANCESTORS)},
+    [TIME] = {values_read_time, sizeof(sr_setting_TIME)},
+    [TIMES] = {read_times, sizeof(sr_setting_TIMES)},
+    [TIMESTAMPS] = {read_timestamps, sizeof(sr_setting_TIMESTAMPS)},
+    [STAMPING] = {read_stamping, sizeof(sr_setting_STAMPING)},
+    [LONG_TERM] = {read_long_term, sizeof(sr_setting_LONG_TERM)},
+    [PROXY] = {read_proxy, sizeof(sr_setting_PROXY)},
+    [AGE] = {read_age, sizeof(sr_setting_AGE)},
+    [RANGES] = {read_ranges, sizeof(sr_setting_RANGES)},
+    [REDIRECTS] = {read_redirects, sizeof(sr_setting_REDIRECTS)},
+    [RATES] = {read_rates, sizeof(sr_setting_RATES)},
+    [SMTP] = {read_smtp, sizeof(sr_setting_SMTP)},
+    [MAIL_RATES] = {read_rates, sizeof(sr_setting_RATES)},
+    [RETENTION] = {read_retention, sizeof(sr_setting_RETENTION)},
+    [MAILBOX] = {read_mailbox, sizeof(sr_setting_MAILBOX)},
 };
 
 const char *sr_conf_read(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)

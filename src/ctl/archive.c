@@ -180,11 +180,7 @@ sr_error_t *ctl_archive(ctl_t *ctl)
     SR_TRY(make_proofs(ctl, &child, &work.options));
     SR_TRY(ctl_open_documents(ctl, &documents));
     SR_TRY(ctl_same_database(ctl, &folder, documents, ctl->values[OPTION_DOCUMENTS]));
-    work.service = (sr_service_t){.database = ctl->database,
-                                  .documents_root = ctl->documents_root,
-                                  .bucket = ctl->bucket,
-                                  .also = ctl->also,
-                                  .child = &child};
+    work.service = (sr_service_t){.database = ctl->database, .storage = ctl->storage, .child = &child};
     SR_TRY(make_helper(ctl, &work.service.pdf));
     if (ctl->given[OPTION_UUID]) SR_TRY(archive_one(&work, ctl->values[OPTION_UUID], ctl->pool));
     else SR_TRY(archive_all(&work));

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define QUARANTINE (30 * CTL_DAY) /* as in src/conf/directives.def */
+#define QUARANTINE (30 * CTL_DAY) /* as in src/settings/directives.def */
 
 typedef struct backup_t {
     ctl_t *ctl;
@@ -36,8 +36,9 @@ static sr_error_t *check_folder(const backup_t *backup)
 {
     const ctl_t *ctl = backup->ctl;
 
-    if (ctl_is_same_file(backup->folder, ctl->documents_root) || ctl_is_same_file(backup->root, ctl->documents_root)
-        || (ctl->also.root && ctl_is_same_file(backup->folder, ctl->also.root))
+    if (ctl_is_same_file(backup->folder, ctl->storage.main.root)
+        || ctl_is_same_file(backup->root, ctl->storage.main.root)
+        || (ctl->storage.also.root && ctl_is_same_file(backup->folder, ctl->storage.also.root))
         || ctl_is_same_file(backup->database, ctl->values[OPTION_PARAMS]))
         return sr_error(ctl->pool, SR_ECONFLICT, "%s is in use by the service: name another folder", backup->root);
     if (access(backup->database, F_OK) == 0 && access(backup->folder, F_OK) != 0)

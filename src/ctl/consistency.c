@@ -33,7 +33,7 @@ static sr_error_t *consistency_note_missing(checking_t *check, const sr_blob_row
 /* The documents of a bucket are read with --remote alone. */
 static bool is_quick(const ctl_t *ctl)
 {
-    return ctl->given[OPTION_QUICK] || (ctl->bucket && !ctl->given[OPTION_REMOTE]);
+    return ctl->given[OPTION_QUICK] || (ctl->storage.main.bucket && !ctl->given[OPTION_REMOTE]);
 }
 
 static sr_error_t *check_named(void *baton, const sr_blob_row_t *row, apr_pool_t *pool)

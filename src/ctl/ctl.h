@@ -147,12 +147,10 @@ struct ctl_t {
     const apr_dbd_driver_t *driver;
     apr_dbd_t *handle;
     sr_store_source_t *database;
-    const char *config;         /* the configuration file, or another name of its text, or NULL */
-    const char *config_text;    /* what it says, or NULL */
-    const char *documents_root; /* the local folder of the documents, after ctl_open_documents */
-    sr_bucket_t *bucket;        /* their bucket, or NULL */
-    sr_place_t also;            /* SigreqDocumentsAlso */
-    ctl_exit_t status;          /* the exit code of a command that returns no error */
+    const char *config;      /* the configuration file, or another name of its text, or NULL */
+    const char *config_text; /* what it says, or NULL */
+    sr_storage_t storage;    /* of the documents, after ctl_open_documents */
+    ctl_exit_t status;       /* the exit code of a command that returns no error */
 };
 
 /* ------------------------------------------------------------------------------------------------ option_check.c */

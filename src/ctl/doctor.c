@@ -145,13 +145,13 @@ static void doctor_check_documents(doctor_t *doctor)
         return;
     if (is_wrong(doctor, "documents", sr_blobs_probe(documents, ctl->pool))) return;
     doctor_note(doctor, "documents", ok, "the owner of %s can write to it", ctl->values[OPTION_DOCUMENTS]);
-    if (statvfs(ctl->documents_root, &room) != 0) {
-        doctor_note(doctor, "space", bad, "%s: %s", ctl->documents_root, strerror(errno));
+    if (statvfs(ctl->storage.main.root, &room) != 0) {
+        doctor_note(doctor, "space", bad, "%s: %s", ctl->storage.main.root, strerror(errno));
         return;
     }
     const apr_int64_t left = (apr_int64_t)(room.f_bavail * room.f_frsize);
     doctor_note(doctor, "space", left < LITTLE_SPACE ? warn : ok, "%s has %" APR_INT64_T_FMT " MB of free space%s",
-                ctl->documents_root, left / 1000000, left < LITTLE_SPACE ? ": make room" : "");
+                ctl->storage.main.root, left / 1000000, left < LITTLE_SPACE ? ": make room" : "");
 }
 
 /* --- seal */

@@ -73,19 +73,17 @@ sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents)
 
 sr_error_t *ctl_open_places(ctl_t *ctl, sr_blobs_t **documents)
 {
-    sr_place_t place;
+    sr_place_t *place = &ctl->storage.main;
 
     if (!ctl->given[OPTION_DOCUMENTS])
         return sr_error(ctl->pool, SR_EBADREQUEST,
                         "no folder of documents is named: give --documents, or --config with SigreqDocuments");
-    SR_TRY(ctl_find_place(ctl, &place, "SigreqDocuments", ctl->values[OPTION_DOCUMENTS]));
-    ctl->documents_root = place.root;
-    ctl->bucket = place.bucket;
-    SR_TRY(place.bucket ? sr_blobs_bucket(documents, place.bucket, ctl->given[OPTION_REMOTE], ctl->pool)
-                        : sr_blobs_folder(documents, place.root, ctl->pool));
+    SR_TRY(ctl_find_place(ctl, place, "SigreqDocuments", ctl->values[OPTION_DOCUMENTS]));
+    SR_TRY(place->bucket ? sr_blobs_bucket(documents, place->bucket, ctl->given[OPTION_REMOTE], ctl->pool)
+                         : sr_blobs_folder(documents, place->root, ctl->pool));
     if (!ctl->given[OPTION_DOCUMENTS_ALSO]) return NULL;
-    SR_TRY(ctl_find_place(ctl, &ctl->also, "SigreqDocumentsAlso", ctl->values[OPTION_DOCUMENTS_ALSO]));
-    return sr_blobs_read_also(*documents, &ctl->also, ctl->pool);
+    SR_TRY(ctl_find_place(ctl, &ctl->storage.also, "SigreqDocumentsAlso", ctl->values[OPTION_DOCUMENTS_ALSO]));
+    return sr_blobs_read_also(*documents, &ctl->storage.also, ctl->pool);
 }
 
 sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents, const char *root)
@@ -113,7 +111,7 @@ sr_error_t *ctl_find_cache(ctl_t *ctl, const char **folder)
 
     *folder = ctl->values[OPTION_CACHE];
     if (ctl->given[OPTION_CACHE]) return NULL;
-    *folder = apr_pstrcat(ctl->pool, ctl->documents_root, "/cache", NULL);
+    *folder = apr_pstrcat(ctl->pool, ctl->storage.main.root, "/cache", NULL);
     if (lstat(*folder, &status) != 0 || !S_ISLNK(status.st_mode)) return NULL;
     return sr_error(ctl->pool, SR_ECONFLICT,
                     "%s is a link, which is not followed: nothing was deleted. If it is right, name the folder with "

@@ -12,11 +12,7 @@ static sr_error_t *make_service(ctl_t *ctl, sr_service_t *service, sr_blobs_t *d
 
     SR_TRY(ctl_find_cache(ctl, &cache));
     SR_TRY(ctl_same_database(ctl, &folder, documents, ctl->values[OPTION_DOCUMENTS]));
-    *service = (sr_service_t){.database = ctl->database,
-                              .documents_root = ctl->documents_root,
-                              .bucket = ctl->bucket,
-                              .also = ctl->also,
-                              .cache_root = cache};
+    *service = (sr_service_t){.database = ctl->database, .storage = ctl->storage, .cache_root = cache};
     return NULL;
 }
 

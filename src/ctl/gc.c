@@ -10,7 +10,7 @@
 
 #define UNUSED_DAYS 30
 #define RESERVED "3600"      /* seconds */
-#define QUARANTINE_DAYS "30" /* as in src/conf/directives.def */
+#define QUARANTINE_DAYS "30" /* as in src/settings/directives.def */
 #define ROWS 1000            /* rows of one query */
 #define MOST_PAGES 1000      /* pages of reservations in one run; the next run continues */
 
@@ -152,11 +152,7 @@ static sr_error_t *bury(collection_t *c, const char **after, apr_pool_t *pool)
 static sr_error_t *finish_erasures(const collection_t *c, const char *cache)
 {
     const ctl_t *ctl = c->ctl;
-    const sr_service_t service = {.database = ctl->database,
-                                  .documents_root = ctl->documents_root,
-                                  .bucket = ctl->bucket,
-                                  .also = ctl->also,
-                                  .cache_root = cache};
+    const sr_service_t service = {.database = ctl->database, .storage = ctl->storage, .cache_root = cache};
     return c->dry_run ? NULL : sr_service_erase_rest(&service, ctl->pool);
 }
 

@@ -121,11 +121,14 @@ sr_error_t *ctl_submission_extend(ctl_t *ctl)
 static sr_error_t *find_signers(ctl_t *ctl, sr_service_t *service, apr_array_header_t **signers)
 {
     static const ctl_option_id_t wanted[] = {OPTION_THEME, OPTION_COUNT};
+    static const sr_child_t child = {.sends_mail = true};
+    static sr_settings_t settings; /* without limits of mail */
     const char *which = ctl->values[OPTION_ONE_SIGNER];
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(ctl_read_config(ctl, wanted, 1, true));
-    *service = (sr_service_t){.database = ctl->database, .sends_mail = true, .theme = ctl->values[OPTION_THEME]};
+    settings.theme = ctl->values[OPTION_THEME];
+    *service = (sr_service_t){.child = &child, .settings = &settings, .database = ctl->database};
     SR_TRY(said(ctl, sr_service_signers(service, signers, ctl->values[OPTION_UUID], which, ctl->pool)));
     if ((*signers)->nelts) return NULL;
     if (which) return sr_error(ctl->pool, SR_ENOTFOUND, "The submission has no such signer");

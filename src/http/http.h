@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "http/multipart.h"
+#include "settings/settings.h"
 
 #define SR_HTTP_PARAMS 4
 #define SR_HTTP_JSON "application/json"
@@ -25,13 +26,13 @@ struct sr_http_t {
     const char *base_url;               /* the URL of the location, without a slash at the end */
     const char *path;                   /* below the path that the routes are relative to: "/signatures/…" */
     const char *params[SR_HTTP_PARAMS]; /* the text of each {name} segment of the route's path, in order */
-    const void *context; /* set by the caller for its handlers: the service and the limits of the location */
-    void *state;         /* set and read by handlers: their data about this request */
-    const char *manual;  /* the URL that describes the paths, for a request to a path that does not exist; or NULL */
-    const char *folder;  /* the folder in which temporary files without a name are made */
-    const sr_rates_t *rates;
-    bool secret_paths; /* a secret in the first segment of the path authenticates; otherwise a bearer token does */
-    bool is_public;    /* the request needs neither a signing link nor a token */
+    const sr_settings_t *settings;      /* of the location */
+    const struct sr_service_t *service; /* for the handlers */
+    void *state;                        /* set and read by handlers: their data about this request */
+    const char *manual; /* the URL that describes the paths, for a request to a path that does not exist; or NULL */
+    const char *folder; /* the folder in which temporary files without a name are made */
+    bool secret_paths;  /* a secret in the first segment of the path authenticates; otherwise a bearer token does */
+    bool is_public;     /* the request needs neither a signing link nor a token */
     const struct sr_route_t *route; /* the route of the request; NULL if no route has its path and method */
     /* Sends an error in another form than JSON. NULL: errors are sent as JSON. */
     sr_error_t *(*show_error)(sr_http_t *http, int status, const char *message);

@@ -25,7 +25,7 @@ static const struct {
 
 static apr_uint64_t rate_key_of(const sr_http_t *http, sr_rate_of_t of, const void *data, apr_size_t length)
 {
-    return sr_rate_key(kinds[of].name, data, length, &http->rates->of[of]);
+    return sr_rate_key(kinds[of].name, data, length, &http->settings->rates.of[of]);
 }
 
 /* An IPv4 address counts as it is, also if it is mapped into IPv6. Of an IPv6 address the first 64 bits count,
@@ -67,7 +67,7 @@ static int rate_seconds(apr_interval_time_t time)
 
 static void add_fields(const sr_http_t *http, sr_rate_of_t of, const sr_rate_state_t *state)
 {
-    const sr_rate_t *rate = &http->rates->of[of];
+    const sr_rate_t *rate = &http->settings->rates.of[of];
     apr_table_t *headers = http->r->err_headers_out;
     apr_table_merge(
         headers, "RateLimit-Policy",
@@ -82,21 +82,21 @@ static sr_error_t *rate_refuse(const sr_http_t *http, sr_rate_of_t of, const sr_
     sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, kinds[of].name), 0, 1);
     sr_error_t *error =
         sr_error(http->pool, SR_ETOOMANY, "Too many requests %s: the limit is %s, try again in %d s", kinds[of].whose,
-                 sr_rate_text(&http->rates->of[of], http->pool), rate_seconds(state->wait));
+                 sr_rate_text(&http->settings->rates.of[of], http->pool), rate_seconds(state->wait));
     return sr_error_retry(error, state->wait);
 }
 
 static sr_error_t *rate_take(const sr_http_t *http, sr_rate_of_t of, apr_uint64_t key)
 {
     sr_rate_state_t state;
-    const bool allowed = sr_rate_take(&state, key, &http->rates->of[of], sr_time_steady());
+    const bool allowed = sr_rate_take(&state, key, &http->settings->rates.of[of], sr_time_steady());
     add_fields(http, of, &state);
     return allowed ? NULL : rate_refuse(http, of, &state);
 }
 
 sr_error_t *sr_http_rate_begin(sr_http_t *http)
 {
-    const sr_rate_t *rates = http->rates->of;
+    const sr_rate_t *rates = http->settings->rates.of;
     const sr_rate_of_t own = http->secret_paths ? SR_RATE_LINK : SR_RATE_TOKEN;
     const apr_time_t now = sr_time_steady();
     sr_rate_state_t state;
@@ -113,7 +113,7 @@ sr_error_t *sr_http_rate_begin(sr_http_t *http)
 
 sr_error_t *sr_http_rate_verify(sr_http_t *http)
 {
-    if (!http->rates->of[SR_RATE_VERIFY].times) return NULL;
+    if (!http->settings->rates.of[SR_RATE_VERIFY].times) return NULL;
     return rate_take(http, SR_RATE_VERIFY, key_of_address(http, SR_RATE_VERIFY));
 }
 
@@ -133,7 +133,7 @@ sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error)
     if (http->known) sr_rate_forget(http->credential_key);
     const char *reason = error->code != SR_EUNAUTHORIZED ? "link" : http->credential ? "token" : "missing";
     sr_metrics_count(SR_METRIC_AUTHENTICATION, sr_metrics_number(SR_LABEL_CREDENTIAL, reason), 0, 1);
-    if (sr_rate_take(&state, key_of_address(http, SR_RATE_FAILURES), &http->rates->of[SR_RATE_FAILURES],
+    if (sr_rate_take(&state, key_of_address(http, SR_RATE_FAILURES), &http->settings->rates.of[SR_RATE_FAILURES],
                      sr_time_steady()))
         return error;
     add_fields(http, SR_RATE_FAILURES, &state);

@@ -31,7 +31,7 @@ int sr_run_lock_create(server_rec *main_server);
 /* post_config: sets libpq's default of connect_timeout, before children open connections. */
 void sr_run_database_post_config(void);
 /* child_init: opens the mutex in the child, and starts the limits on the time that the database may take. */
-void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_process_settings_t *conf);
 /* Returns the number of a server's database in sr_conf_databases, or -1 if it has none. */
 int sr_run_database_number(const server_rec *server);
 /* Opens a connection without mod_dbd, which is closed with `pool`. Returns NULL, or why that is not possible, in the
@@ -65,7 +65,7 @@ void sr_run_helper_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_helper_create(server_rec *main_server);
 /* child_init: creates the child's pool of sigreq-pdfd workers, which start when they are first needed. Returns NULL,
  * after a message in the log, if that fails. */
-sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_process_settings_t *conf);
 
 /* ------------------------------------------------------------------------------------------------ forked.c */
 /* Calls `work` in a forked process, and returns the text that it returns. NULL: that was not possible, or the process
@@ -137,10 +137,10 @@ void sr_run_timestamps_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_timestamps_load(apr_pool_t *pconf, server_rec *main_server);
 /* child_init: makes the child's connections. Returns NULL if signatures get no timestamps. */
 sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *main_server,
-                                              const sr_conf_process_t *conf);
+                                              const sr_process_settings_t *conf);
 /* The same with longer time limits, for work that nobody waits for. `stopped`: as in sr_fetch_options_t. */
-sr_timestamps_t *sr_run_timestamps_patient(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
-                                           bool (*stopped)(const void *baton));
+sr_timestamps_t *sr_run_timestamps_patient(apr_pool_t *pchild, server_rec *main_server,
+                                           const sr_process_settings_t *conf, bool (*stopped)(const void *baton));
 /* Returns SigreqTimestampAuthorities as PEM text; NULL: signatures get no timestamps. */
 const char *sr_run_timestamps_authorities(void);
 
@@ -154,8 +154,9 @@ void sr_run_proofs_load(apr_pool_t *pconf, server_rec *main_server);
 /* child_init, after that of the seal: starts the thread that collects proofs in one child of the machine. `seals` are
  * those of the child, by environment, and `own` those of organisations (or NULL), which may be replaced. Returns the
  * child's memory of proofs; NULL: none are collected. */
-sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
-                                           const sr_cms_identity_t *const *seals, const apr_array_header_t *own);
+sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server,
+                                           const sr_process_settings_t *conf, const sr_cms_identity_t *const *seals,
+                                           const apr_array_header_t *own);
 
 /* --------------------------------------------------------------------------------------------------- log.c */
 /* Removes the signing link from the request line (r->the_request). `path` is the path below <location>/sign/. Returns
@@ -193,19 +194,16 @@ bool sr_run_in_handler(void);
 void sr_run_buckets_load(apr_pool_t *pool, server_rec *main_server);
 /* child_init: makes the clients of all buckets. */
 void sr_run_buckets_child_init(apr_pool_t *pchild, server_rec *main_server);
-/* Returns the bucket of a SigreqDocuments; NULL if that is a folder. */
-sr_bucket_t *sr_run_bucket(const char *documents);
-/* Returns the local folder of a SigreqDocuments. */
-const char *sr_run_documents_folder(const char *documents);
-/* Returns SigreqDocumentsAlso for a SigreqDocuments. */
-sr_place_t sr_run_documents_also(const char *documents);
+/* Returns the storage of a SigreqDocuments, with its SigreqDocumentsAlso. */
+sr_storage_t sr_run_storage(const char *documents);
 /* Opens the storage of a SigreqDocuments, also in a process that is no child. */
 sr_error_t *sr_run_documents(sr_blobs_t **blobs, const char *documents, server_rec *main_server, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ archive.c */
 /* child_init, before that of the jobs: prepares the child for archiving (SigreqLongTerm lta). Returns the timestamp
  * authorities for it; NULL: the child archives nothing. */
-sr_timestamps_t *sr_run_archive_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+sr_timestamps_t *sr_run_archive_child_init(apr_pool_t *pchild, server_rec *main_server,
+                                           const sr_process_settings_t *conf);
 /* Returns true if this child archives for the machine. It takes the place of a child that has died. For the job
  * thread. */
 bool sr_run_archive_leads(void);
@@ -222,20 +220,20 @@ typedef struct sr_run_tasks_t {
                          apr_interval_time_t *again, apr_pool_t *pool);
     void (*answered)(sr_store_source_t *database, apr_pool_t *pool);
     sr_error_t *(*retain)(sr_store_source_t *database, int *deleted, sr_retained_t *at, apr_pool_t *pool);
-    /* `server` is the server_rec that has the database, `documents` the folder. NULL: this child archives nothing. */
-    sr_error_t *(*archive)(sr_store_source_t *database, const void *server, const char *documents,
-                           const char *submission, apr_interval_time_t *again, apr_pool_t *pool);
+    /* NULL: this child archives nothing. */
+    sr_error_t *(*archive)(sr_store_source_t *database, const char *documents, const char *submission,
+                           apr_interval_time_t *again, apr_pool_t *pool);
     /* Queues what is to be archived. *due is the number of such submissions. NULL with `archive`. */
-    sr_error_t *(*queue)(sr_store_source_t *database, const void *server, apr_int64_t *due, apr_pool_t *pool);
+    sr_error_t *(*queue)(sr_store_source_t *database, apr_int64_t *due, apr_pool_t *pool);
 } sr_run_tasks_t;
 /* child_init (after mod_dbd's) and child_stopping: starts and stops the job thread. */
-void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
+void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_process_settings_t *conf,
                             const sr_run_tasks_t *tasks);
 void sr_run_jobs_child_stopping(apr_pool_t *pchild, int graceful);
 /* mail.c: returns the mail settings of the configuration; NULL: no mail is sent. */
-const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool);
-/* The `wake` function of sr_service_t. Its baton is the request's server_rec. */
-void sr_run_jobs_wake(void *server);
+const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_process_settings_t *conf, apr_pool_t *pool);
+/* The `wake` function of sr_child_t. */
+void sr_run_jobs_wake(int database);
 
 /* ------------------------------------------------------------------------------------------------ shared.c */
 /* post_config: returns a block of memory that all children share, filled with zeros at first; NULL after a message in

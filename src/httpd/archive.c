@@ -58,7 +58,8 @@ const char *sr_run_archive_folder(int number, const char *uuid, apr_pool_t *pool
     return NULL;
 }
 
-sr_timestamps_t *sr_run_archive_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
+sr_timestamps_t *sr_run_archive_child_init(apr_pool_t *pchild, server_rec *main_server,
+                                           const sr_process_settings_t *conf)
 {
     const apr_array_header_t *databases = sr_conf_databases(pchild, main_server);
     apr_array_header_t *folders = apr_array_make(pchild, 2, sizeof(const apr_array_header_t *));

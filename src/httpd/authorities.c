@@ -13,7 +13,7 @@ static sr_cms_anchors_t *trust;
 
 static void authorities_load(const char **pem, sr_cms_anchors_t **anchors, apr_pool_t *pool, server_rec *main_server)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     const char *path = conf->ca_certificate_file;
     *pem = NULL;
     *anchors = NULL;

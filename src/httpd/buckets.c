@@ -32,7 +32,7 @@ static bool is_used(apr_pool_t *pool, server_rec *main_server)
 
 void sr_run_buckets_load(apr_pool_t *pool, server_rec *main_server)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     loaded.credentials = (sr_s3_credentials_t){0};
     loaded.agent = "mod_sigreq/" MOD_SIGREQ_VERSION;
     if (!sr_conf_is_used() || !is_used(pool, main_server)) return;
@@ -50,7 +50,7 @@ static void buckets_note(void *baton, const char *text)
 
 static sr_error_t *buckets_make(sr_bucket_t **bucket, const char *documents, server_rec *main_server, apr_pool_t *pool)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     sr_s3_options_t options = {.region = conf->s3_region,
                                .credentials = loaded.credentials,
                                .virtual_host = conf->s3_endpoint.virtual_host,
@@ -89,27 +89,22 @@ void sr_run_buckets_child_init(apr_pool_t *pchild, server_rec *main_server)
     }
 }
 
-sr_bucket_t *sr_run_bucket(const char *documents)
+static sr_place_t place_of(const char *documents)
 {
-    return buckets && sr_s3_is_url(documents) ? apr_hash_get(buckets, documents, APR_HASH_KEY_STRING) : NULL;
+    sr_bucket_t *bucket =
+        buckets && sr_s3_is_url(documents) ? apr_hash_get(buckets, documents, APR_HASH_KEY_STRING) : NULL;
+    return (sr_place_t){.root = bucket ? sr_bucket_folder(bucket) : documents, .bucket = bucket};
 }
 
-const char *sr_run_documents_folder(const char *documents)
-{
-    const sr_bucket_t *bucket = sr_run_bucket(documents);
-    return bucket ? sr_bucket_folder(bucket) : documents;
-}
-
-sr_place_t sr_run_documents_also(const char *documents)
+sr_storage_t sr_run_storage(const char *documents)
 {
     const char *also = others ? apr_hash_get(others, documents, APR_HASH_KEY_STRING) : NULL;
-    if (!also) return (sr_place_t){0};
-    return (sr_place_t){.root = sr_run_documents_folder(also), .bucket = sr_run_bucket(also)};
+    return (sr_storage_t){.main = place_of(documents), .also = also ? place_of(also) : (sr_place_t){0}};
 }
 
 sr_error_t *sr_run_documents(sr_blobs_t **blobs, const char *documents, server_rec *main_server, apr_pool_t *pool)
 {
-    sr_bucket_t *bucket = sr_run_bucket(documents);
+    sr_bucket_t *bucket = place_of(documents).bucket;
     if (!sr_s3_is_url(documents)) return sr_blobs_folder(blobs, documents, pool);
     if (!bucket) SR_TRY(buckets_make(&bucket, documents, main_server, pool));
     return sr_blobs_bucket(blobs, bucket, false, pool);

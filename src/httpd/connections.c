@@ -125,7 +125,7 @@ static bool is_replaced(int number)
     return stat(file->path, &now) != 0 || now.st_ino != file->status.st_ino || now.st_dev != file->status.st_dev;
 }
 
-void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
+void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_process_settings_t *conf)
 {
     int threads = 1;
     lock_child_init(pchild, main_server);

@@ -47,7 +47,7 @@ static void ignore(void *baton, const char *message)
 
 void sr_run_helper_check(apr_pool_t *ptemp, server_rec *main_server)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     const sr_pdf_options_t options = {.program = conf->helper,
                                       .workers = 1,
                                       .visits = 1,
@@ -68,14 +68,14 @@ static int helper_half_of(int threads)
     return threads / 2 > LEAST_VISITS ? threads / 2 : LEAST_VISITS;
 }
 
-sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
+sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_process_settings_t *conf)
 {
     int threads = 0, children = 0;
     sr_pdf_pool_t *helpers = NULL;
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &children);
     const sr_pdf_options_t options = {.program = conf->helper,
-                                      .workers = (int)conf->helper_workers,
+                                      .workers = conf->helper_workers,
                                       .keep = conf->helper_keep,
                                       .visits = helper_half_of(threads),
                                       .visits_of_all = helper_half_of((threads ? threads : 1) * children),

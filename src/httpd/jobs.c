@@ -75,15 +75,13 @@ static sr_error_t *jobs_archive(void *baton, int number, const char *kind, const
     if (!documents)
         return sr_error(pool, SR_EINTERNAL,
                         "the documents of submission %s are in a folder that is not a SigreqDocuments", submission);
-    return child.tasks->archive(database(baton, number, pool), APR_ARRAY_IDX(child.databases, number, server_rec *),
-                                documents, submission, again, pool);
+    return child.tasks->archive(database(baton, number, pool), documents, submission, again, pool);
 }
 
 static void jobs_queue(void *baton, int number, apr_pool_t *pool)
 {
     apr_int64_t due = 0;
-    sr_error_t *error = child.tasks->queue(database(baton, number, pool),
-                                           APR_ARRAY_IDX(child.databases, number, server_rec *), &due, pool);
+    sr_error_t *error = child.tasks->queue(database(baton, number, pool), &due, pool);
     if (!error) sr_metrics_set(SR_METRIC_ARCHIVE_DUE, number, 0, (apr_uint64_t)due);
     else
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, child.main_server,
@@ -128,7 +126,7 @@ static apr_status_t jobs_stop(void *data)
     return APR_SUCCESS;
 }
 
-static sr_error_t *jobs_start(apr_pool_t *pchild, const sr_conf_process_t *conf)
+static sr_error_t *jobs_start(apr_pool_t *pchild, const sr_process_settings_t *conf)
 {
     const sr_jobs_options_t options = {.databases = child.databases->nelts,
                                        .database = database,
@@ -151,7 +149,7 @@ static sr_error_t *jobs_start(apr_pool_t *pchild, const sr_conf_process_t *conf)
     return sr_error(pchild, SR_EINTERNAL, "cannot start a thread: %pm", &status);
 }
 
-void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
+void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_process_settings_t *conf,
                             const sr_run_tasks_t *tasks)
 {
     child.tasks = tasks;
@@ -178,8 +176,7 @@ void sr_run_jobs_child_stopping(apr_pool_t *pchild, int graceful)
     child.graceful = threads ? graceful : !child.in_handler;
 }
 
-void sr_run_jobs_wake(void *server)
+void sr_run_jobs_wake(int database)
 {
-    const int own = child.jobs ? sr_run_database_number(server) : -1;
-    if (own >= 0) sr_jobs_wake(child.jobs, own);
+    if (child.jobs && database >= 0) sr_jobs_wake(child.jobs, database);
 }

@@ -60,7 +60,7 @@ static void read_templates(sr_mail_t *mail, const char *folder, server_rec *serv
     mail->translated = list;
 }
 
-const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool)
+const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_process_settings_t *conf, apr_pool_t *pool)
 {
     sr_mail_t *mail = apr_pcalloc(pool, sizeof *mail);
     const char *nobody;

@@ -48,7 +48,7 @@ static void say_strangers(const apr_array_header_t *strangers, server_rec *main_
 /* With SigreqSealAuthorities the chain of each seal must reach one of them. Its fault is reported by proofs.c. */
 static const char *chain_fault_of(const char *pem, server_rec *main_server, apr_pool_t *pool)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     const char *anchors;
     if (!*conf->seal_authorities || sr_cms_certificates_text(&anchors, conf->seal_authorities, pool)) return NULL;
     const char *fault = sr_proof_chain_fault(pem, anchors, pool);

@@ -28,7 +28,7 @@ typedef struct said_t {
 
 static struct {
     server_rec *main_server;
-    const sr_conf_process_t *conf;
+    const sr_process_settings_t *conf;
     const sr_cms_identity_t *const *seals; /* as sr_run_seal_child_init has set them */
     const apr_array_header_t *own;         /* the same, sr_cms_own_t; or NULL */
     apr_thread_t *thread;
@@ -50,7 +50,7 @@ static struct {
 /* Returns the fault, or NULL. The seal of the test environment may be one that no authority has issued. */
 static const char *proofs_load(const char **anchors, server_rec *main_server, apr_pool_t *pool)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     const char *pem;
     *anchors = NULL;
     if (!sr_conf_is_used() || !*conf->seal_authorities) return NULL;
@@ -67,7 +67,7 @@ static const char *proofs_load(const char **anchors, server_rec *main_server, ap
 
 int sr_run_proofs_require(server_rec *main_server)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     if (!sr_conf_is_used() || !*conf->seal_authorities || *conf->proofs) return OK;
     ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server,
                  "SR0420: SigreqSealAuthorities needs SigreqProofs, a folder");
@@ -337,8 +337,9 @@ static sr_error_t *proofs_start(apr_pool_t *pchild)
     return status ? sr_error(pchild, SR_EINTERNAL, "cannot start a thread: %pm", &status) : NULL;
 }
 
-sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
-                                           const sr_cms_identity_t *const *seals, const apr_array_header_t *own)
+sr_proof_cache_t *sr_run_proofs_child_init(apr_pool_t *pchild, server_rec *main_server,
+                                           const sr_process_settings_t *conf, const sr_cms_identity_t *const *seals,
+                                           const apr_array_header_t *own)
 {
     if (!authorities) return NULL;
     child.main_server = main_server;

@@ -36,7 +36,7 @@ typedef struct pair_t {
 
 static pair_t pair_of(server_rec *main_server, sr_environment_t environment)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     if (environment == SR_TEST)
         return (pair_t){"SigreqTestSealCertificate and SigreqTestSealKey", conf->test_seal_certificate,
                         conf->test_seal_key};

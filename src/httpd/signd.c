@@ -261,7 +261,7 @@ static signd_t *signd_make(apr_pool_t *pool, server_rec *main_server, json_t *se
 
 void sr_run_signd_token(json_t *setup, server_rec *main_server)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     if (!sr_text_is_token(conf->seal_key) && !sr_text_is_token(conf->test_seal_key)) return;
     if (*conf->pkcs11_module) json_object_set_new(setup, "module", json_string(conf->pkcs11_module));
     if (*conf->seal_pin) json_object_set_new(setup, "pin", json_string(conf->seal_pin));

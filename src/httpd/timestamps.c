@@ -14,7 +14,7 @@ APLOG_USE_MODULE(sigreq);
 
 #define LOGIN_MOST ((apr_off_t)64 << 10) /* bytes of the file of SigreqTimestampLogin */
 
-_Static_assert(SR_CONF_TIMESTAMPS_MOST == SR_TIMESTAMP_AUTHORITIES, "each authority has its shared memory");
+_Static_assert(SR_SETTING_TIMESTAMPS_MOST == SR_TIMESTAMP_AUTHORITIES, "each authority has its shared memory");
 
 /* Of the current configuration. */
 static struct {
@@ -24,7 +24,7 @@ static struct {
 } loaded;
 
 /* Returns the place of a URL in SigreqTimestamp, or -1. */
-static int timestamps_number_of(const sr_conf_process_t *conf, const char *url)
+static int timestamps_number_of(const sr_process_settings_t *conf, const char *url)
 {
     for (int i = 0; i < conf->timestamps->nelts; i++)
         if (!strcmp(APR_ARRAY_IDX(conf->timestamps, i, const char *), url)) return i;
@@ -47,7 +47,7 @@ static const char *timestamps_read_file(char **text, const char *path, apr_pool_
 
 /* Reads lines "URL user:password". Empty lines and lines that begin with # are skipped. Returns the fault, which has
  * nothing of the file but a number of a line. */
-static const char *read_logins(const char *logins[SR_TIMESTAMP_AUTHORITIES], const sr_conf_process_t *conf,
+static const char *read_logins(const char *logins[SR_TIMESTAMP_AUTHORITIES], const sr_process_settings_t *conf,
                                apr_pool_t *pool)
 {
     char *rest;
@@ -76,7 +76,7 @@ static const char *read_logins(const char *logins[SR_TIMESTAMP_AUTHORITIES], con
 static const char *timestamps_load(const char **authorities, const char *logins[SR_TIMESTAMP_AUTHORITIES],
                                    server_rec *main_server, apr_pool_t *pool)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     *authorities = NULL;
     memset(logins, 0, sizeof *logins * SR_TIMESTAMP_AUTHORITIES);
     if (!sr_conf_is_used() || !conf->timestamps->nelts) return NULL;
@@ -87,7 +87,7 @@ static const char *timestamps_load(const char **authorities, const char *logins[
 
 int sr_run_timestamps_require(server_rec *main_server)
 {
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     if (!sr_conf_is_used() || !conf->timestamps->nelts || *conf->timestamp_authorities) return OK;
     ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server,
                  "SR0410: SigreqTimestamp needs SigreqTimestampAuthorities, the root certificates of the authorities");
@@ -127,7 +127,8 @@ static void timestamps_notice(void *main_server, const char *text)
 }
 
 static sr_error_t *create(sr_timestamps_t **timestamps, apr_pool_t *pchild, server_rec *main_server,
-                          const sr_conf_process_t *conf, const sr_conf_TIMES *times, bool (*stopped)(const void *))
+                          const sr_process_settings_t *conf, const sr_setting_TIMES *times,
+                          bool (*stopped)(const void *))
 {
     const sr_fetch_options_t fetching = {.agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
                                          .proxy = conf->proxy,
@@ -148,7 +149,7 @@ static sr_error_t *create(sr_timestamps_t **timestamps, apr_pool_t *pchild, serv
 }
 
 sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *main_server,
-                                              const sr_conf_process_t *conf)
+                                              const sr_process_settings_t *conf)
 {
     sr_timestamps_t *timestamps = NULL;
     if (!loaded.authorities) return NULL;
@@ -160,10 +161,10 @@ sr_timestamps_t *sr_run_timestamps_child_init(apr_pool_t *pchild, server_rec *ma
     return NULL;
 }
 
-sr_timestamps_t *sr_run_timestamps_patient(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
-                                           bool (*stopped)(const void *baton))
+sr_timestamps_t *sr_run_timestamps_patient(apr_pool_t *pchild, server_rec *main_server,
+                                           const sr_process_settings_t *conf, bool (*stopped)(const void *baton))
 {
-    static const sr_conf_TIMES times = {.each = apr_time_from_sec(10), .all = apr_time_from_sec(60)};
+    static const sr_setting_TIMES times = {.each = apr_time_from_sec(10), .all = apr_time_from_sec(60)};
     sr_timestamps_t *timestamps = NULL;
     sr_error_t *error = create(&timestamps, pchild, main_server, conf, &times, stopped);
     if (!error) return timestamps;

@@ -7,38 +7,14 @@
 
 #include <http_protocol.h>
 
-static void *api_context(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool)
-{
-    sr_api_t *api = apr_palloc(pool, sizeof *api);
-    *api = (sr_api_t){.service = service,
-                      .max_file_size = conf->max_file_size,
-                      .max_request_size = conf->max_request_size,
-                      .max_files = (int)conf->max_files};
-    return api;
-}
-
-static void *web_context(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool)
-{
-    const sr_web_t web = {.service = service,
-                          .theme = conf->theme,
-                          .frame_ancestors = conf->frame_ancestors,
-                          .privacy_url = conf->privacy_url,
-                          .help_url = conf->help_url,
-                          .terms_url = conf->terms_url,
-                          .verify_page = conf->verify_page,
-                          .max_file_size = conf->max_file_size,
-                          .max_request_size = conf->max_request_size};
-    return apr_pmemdup(pool, &web, sizeof web);
-}
-
 const sr_location_area_t sr_location_areas[] = {
-    [SR_LOCATION_API] = {"/api/v3", sr_api_routes, NULL, api_context, false, false},
-    [SR_LOCATION_SIGN] = {"/sign", sr_web_routes, sr_web_begin, web_context, true, false},
-    [SR_LOCATION_VERIFY] = {"/verify", sr_web_verify_routes, sr_web_verify_begin, web_context, false, true},
-    [SR_LOCATION_FRONT] = {"/", sr_web_front_routes, sr_web_front_begin, web_context, false, true},
+    [SR_LOCATION_API] = {"/api/v3", sr_api_routes, NULL, false, false},
+    [SR_LOCATION_SIGN] = {"/sign", sr_web_routes, sr_web_begin, true, false},
+    [SR_LOCATION_VERIFY] = {"/verify", sr_web_verify_routes, sr_web_verify_begin, false, true},
+    [SR_LOCATION_FRONT] = {"/", sr_web_front_routes, sr_web_front_begin, false, true},
 };
 
-const char *sr_location_path(const request_rec *r, const sr_conf_t *conf, const sr_location_area_t **area)
+const char *sr_location_path(const request_rec *r, const sr_settings_t *conf, const sr_location_area_t **area)
 {
     size_t location = conf->enabled && conf->location ? strlen(conf->location) : 0;
     if (!conf->enabled || strncmp(r->uri, conf->location, location) != 0) return NULL;
@@ -55,20 +31,20 @@ const char *sr_location_path(const request_rec *r, const sr_conf_t *conf, const 
 }
 
 /* Returns the part of the path below <location>, or NULL if it is not a client's request to this location. */
-static const char *below_location(const request_rec *r, const sr_conf_t *conf)
+static const char *below_location(const request_rec *r, const sr_settings_t *conf)
 {
     if (r->main || r->prev || !conf->enabled || !conf->location) return NULL;
     const size_t location = strlen(conf->location);
     return strncmp(r->uri, conf->location, location) != 0 ? NULL : r->uri + location;
 }
 
-bool sr_location_is_front(const request_rec *r, const sr_conf_t *conf)
+bool sr_location_is_front(const request_rec *r, const sr_settings_t *conf)
 {
     const char *path = below_location(r, conf);
     return path && r->method_number == M_GET && (!strcmp(path, "/") || (path != r->uri && !*path));
 }
 
-bool sr_location_is_astray(const request_rec *r, const sr_conf_t *conf)
+bool sr_location_is_astray(const request_rec *r, const sr_settings_t *conf)
 {
     return sr_api_is_astray(below_location(r, conf));
 }

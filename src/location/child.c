@@ -30,32 +30,26 @@ static sr_error_t *child_retain(sr_store_source_t *database, int *deleted, sr_re
 }
 
 /* The same for SigreqLongTerm lta, in threads of their own. */
-static sr_error_t *child_archive(sr_store_source_t *database, const void *server, const char *documents,
-                                 const char *submission, apr_interval_time_t *again, apr_pool_t *pool)
+static sr_error_t *child_archive(sr_store_source_t *database, const char *documents, const char *submission,
+                                 apr_interval_time_t *again, apr_pool_t *pool)
 {
     sr_child_t own = child;
     own.timestamps = patient;
-    const sr_service_t service = {.child = &own,
-                                  .database = database,
-                                  .database_key = server,
-                                  .documents_root = sr_run_documents_folder(documents),
-                                  .bucket = sr_run_bucket(documents),
-                                  .also = sr_run_documents_also(documents),
-                                  .pdf = child.helpers};
+    const sr_service_t service = {
+        .child = &own, .database = database, .storage = sr_run_storage(documents), .pdf = child.helpers};
     return sr_service_archive_due(&service, again, submission, &archive_options, pool);
 }
 
-static sr_error_t *child_queue(sr_store_source_t *database, const void *server, apr_int64_t *due, apr_pool_t *pool)
+static sr_error_t *child_queue(sr_store_source_t *database, apr_int64_t *due, apr_pool_t *pool)
 {
-    const sr_service_t service = {
-        .child = &child, .database = database, .wake = sr_run_jobs_wake, .wake_baton = (void *)server};
+    const sr_service_t service = {.child = &child, .database = database};
     return sr_service_archive_queue(&service, due, &archive_options, pool);
 }
 
 void sr_location_child_init(apr_pool_t *pchild, server_rec *main_server)
 {
     static sr_run_tasks_t tasks = {.timer = child_timer, .retain = child_retain, .answered = sr_service_answered};
-    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     sr_metrics_join();
     sr_json_watch_memory();
     sr_sha256_prepare();
@@ -69,7 +63,9 @@ void sr_location_child_init(apr_pool_t *pchild, server_rec *main_server)
                          .access = sr_access_cache_create(pchild),
                          .standing = sr_standing_create(pchild),
                          .keys = sr_key_cache_create(pchild),
-                         .trust = sr_run_trust()};
+                         .trust = sr_run_trust(),
+                         .sends_mail = *conf->smtp != '\0',
+                         .wake = sr_run_jobs_wake};
     sr_run_seal_child_init(child.seal, &child.own, pchild);
     child.former = sr_run_seal_former();
     child.proofs = sr_run_proofs_child_init(pchild, main_server, conf, child.seal, child.own);

@@ -51,7 +51,7 @@ int sr_location_translate(request_rec *r)
 int sr_location_translate_front(request_rec *r)
 {
     const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
-    const sr_conf_t *conf = sr_conf_of_request(r);
+    const sr_settings_t *conf = sr_conf_of_request(r);
     apr_finfo_t found;
     if ((!sr_location_is_front(r, conf) && !sr_location_is_astray(r, conf)) || core->handler || core->expr_handler)
         return DECLINED;
@@ -92,7 +92,7 @@ int sr_location_type_checker(request_rec *r)
 int sr_location_handler(request_rec *r)
 {
     if (!r->handler || strcmp(r->handler, HANDLER) != 0) return DECLINED;
-    const sr_conf_t *conf = sr_conf_of_request(r);
+    const sr_settings_t *conf = sr_conf_of_request(r);
     const sr_location_area_t *area;
     const asked_t *asked = ap_get_module_config(r->request_config, &sigreq_module);
     const char *path = sr_location_path(r, conf, &area);
@@ -104,7 +104,7 @@ int sr_location_handler(request_rec *r)
  * neither a file nor a folder, and no handler is configured for it. */
 int sr_location_front_handler(request_rec *r)
 {
-    const sr_conf_t *conf = sr_conf_of_request(r);
+    const sr_settings_t *conf = sr_conf_of_request(r);
     if (r->proxyreq || !AP_IS_DEFAULT_HANDLER_NAME(r->handler) || r->finfo.filetype != APR_NOFILE) return DECLINED;
     if (!sr_location_is_front(r, conf) && !sr_location_is_astray(r, conf)) return DECLINED;
     r->filename = apr_pstrcat(r->pool, HANDLER ":", r->uri, NULL); /* is_ours: the metrics count the request */

@@ -20,21 +20,19 @@ typedef struct sr_location_area_t {
     const char *base;
     const sr_route_t *routes;
     void (*begin)(sr_http_t *http); /* or NULL */
-    void *(*context)(const sr_service_t *service, const sr_conf_t *conf,
-                     apr_pool_t *pool); /* makes the data of its handlers */
-    bool secret;                        /* its paths begin with a secret */
-    bool is_public;                     /* its requests need neither a signing link nor a token */
+    bool secret;                    /* its paths begin with a secret */
+    bool is_public;                 /* its requests need neither a signing link nor a token */
 } sr_location_area_t;
 enum { SR_LOCATION_API, SR_LOCATION_SIGN, SR_LOCATION_VERIFY, SR_LOCATION_FRONT };
 extern const sr_location_area_t sr_location_areas[];
 /* Returns the part of the path below <location>/api/v3, <location>/sign or <location>/verify, or NULL if the module
  * does not handle the request. *area (may be NULL) is set to the area. */
-const char *sr_location_path(const request_rec *r, const sr_conf_t *conf, const sr_location_area_t **area);
+const char *sr_location_path(const request_rec *r, const sr_settings_t *conf, const sr_location_area_t **area);
 /* Returns true if the request is GET or HEAD of <location> or <location>/: the front page, unless httpd has something
  * else there. */
-bool sr_location_is_front(const request_rec *r, const sr_conf_t *conf);
+bool sr_location_is_front(const request_rec *r, const sr_settings_t *conf);
 /* Returns true if the path gets a 404 of the API, unless httpd has something else there. */
-bool sr_location_is_astray(const request_rec *r, const sr_conf_t *conf);
+bool sr_location_is_astray(const request_rec *r, const sr_settings_t *conf);
 /* Returns the number of a route for metrics: 0 for none, then all routes, area by area. */
 int sr_location_route_number(const sr_location_area_t *area, const sr_route_t *route);
 /* Names the routes in the metrics. */
@@ -53,7 +51,7 @@ int sr_location_log(request_rec *r);
 
 /* ------------------------------------------------------------------------------------------------ respond.c */
 /* Responds to a request. `path` is below the base of the area. */
-int sr_location_respond(request_rec *r, const sr_conf_t *conf, const sr_location_area_t *area, const char *path);
+int sr_location_respond(request_rec *r, const sr_settings_t *conf, const sr_location_area_t *area, const char *path);
 /* Gives the request its id. It runs before anything can refuse the request, so that the responses of httpd have the id
  * as well. */
 void sr_location_name_request(request_rec *r, const sr_location_area_t *area, const char *path);

@@ -6,6 +6,7 @@
 #include "blobs/blobs.h"
 #include "helper/pdf.h"
 #include "service/service.h"
+#include "settings/settings.h"
 #include "store/store.h"
 #include "authorities/proofs.h"
 #include "authorities/timestamp.h"
@@ -39,36 +40,23 @@ typedef struct sr_child_t {
     bool long_term;                   /* signatures get proofs, if there are timestamps and proofs */
     sr_timestamps_t *timestamps;      /* or NULL: signatures get no timestamps */
     const sr_cms_anchors_t *trust;    /* whom signatures of verified documents must lead to; or NULL */
+    bool sends_mail;                  /* if false, sendEmail is refused */
+    /* Called with the number of a database after a commit that has inserted jobs which are due now or soon, so that the
+     * job thread does not wait for its next poll. Or NULL. */
+    void (*wake)(int database);
 } sr_child_t;
 
-/* The environment of a use case. The adapter makes it for each request. httpd merges the configuration of a location
- * for each request (ap_location_walk), so no object of a location lives as long as a child. */
+/* The environment of a use case, made for each request. httpd merges the settings of a location for each request
+ * (ap_location_walk), so no object of a location lives as long as a child. */
 struct sr_service_t {
     const sr_child_t *child;
+    const sr_settings_t *settings; /* of the location; NULL: the service needs none, has no theme and limits no mail */
     sr_store_source_t *database;
     const char *base_url;     /* the beginning of links to this location, without a slash at the end */
-    const char *verify_url;   /* of the verification page; NULL if it is Off or its URL is not known */
     const char *set_base_url; /* base_url if it is configured and not taken from the request, else NULL */
-    /* Called after a commit that has inserted jobs which are due now or soon, so that the job thread does not wait for
-     * its next poll. Or NULL. */
-    void (*wake)(void *baton);
-    void *wake_baton;
-    const char *documents_root, *cache_root;           /* local folders */
-    sr_bucket_t *bucket;                               /* the documents are in this bucket; NULL: in documents_root */
-    sr_place_t also;                                   /* where they are also read from; root NULL: nowhere */
-    apr_off_t cache_size;                              /* the limit in bytes */
-    apr_off_t free_space;                              /* with fewer free bytes the health check says unavailable */
-    sr_pdf_pool_t *pdf;                                /* that of the child, or one for the documents of one owner */
-    const void *database_key;                          /* differs for each database of the process */
-    int max_files, max_signers, max_fields, max_pages; /* of one submission */
-    sr_origin_t area_origin;
-    apr_interval_time_t max_token_age;   /* of tokens that are made by the API; 0: no limit */
-    bool sends_mail;                     /* if false, sendEmail is refused */
-    const char *theme;                   /* a folder (common/theme_folder.c), "" or NULL */
-    const sr_rates_t *mail_rates;        /* by sr_mail_rate_of_t */
-    const apr_array_header_t *redirects; /* origins (const char *) that redirectUrl may lead to; or NULL */
-    apr_interval_time_t expiry;          /* the deadline of submissions without one, from their creation; 0: none */
-    bool refuse_active;                  /* refuses documents with active content (sr_warning_row_t) */
+    sr_storage_t storage;
+    const char *cache_root; /* a local folder */
+    sr_pdf_pool_t *pdf;     /* that of the child, or one for the documents of one owner */
 };
 
 /* The caches of a child. They are NULL if there is no memory. */

@@ -153,7 +153,7 @@ static sr_error_t *action_read_name(sr_web_action_t *action, const char *name, a
  * shows now. So the evidence has no page that was not shown. */
 static sr_error_t *read_terms(sr_web_action_t *action, sr_http_t *http, const char *terms_url)
 {
-    action->terms_url = sr_web_of(http)->terms_url;
+    action->terms_url = http->settings->terms_url;
     if (!terms_url || !strcmp(terms_url, action->terms_url)) return NULL;
     return sr_error(http->pool, SR_ECONFLICT,
                     "termsUrl is not the page that is linked now. Load the signing page again");

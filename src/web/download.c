@@ -7,7 +7,7 @@ static sr_error_t *download_begin(sr_http_t *http, sr_signing_t **signing)
 {
     const char *signer;
     SR_TRY(sr_web_uuid(&signer, http, 0));
-    SR_TRY(sr_service_signing(sr_web_of(http)->service, signing, signer, http->pool));
+    SR_TRY(sr_service_signing(http->service, signing, signer, http->pool));
     return sr_signing_may_see(*signing, http->pool);
 }
 
@@ -26,7 +26,7 @@ sr_error_t *sr_web_document(sr_http_t *http)
     SR_TRY(sr_web_uuid(&uuid, http, 1));
     const sr_document_state_t *document = sr_signing_document(signing, uuid);
     if (!document) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
-    SR_TRY(sr_service_download(sr_web_of(http)->service, &download, document, false, http->pool));
+    SR_TRY(sr_service_download(http->service, &download, document, false, http->pool));
     return download_reply_download(http, &download);
 }
 
@@ -36,7 +36,7 @@ sr_error_t *sr_web_certificate(sr_http_t *http)
     sr_download_t download;
     SR_TRY(download_begin(http, &signing));
     if (!signing->submission.certificate_sha256) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
-    SR_TRY(sr_service_download_certificate(sr_web_of(http)->service, &download, signing->submission.name,
+    SR_TRY(sr_service_download_certificate(http->service, &download, signing->submission.name,
                                            signing->submission.certificate_sha256, signing->submission.certificate_key,
                                            http->pool));
     return download_reply_download(http, &download);

@@ -27,7 +27,7 @@ static sr_error_t *reply_json(sr_http_t *http)
     front_set_url(object, "documentation", "/api/v3/", http);
     front_set_url(object, "openapi", "/api/v3/openapi.json", http);
     front_set_url(object, "health", "/api/v3/health", http);
-    if (sr_web_of(http)->verify_page) front_set_url(object, "verify", "/verify", http);
+    if (http->settings->verify_page) front_set_url(object, "verify", "/verify", http);
     return sr_http_json(http, HTTP_OK, object);
 }
 
@@ -48,7 +48,7 @@ sr_error_t *sr_web_front(sr_http_t *http)
     sr_web_theme(&theme, http);
     SR_TRY(sr_web_texts(&texts, http, &theme));
     json_object_set_new(values, "title", json_string(sr_web_word(texts, "front.title")));
-    json_object_set_new(front, "verify", json_boolean(sr_web_of(http)->verify_page));
+    json_object_set_new(front, "verify", json_boolean(http->settings->verify_page));
     json_object_set_new(values, "front", front);
     return sr_web_reply(http, HTTP_OK, values, &theme, texts);
 }

@@ -171,8 +171,8 @@ static void add_frame(json_t *values, sr_http_t *http, const sr_web_theme_t *the
     html_set_url(own, "logo", theme->logo, http);
     json_object_set_new(values, "theme", own);
     html_set_text(values, "brand", name ? name : organization ? organization : sr_web_word(texts, "brand"));
-    html_set_text(values, "privacy", sr_web_of(http)->privacy_url);
-    html_set_text(values, "help", sr_web_of(http)->help_url);
+    html_set_text(values, "privacy", http->settings->privacy_url);
+    html_set_text(values, "help", http->settings->help_url);
     html_set_text(values, "dir", sr_json_string(texts, "dir"));
     add_languages(values, http);
     html_set_url(values, "css", sr_web_asset_url("page.css", http->pool), http);
@@ -183,7 +183,7 @@ static void add_frame(json_t *values, sr_http_t *http, const sr_web_theme_t *the
 
 const char *sr_web_ancestors(sr_http_t *http)
 {
-    return *sr_web_of(http)->frame_ancestors ? sr_web_of(http)->frame_ancestors : "'none'";
+    return *http->settings->frame_ancestors ? http->settings->frame_ancestors : "'none'";
 }
 
 static void set_page_headers(sr_http_t *http)

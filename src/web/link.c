@@ -51,7 +51,7 @@ void sr_web_begin(sr_http_t *http)
 static json_t *view_of(sr_http_t *http, const sr_signing_t *signing)
 {
     const sr_consent_t *consent = sr_consent_of_language(sr_web_language(http)->code);
-    return sr_signing_representation(signing, consent, sr_web_of(http)->terms_url,
+    return sr_signing_representation(signing, consent, http->settings->terms_url,
                                      sr_web_link(http, signing->signer->uuid), http->pool);
 }
 
@@ -83,10 +83,10 @@ sr_error_t *sr_web_get(sr_http_t *http)
     SR_TRY(link_begin(http, &signer, json));
     /* HEAD, prefetching and robots do not mark the link as opened. A program that asks for JSON is no preview. */
     if (http->r->header_only || sr_http_is_prefetch(http) || (!json && sr_http_is_robot(http)))
-        SR_TRY(sr_service_signing(sr_web_of(http)->service, &signing, signer, http->pool));
-    else SR_TRY(sr_service_signing_open(sr_web_of(http)->service, &signing, signer, &client, http->pool));
+        SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool));
+    else SR_TRY(sr_service_signing_open(http->service, &signing, signer, &client, http->pool));
     sr_web_use_locale(http, signing);
-    SR_TRY(sr_service_signing_boxes(sr_web_of(http)->service, signing, http->pool));
+    SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     if (json) {
         sr_error_t *error = sr_signing_may_see(signing, http->pool);
         return error && error->code == SR_EGONE ? error : reply_state(http, signing);
@@ -113,9 +113,9 @@ static sr_error_t *link_act(sr_signing_t **signing, sr_http_t *http, const sr_we
 {
     const sr_client_t client = client_with_zone(http, action);
     if (action->action == SR_ACTION_REFUSE)
-        return sr_service_refuse(sr_web_of(http)->service, signing, &client, action->reason, http->pool);
-    return sr_service_sign(sr_web_of(http)->service, signing, &client, &action->signature, action->consent,
-                           action->terms_url, http->pool);
+        return sr_service_refuse(http->service, signing, &client, action->reason, http->pool);
+    return sr_service_sign(http->service, signing, &client, &action->signature, action->consent, action->terms_url,
+                           http->pool);
 }
 
 /* Checks before the body is read that the request does not come from another site and that the link exists. */
@@ -125,7 +125,7 @@ static sr_error_t *link_admit(sr_http_t *http, sr_signing_t **signing, bool json
     SR_TRY(link_begin(http, &signer, json));
     if (sr_http_is_foreign(http))
         return sr_error(http->pool, SR_EFORBIDDEN, "The request must come from the signing page");
-    return sr_service_signing(sr_web_of(http)->service, signing, signer, http->pool);
+    return sr_service_signing(http->service, signing, signer, http->pool);
 }
 
 sr_error_t *sr_web_post(sr_http_t *http)
@@ -138,7 +138,7 @@ sr_error_t *sr_web_post(sr_http_t *http)
     SR_TRY(sr_web_read_action(&action, http));
     SR_TRY(link_act(&signing, http, &action));
     if (!json) return sr_http_redirect(http, HTTP_SEE_OTHER, page_of_outcome(http, signing));
-    SR_TRY(sr_service_signing_boxes(sr_web_of(http)->service, signing, http->pool));
+    SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     return reply_state(http, signing);
 }
 
@@ -161,7 +161,7 @@ sr_error_t *sr_web_preview(sr_http_t *http)
     SR_TRY(link_admit(http, &signing, true));
     SR_TRY(sr_web_read_signature(&action, http));
     const sr_client_t client = client_with_zone(http, &action);
-    SR_TRY(sr_service_preview(sr_web_of(http)->service, &preview, signing, &action.signature, &client,
+    SR_TRY(sr_service_preview(http->service, &preview, signing, &action.signature, &client,
                               sr_language_of(action.consent->language), http->pool));
     if (!preview.reason) return sr_http_bytes(http, HTTP_OK, SR_HTTP_JSON, preview.drawing, preview.length);
     if (preview.unknown && preview.unknown->nelts) return reply_unknown(http, &preview);

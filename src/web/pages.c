@@ -39,7 +39,7 @@ static sr_error_t *reply(sr_http_t *http, sr_show_t *show)
 {
     sr_shown_t shown;
     show->only_cached = http->r->header_only;
-    sr_error_t *error = sr_service_show(sr_web_of(http)->service, &shown, show, http->pool);
+    sr_error_t *error = sr_service_show(http->service, &shown, show, http->pool);
     /* not logged for the request: its Referer may contain the link */
     if (shown.uncached)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, http->r->server, "SR0500: a page cannot be cached: %s [request %s]",

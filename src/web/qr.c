@@ -36,7 +36,7 @@ sr_error_t *sr_web_qr(sr_http_t *http)
     sr_signing_t *signing;
     http->show_error = NULL;
     SR_TRY(sr_web_uuid(&signer, http, 0));
-    SR_TRY(sr_service_signing(sr_web_of(http)->service, &signing, signer, http->pool));
+    SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool));
     QRcode *code = QRcode_encodeString8bit(sr_web_link(http, signer), 0, QR_ECLEVEL_L);
     if (!code) return sr_error(http->pool, SR_ENOTFOUND, "Not found"); /* the URL of this service is too long */
     const char *svg = svg_of(code, http->pool);

@@ -16,7 +16,7 @@ static const struct {
 
 void sr_web_theme(sr_web_theme_t *theme, sr_http_t *http)
 {
-    const char *folder = sr_web_of(http)->theme, *svg = sr_theme_url(folder, "logo.svg", http->pool);
+    const char *folder = http->settings->theme, *svg = sr_theme_url(folder, "logo.svg", http->pool);
     json_t *settings;
     const sr_error_t *error = sr_theme_settings(&settings, folder, http->pool);
     if (error)
@@ -32,7 +32,7 @@ sr_error_t *sr_web_theme_file(sr_http_t *http)
     apr_finfo_t info;
     http->show_error = NULL;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        const char *path = sr_theme_file(&info, sr_web_of(http)->theme, files[i].name, http->pool);
+        const char *path = sr_theme_file(&info, http->settings->theme, files[i].name, http->pool);
         if (!path || strcmp(files[i].name, http->params[0]) != 0) continue;
         apr_file_t *file;
         apr_status_t status = apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,

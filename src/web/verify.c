@@ -26,18 +26,17 @@ static const char *size_text(apr_off_t size, const char *units, apr_pool_t *pool
  * error, or NULL. */
 static sr_error_t *verify_show(sr_http_t *http, int status, json_t *result, const char *error)
 {
-    const sr_web_t *page = sr_web_of(http);
     json_t *values = sr_json_own(json_object(), http->pool), *verify = json_object(), *texts;
     sr_web_theme_t theme;
     sr_web_theme(&theme, http);
     SR_TRY(sr_web_texts(&texts, http, &theme));
-    const apr_off_t most = page->max_file_size < page->max_request_size ? page->max_file_size : page->max_request_size;
+    const apr_off_t file = http->settings->max_file_size, request = http->settings->max_request_size;
     const char *finding = result ? sr_json_string(result, "finding") : NULL;
     const char *title =
         finding ? verify_say(texts, finding, ".title", http->pool) : verify_say(texts, "title", NULL, http->pool);
     json_object_set_new(values, "title", json_string(title));
     const char *units = verify_say(texts, "units", NULL, http->pool);
-    json_object_set_new(values, "most", json_string(size_text(most, units, http->pool)));
+    json_object_set_new(values, "most", json_string(size_text(file < request ? file : request, units, http->pool)));
     json_object_set_new(verify, "state", json_string(finding ? finding : "form"));
     json_object_set_new(verify, "error", json_string(error ? verify_say(texts, error, NULL, http->pool) : ""));
     if (result) {
@@ -305,14 +304,14 @@ static sr_error_t *verify_file_data(void *baton, const char *data, apr_size_t le
 static sr_error_t *verify_check(receiver_t *receiver, json_t **answer)
 {
     sr_http_t *http = receiver->http;
-    const sr_http_file_sink_t sink = {verify_begin_file, verify_file_data, receiver, sr_web_of(http)->max_file_size,
-                                      sr_web_of(http)->max_request_size};
+    const sr_http_file_sink_t sink = {verify_begin_file, verify_file_data, receiver, http->settings->max_file_size,
+                                      http->settings->max_request_size};
     sr_verify_t request = {0};
-    SR_TRY(sr_service_receive(sr_web_of(http)->service, &receiver->uploads, http->pool));
+    SR_TRY(sr_service_receive(http->service, &receiver->uploads, http->pool));
     SR_TRY(sr_http_read_one_file(http, NULL, &sink));
     SR_TRY(sr_service_receive_end(receiver->uploads));
     request.uploads = receiver->uploads;
-    return sr_service_verify_public(sr_web_of(http)->service, answer, &request, http->pool);
+    return sr_service_verify_public(http->service, answer, &request, http->pool);
 }
 
 sr_error_t *sr_web_verify_post(sr_http_t *http)
@@ -323,7 +322,7 @@ sr_error_t *sr_web_verify_post(sr_http_t *http)
     if (sr_http_is_foreign(http))
         return sr_error(http->pool, SR_EFORBIDDEN, "The request must come from the verification page");
     SR_TRY(sr_http_rate_verify(http));
-    SR_TRY(sr_service_verify_enter(sr_web_of(http)->service, &visit,
+    SR_TRY(sr_service_verify_enter(http->service, &visit,
                                    http->pool)); /* before the body is read, because the body needs disk space */
     sr_error_t *error = verify_check(&receiver, &answer);
     if (receiver.uploads) sr_service_receive_drop(receiver.uploads);

@@ -17,22 +17,6 @@ extern const sr_route_t sr_web_routes[];        /* paths below <location>/sign *
 extern const sr_route_t sr_web_verify_routes[]; /* paths below <location>/verify */
 extern const sr_route_t sr_web_front_routes[];  /* <location>/ alone */
 
-/* The data of the handlers (sr_http_t.context): the service, and the directives of these pages. It lives as long as
- * the request. */
-typedef struct sr_web_t {
-    const sr_service_t *service;
-    const char *theme;           /* the folder of the theme, or "" */
-    const char *frame_ancestors; /* the sources of frame-ancestors in the Content-Security-Policy, or "" */
-    apr_off_t max_file_size, max_request_size;
-    const char *privacy_url, *help_url; /* links on every page, or "" */
-    const char *terms_url;              /* link beside the text that signers agree to, or "" */
-    bool verify_page;                   /* the verification page exists */
-} sr_web_t;
-static inline const sr_web_t *sr_web_of(const sr_http_t *http)
-{
-    return http->context;
-}
-
 /* Sets the headers of every response below /sign, and makes errors HTML pages for clients that do not ask for JSON. */
 void sr_web_begin(sr_http_t *http);
 /* Do the same below /verify, and for the front page. */

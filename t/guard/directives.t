@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# conf/sigreq.conf has every directive of src/conf/directives.def with its default, and no others.
+# conf/sigreq.conf has every directive of src/settings/directives.def with its default, and no others.
 use strict;
 use warnings;
 use lib 't/lib';
 use Sigreq::Source qw(slurp code);
 use Test::More;
 
-my $table = code('src/conf/directives.def') =~ s/\\\n//gr;
+my $table = code('src/settings/directives.def') =~ s/\\\n//gr;
 my %default;
 while ($table =~ /SR_DIRECTIVE\(\s*\w+,\s*\w+,\s*(\w+),\s*\w+,\s*("[^"]*"|\w+)/g) { $default{$1} = unquoted($2) }
 cmp_ok(scalar keys %default, '>', 8, 'the table of directives was found');

@@ -25,7 +25,7 @@ for (@command) {
     ok(length $text && !@lacks, "sigreqctl(8) has $words with its options") or diag "it lacks @lacks";
 }
 
-my $directives = code('src/conf/directives.def');
+my $directives = code('src/settings/directives.def');
 my @names      = $directives =~ /^SR_DIRECTIVE\(\s*\w+,\s*\w+,\s*(\w+)/mg;
 my @listed     = manual('mod_sigreq') =~ /^\.B (Sigreq\w*)$/mg;
 is("@listed", "@names", 'mod_sigreq(8) has every directive, in the order of the table');

@@ -48,8 +48,9 @@ static void revive(void)
 
 static sr_store_source_t database = {.borrow = borrow, .give_back = give_back};
 static sr_child_t child;
+static const sr_settings_t settings;
 static const sr_service_t service = {
-    .child = &child, .database = &database, .database_key = &database, .documents_root = "/"};
+    .child = &child, .settings = &settings, .database = &database, .storage.main.root = "/"};
 
 /* Why no document can be stored, or "". */
 static const char *reason(apr_pool_t *pool)

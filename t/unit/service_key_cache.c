@@ -81,7 +81,7 @@ static void checks(base_t *base)
     ok(!link_upgrade(&t.l) && !link_open(&t.l), "a schema");
     t.counted.store = t.l.store;
     const sr_child_t child = {.keys = sr_key_cache_create(t.l.pool)}, without = {0};
-    t.service = (sr_service_t){.child = &child, .database = &t.counted.source, .documents_root = folder};
+    t.service = (sr_service_t){.child = &child, .database = &t.counted.source, .storage.main.root = folder};
     if (sr_blobs_folder(&t.documents, folder, t.l.pool)) abort();
     if (sr_service_folder(&t.service, t.documents, t.l.pool)) abort();
     check_finding(&t);

@@ -44,7 +44,9 @@ static attempt_t *begin_attempt(sr_pdf_pool_t *workers, int count, const char *t
     *uploads = (sr_uploads_t){documents, apr_array_make(pool, count, sizeof(sr_upload_t)), pool};
     static sr_store_source_t source = {.borrow = borrow, .give_back = give_back};
     static const sr_child_t child = {0};
+    static const sr_settings_t settings = {0};
     made->service.child = &child;
+    made->service.settings = &settings;
     made->service.pdf = workers;
     made->service.database = &source;
     for (int i = 0; i < count; i++) {

@@ -117,7 +117,7 @@ static void check_size(link_t *l, sr_service_t *service, unsigned n, size_t size
     const char *sha256 = sr_sha256_hex(pdf.data, pdf.size, p);
     sr_blobs_t *documents;
     if (n == 1) make_organization(l, hash, now);
-    if (sr_blobs_folder(&documents, service->documents_root, p)) abort();
+    if (sr_blobs_folder(&documents, service->storage.main.root, p)) abort();
     ok(!sr_blobs_put(documents, sha256, pdf.data, pdf.size, p), "a document of %d bytes", (int)pdf.size);
     make_submission(l, n, hash, now, make_blob(l, service, documents, sha256, pdf.size), sha256, pdf.size);
     /* whose the folder is, the lock, whether anything has changed; the reservation of a key, and the change.
@@ -139,10 +139,12 @@ static void checks(base_t *base)
     counted.store = l.store;
     sr_child_t child = {.helpers = help_pool(help_program(), 2, 20000, l.pool)};
     child.seal[SR_TEST] = make_identity(&(make_t){.name = "seal"}, l.pool);
+    static const sr_settings_t settings = {.base_url = ""};
     sr_service_t service = {.child = &child,
+                            .settings = &settings,
                             .database = &counted.source,
                             .base_url = "https://x.org",
-                            .documents_root = folder,
+                            .storage.main.root = folder,
                             .cache_root = folder,
                             .pdf = child.helpers};
     check_size(&l, &service, 1, 500000);

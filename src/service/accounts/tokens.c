@@ -7,8 +7,8 @@
 /* Applies SigreqMaxTokenAge. Tokens that sigreqctl makes have no such limit. */
 static sr_error_t *bound_expiry(apr_time_t *expires_at, const sr_service_t *service, apr_pool_t *pool)
 {
-    const apr_time_t last = sr_time_now() + service->max_token_age;
-    if (!service->max_token_age) return NULL;
+    const apr_time_t last = sr_time_now() + service->settings->max_token_age;
+    if (!service->settings->max_token_age) return NULL;
     if (*expires_at > last)
         return sr_error(pool, SR_EBADREQUEST, "expiresAt must not be later than %s on this server",
                         sr_time_format(last, pool));

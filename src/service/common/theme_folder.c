@@ -69,15 +69,20 @@ static void theme_folder_set(json_t *theme, const char *key, const char *text)
     if (text) json_object_set_new(theme, key, json_string(text));
 }
 
+static const char *theme_folder_of(const sr_service_t *service)
+{
+    return service->settings ? service->settings->theme : NULL;
+}
+
 /* A theme.json that cannot be read is ignored, because the signing page reports its fault. */
 json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool)
 {
     json_t *theme = sr_json_own(json_object(), pool), *settings;
+    const char *folder = theme_folder_of(service);
     apr_size_t length;
-    const char *css = theme_folder_read_file(&length, service->theme, "theme.css", pool);
-    const char *logo = sr_theme_url(service->theme, "logo.png", pool), *base = service->set_base_url;
-    if (!sr_theme_settings(&settings, service->theme, pool))
-        theme_folder_set(theme, "name", sr_json_string(settings, "name"));
+    const char *css = theme_folder_read_file(&length, folder, "theme.css", pool);
+    const char *logo = sr_theme_url(folder, "logo.png", pool), *base = service->set_base_url;
+    if (!sr_theme_settings(&settings, folder, pool)) theme_folder_set(theme, "name", sr_json_string(settings, "name"));
     theme_folder_set(theme, "accent", theme_folder_colour_of(css, "--accent", pool));
     theme_folder_set(theme, "onAccent", theme_folder_colour_of(css, "--on-accent", pool));
     if (base && logo) theme_folder_set(theme, "logo", apr_pstrcat(pool, base, "/sign/", logo, NULL));
@@ -87,6 +92,6 @@ json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool)
 const char *sr_service_logo(const sr_service_t *service, apr_pool_t *pool)
 {
     apr_size_t length;
-    const char *png = theme_folder_read_file(&length, service->theme, "logo.png", pool);
+    const char *png = theme_folder_read_file(&length, theme_folder_of(service), "logo.png", pool);
     return png && length <= LOGO_MAX ? apr_pencode_base64(pool, png, (apr_ssize_t)length, APR_ENCODE_NONE, NULL) : NULL;
 }

@@ -23,7 +23,7 @@ static bool timers_are_near(const json_t *timers)
 
 void sr_service_wake(const sr_service_t *service)
 {
-    if (service->wake) service->wake(service->wake_baton);
+    if (service->child && service->child->wake) service->child->wake(service->database->number);
 }
 
 void sr_service_wake_for(const sr_service_t *service, const char *webhooks, const json_t *timers)

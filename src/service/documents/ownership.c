@@ -19,7 +19,7 @@ typedef struct probed_t {
 } probed_t;
 
 typedef struct folder_t {
-    const void *database;
+    int database; /* its number */
     const char *root;
     apr_time_t checked; /* the time of the last successful check (sr_time_steady), or 0 */
     apr_time_t probed;  /* when the last probe for the health check began, or 0 */
@@ -46,12 +46,13 @@ sr_folders_t *sr_folders_create(apr_pool_t *pool)
 static folder_t *ownership_find(sr_folders_t *folders, const sr_service_t *service)
 {
     for (int i = 0; i < folders->count; i++)
-        if (folders->folders[i].database == service->database_key
-            && !strcmp(folders->folders[i].root, service->documents_root))
+        if (folders->folders[i].database == service->database->number
+            && !strcmp(folders->folders[i].root, service->storage.main.root))
             return &folders->folders[i];
     if (folders->count == FOLDERS_MOST) return NULL;
     folder_t *made = &folders->folders[folders->count++];
-    *made = (folder_t){.database = service->database_key, .root = apr_pstrdup(folders->pool, service->documents_root)};
+    *made = (folder_t){.database = service->database->number,
+                       .root = apr_pstrdup(folders->pool, service->storage.main.root)};
     return made;
 }
 
@@ -93,11 +94,11 @@ sr_error_t *sr_service_folder(const sr_service_t *service, sr_blobs_t *documents
 static sr_error_t *check_space(const sr_service_t *service, apr_pool_t *pool)
 {
     struct statvfs disk;
-    if (statvfs(service->documents_root, &disk)) return NULL; /* writing has told what is wrong */
+    if (statvfs(service->storage.main.root, &disk)) return NULL; /* writing has told what is wrong */
     const apr_off_t left = (apr_off_t)disk.f_bavail * (apr_off_t)disk.f_frsize;
-    if (left >= service->free_space) return NULL;
+    if (left >= service->settings->free_space) return NULL;
     return sr_error(pool, SR_EUNAVAILABLE, "%s has %" APR_OFF_T_FMT " free bytes, less than SigreqFreeSpace",
-                    service->documents_root, left);
+                    service->storage.main.root, left);
 }
 
 static sr_error_t *probe_documents(const sr_service_t *service, apr_pool_t *pool)
@@ -157,7 +158,7 @@ static probed_t probe_now_and_then(const sr_service_t *service, apr_pool_t *pool
     if (folder) result = folder->result;
     if (folder && folder->storing && now - folder->storing >= SILENT)
         apr_snprintf(result.documents, REASON_MOST, "%s: storing a document has not ended after %d s",
-                     service->documents_root, (int)apr_time_sec(SILENT));
+                     service->storage.main.root, (int)apr_time_sec(SILENT));
     apr_thread_mutex_unlock(folders->mutex);
     if (due) probe_both(&result, folder, service, pool);
     return result;

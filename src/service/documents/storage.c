@@ -4,7 +4,7 @@
 
 sr_error_t *sr_service_documents(sr_blobs_t **documents, const sr_service_t *service, apr_pool_t *pool)
 {
-    const sr_place_t place = {service->documents_root, service->bucket};
-    SR_TRY(sr_blobs_place(documents, &place, pool));
-    return service->also.root ? sr_blobs_read_also(*documents, &service->also, pool) : NULL;
+    const sr_storage_t *storage = &service->storage;
+    SR_TRY(sr_blobs_place(documents, &storage->main, pool));
+    return storage->also.root ? sr_blobs_read_also(*documents, &storage->also, pool) : NULL;
 }

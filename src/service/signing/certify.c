@@ -174,6 +174,13 @@ static sr_error_t *certify_read_words(sr_completion_t *completion, apr_pool_t *p
     return NULL;
 }
 
+/* Returns the URL of the verification page, or NULL. It is never derived from a Host header. */
+static const char *certify_url(const sr_settings_t *settings, apr_pool_t *pool)
+{
+    const bool known = *settings->base_url && settings->verify_page;
+    return known ? apr_pstrcat(pool, settings->base_url, "/verify", NULL) : NULL;
+}
+
 static sr_error_t *certify_compose(const sr_service_t *service, const sr_service_t *own, sr_pdf_composed_t *composed,
                                    bool *right, const sr_transition_t *transition, const sr_cms_certificate_t *seal,
                                    sr_blobs_t *documents)
@@ -190,7 +197,7 @@ static sr_error_t *certify_compose(const sr_service_t *service, const sr_service
                                   .organization = signing->organization,
                                   .service = seal->name,
                                   .seal_sha256 = seal->sha256,
-                                  .verify_url = service->verify_url,
+                                  .verify_url = certify_url(service->settings, transition->pool),
                                   .time = transition->now};
     SR_TRY(certify_read_words(&completion, transition->pool));
     *right = completion.rtl;

@@ -194,7 +194,7 @@ static sr_error_t *page_image_keep(const work_t *work, const char *key, int desc
     if (!sr_cache_has_room(root, size)) return NULL;
     SR_TRY(text ? sr_cache_put(root, key, text, (apr_size_t)size, work->pool)
                 : sr_cache_copy(root, key, descriptor, size, work->pool));
-    return sr_cache_count(NULL, root, size, work->service->cache_size, work->pool);
+    return sr_cache_count(NULL, root, size, work->service->settings->cache_size, work->pool);
 }
 
 /* Removes a page from the cache if its submission was deleted while the page was made. */
@@ -267,8 +267,8 @@ static sr_error_t *make_in_turn(sr_shown_t *shown, work_t *work, const apr_array
  * documents may share a process. */
 static const char *permission(const sr_service_t *service, const sr_show_t *show, apr_pool_t *pool)
 {
-    const char *text = apr_pstrcat(pool, service->documents_root, "\n", service->cache_root, "\n", show->signer, "\n",
-                                   show->document, "\n", show->version, NULL);
+    const char *text = apr_pstrcat(pool, service->storage.main.root, "\n", service->cache_root, "\n", show->signer,
+                                   "\n", show->document, "\n", show->version, NULL);
     return sr_sha256_hex(text, strlen(text), pool);
 }
 

@@ -196,8 +196,9 @@ static sr_error_t *create_check_pages(const sr_service_t *service, const apr_arr
 {
     apr_int64_t pages = 0;
     for (int i = 0; i < documents->nelts; i++) pages += APR_ARRAY_IDX(documents, i, sr_document_t).pages->count;
-    if (pages <= service->max_pages) return NULL;
-    return sr_error(pool, SR_EBADREQUEST, "All documents together must have at most %d pages", service->max_pages);
+    if (pages <= service->settings->max_pages) return NULL;
+    return sr_error(pool, SR_EBADREQUEST, "All documents together must have at most %d pages",
+                    service->settings->max_pages);
 }
 
 /* Returns an error, or keeps it for a request that may be a replay: the store decides that. */
@@ -218,10 +219,10 @@ static sr_error_t *read_life(const sr_service_t *service, sr_intake_t *intake, s
     SR_TRY(unless_replay(intake, error, over, request));
     SR_TRY(sr_external_id_read(&submission->external_id, request->external_id, pool));
     SR_TRY(sr_metadata_read(&submission->metadata, request->metadata, request->metadata_length, pool));
-    SR_TRY(sr_redirect_read(&submission->redirect_url, request->redirect_url, service->redirects, pool));
+    SR_TRY(sr_redirect_read(&submission->redirect_url, request->redirect_url, service->settings->redirects, pool));
     SR_TRY(sr_reminders_read(&submission->reminders, request->reminders, request->reminders_length,
                              submission->send_email, pool));
-    if (!submission->expires_at && service->expiry) submission->expires_at = now + service->expiry;
+    if (!submission->expires_at && service->settings->expiry) submission->expires_at = now + service->settings->expiry;
     return NULL;
 }
 
@@ -241,18 +242,18 @@ static sr_error_t *create_check(const sr_service_t *service, sr_intake_t *intake
     SR_TRY(read_locale(&locale, request, pool));
     SR_TRY(read_caption(&caption, request, pool));
     const sr_signers_rules_t rules = {.send_email = submission->send_email,
-                                      .default_origin = service->area_origin,
+                                      .default_origin = service->settings->area_origin,
                                       .locale = locale,
                                       .caption = caption,
-                                      .max_signers = service->max_signers,
-                                      .max_fields = service->max_fields,
+                                      .max_signers = service->settings->max_signers,
+                                      .max_fields = service->settings->max_fields,
                                       .remarks = request->remarks};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
     SR_TRY(sr_signers_resolve(signers, intake->documents, pool));
     SR_TRY(sr_signers_check_texts(request->name, signers, intake->documents, pool));
     sr_signers_remark(request->remarks, signers, intake->documents);
     SR_TRY(sr_intake_preflight(service, intake, signers, request, pool));
-    if (submission->send_email && !service->sends_mail)
+    if (submission->send_email && !service->child->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE,
                         "This service sends no mail (SigreqSMTP): sendEmail must be false or left out");
     SR_TRY(read_life(service, intake, submission, request, pool));

@@ -89,7 +89,7 @@ sr_error_t *sr_service_erase(const sr_service_t *service, const sr_caller_t *cal
     sr_error_t *error = sr_service_meet(service, &signing, &subject, pool);
     if (!error) error = sr_transition_take(service, &signing, &subject, NULL, erase, NULL, pool);
     if (error && error->code != SR_EGONE) return error;
-    if (service->documents_root) SR_TRY(erase_finish(service, &found, caller->submission, pool));
+    if (service->storage.main.root) SR_TRY(erase_finish(service, &found, caller->submission, pool));
     return error;
 }
 

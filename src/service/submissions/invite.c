@@ -27,7 +27,7 @@ static const char *const kinds[SR_MAIL_RATE_COUNT] = {"mail organization", "mail
 static taken_t *invite_add(sr_inviting_t *inviting, sr_mail_rate_of_t of, const char *address, apr_pool_t *pool)
 {
     const int kind = (int)of + (inviting->environment == SR_TEST ? SR_MAIL_RATE_TEST_ORGANIZATION : 0);
-    const sr_rate_t *rate = &inviting->service->mail_rates->of[kind];
+    const sr_rate_t *rate = &inviting->service->settings->mail_rates.of[kind];
     const char *whose = apr_pstrcat(pool, inviting->organization_uuid, " ", address, NULL);
     taken_t *row = apr_array_push(inviting->taken);
     *row = (taken_t){.key = sr_rate_key(kinds[kind], whose, strlen(whose), rate), .rate = rate};
@@ -72,7 +72,7 @@ static sr_error_t *invite_refuse(const sr_inviting_t *inviting, const taken_t *r
 sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_steady();
-    if (!inviting->service->mail_rates) return NULL; /* the administrator has no limits */
+    if (!inviting->service->settings) return NULL; /* the administrator has no limits */
     invite_list(inviting, addresses, pool);
     for (int i = 0; i < inviting->taken->nelts; i++) {
         const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);

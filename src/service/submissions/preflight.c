@@ -212,7 +212,7 @@ static sr_error_t *preflight_prove(const proof_t *proof)
 {
     sr_files_t *files = proof->files;
     const char *damage, *active = sr_warnings_refusal(proof->document->pages->warnings, proof->pool);
-    if (active && proof->service->refuse_active) {
+    if (active && proof->service->settings->refuse_active) {
         sr_intake_count("active");
         return preflight_refusal(proof->document->name, active, proof->pool);
     }

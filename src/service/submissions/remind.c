@@ -23,8 +23,8 @@ json_t *sr_service_reminders(const sr_service_t *service, const sr_reminders_t *
 {
     json_t *stored = sr_json_own(sr_reminders_json(reminders), pool), *mail = json_object(), *limits = json_array();
     for (int i = 0; i < SR_MAIL_RATE_COUNT; i++) {
-        json_array_append_new(limits, json_integer(service->mail_rates->of[i].times));
-        json_array_append_new(limits, json_integer(service->mail_rates->of[i].period));
+        json_array_append_new(limits, json_integer(service->settings->mail_rates.of[i].times));
+        json_array_append_new(limits, json_integer(service->settings->mail_rates.of[i].period));
     }
     json_object_set_new(mail, "baseUrl", sr_json_string_or_null(service->set_base_url));
     json_object_set(mail, "theme", sr_service_brand(service, pool));
@@ -33,15 +33,17 @@ json_t *sr_service_reminders(const sr_service_t *service, const sr_reminders_t *
     return stored;
 }
 
-static sr_rates_t *remind_limits_of(const json_t *mail, apr_pool_t *pool)
+/* Returns settings with the limits of mail alone. */
+static const sr_settings_t *remind_settings_of(const json_t *mail, apr_pool_t *pool)
 {
     const json_t *limits = json_object_get(mail, "limits");
-    sr_rates_t *rates = apr_pcalloc(pool, sizeof *rates);
+    sr_settings_t *settings = apr_pcalloc(pool, sizeof *settings);
+    sr_rates_t *rates = &settings->mail_rates;
     for (size_t i = 0; i < SR_MAIL_RATE_COUNT; i++) {
         rates->of[i].times = (apr_uint32_t)json_integer_value(json_array_get(limits, 2 * i));
         rates->of[i].period = (apr_interval_time_t)json_integer_value(json_array_get(limits, 2 * i + 1));
     }
-    return rates;
+    return settings;
 }
 
 /* --- recording reminders */
@@ -97,7 +99,7 @@ sr_error_t *sr_service_remind(const sr_service_t *service, const char **represen
     sr_signing_t *signing;
     SR_TRY(sr_service_subject(service, &signing, &subject, pool));
     if (!sr_submission_signer(&signing->submission, signer)) return sr_error(pool, SR_ENOTFOUND, "Not found");
-    if (!service->sends_mail)
+    if (!service->child->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE, "This service sends no mail (SigreqSMTP): nobody can be reminded");
     if (!caller->token_hash && !signing->submission.send_email)
         return sr_error(pool, SR_ECONFLICT,
@@ -137,7 +139,7 @@ static sr_error_t *remind_due(const sr_service_t *service, sr_transition_t *tran
     if (submission->late || !sr_submission_remind_at(submission)) return NULL;
     const json_t *mail = submission->reminders.mail;
     sr_service_t own = *service;
-    own.mail_rates = remind_limits_of(mail, transition->pool);
+    own.settings = remind_settings_of(mail, transition->pool);
     reminding->inviter = (sr_inviter_t){transition->signing->organization, transition->signing->environment,
                                         sr_json_string(mail, "baseUrl"), json_object_get(mail, "theme")};
     for (int i = 0; i < submission->signers->nelts; i++) {
