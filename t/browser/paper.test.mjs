@@ -95,6 +95,18 @@ test('an image without paper is shown as it is', () => inUpload(async page => {
     await page.getByText('This file can’t be used').waitFor() // it shows nothing but paper
 }, { expected: [/400/] }))
 
+test('an image is sent as it is if the browser hides what a canvas contains', () => inUpload(async page => {
+    const hint = page.getByText('we remove the paper background')
+    await hint.waitFor()
+    await page.evaluate(() => {
+        CanvasRenderingContext2D.prototype.getImageData = (x, y, width, height) => new ImageData(width, height)
+    })
+    await page.locator('#upload').setInputFiles({
+        name: 'a.png', mimeType: 'image/png', buffer: await fileOf(page, 600, 400, bar(300, 200, 500, 220)),
+    })
+    await hint.waitFor({ state: 'detached' })
+}))
+
 /** A JPEG file with the Exif orientation in an APP1 segment after its first marker. */
 function withOrientation(jpeg, orientation) {
     const exif = Buffer.from('4578696600004d4d002a0000000800010112000300000001' + '00000000' + '00000000', 'hex')

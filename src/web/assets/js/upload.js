@@ -80,6 +80,7 @@ export function prepareUpload(panel, { say, announce }) {
 
     async function make() {
         if (image && !isCanvasTrue()) {
+            panel.querySelector('#upload-hint')?.remove() // it says that the paper is removed
             if (turns || !isSmall()) return { fault: text('upload.blocked') }
             return send(await asUrl(file).catch(() => null))
         }
