@@ -221,12 +221,11 @@ sr_error_t *ctl_delivery_redeliver(ctl_t *ctl)
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_redeliver(ctl->database, &outcome, &row, ctl->values[OPTION_UUID], sr_uuid_make(ctl->pool),
                                     sr_time_now(), ctl->pool));
-    SR_TRY(ctl_refusal(ctl, outcome, "There is no such event, or its first call is not over",
-                       "The token no longer has a webhook URL for this event"));
-    if (outcome == SR_STALE) return sr_error(ctl->pool, SR_ECONFLICT, "A redelivery of this event is already queued");
+    SR_TRY(ctl_refusal(ctl, outcome, "There is no such event, or its first call is not over", SR_REDELIVERY_NO_URL));
+    if (outcome == SR_STALE) return sr_error(ctl->pool, SR_ECONFLICT, SR_REDELIVERY_QUEUED);
     if (outcome == SR_QUOTA)
         return sr_error(ctl->pool, SR_ECONFLICT,
-                        "This event was delivered again a moment ago: it may be repeated 5 times in a minute, and an "
-                        "invitation once in 10 minutes");
+                        SR_REDELIVERY_RECENT ": it may be repeated 5 times in a minute, and an invitation once in 10 "
+                                             "minutes");
     return ctl_print_row(ctl, SR_OP_ADMIN_REDELIVER, row, delivery_columns);
 }

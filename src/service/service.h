@@ -323,6 +323,10 @@ sr_error_t *sr_service_history(const sr_service_t *service, sr_list_result_t *pa
  * is no URL, SR_ETOOMANY. */
 sr_error_t *sr_service_webhook_test(const sr_service_t *service, const char **delivery, const char *token_hash,
                                     const sr_token_t *caller, const char *event, apr_pool_t *pool);
+/* Messages about a redelivery, also of sigreqctl. */
+#define SR_REDELIVERY_NO_URL "The token no longer has a webhook URL for this event"
+#define SR_REDELIVERY_QUEUED "A redelivery of this event is already queued"
+#define SR_REDELIVERY_RECENT "This event was delivered again a moment ago"
 /* Repeats the delivery of an event. *delivery is the representation of the new one. Errors: SR_ECONFLICT if the
  * token has no URL for it now, SR_ETOOMANY. */
 sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **delivery, const char *token_hash,

@@ -87,11 +87,9 @@ static sr_error_t *redeliver(const sr_service_t *service, const char **delivery,
     sr_outcome_t outcome;
     SR_TRY(sr_store_history_redeliver(service->database, &outcome, &found, token_hash, sr_time_now(), event_id,
                                       sr_uuid_make(pool), pool));
-    if (outcome == SR_CONFLICT)
-        return sr_error(pool, SR_ECONFLICT, "The token no longer has a webhook URL for this event");
-    if (outcome == SR_STALE) return sr_error(pool, SR_ECONFLICT, "A redelivery of this event is already queued");
-    if (outcome == SR_QUOTA)
-        return sr_error_retry(sr_error(pool, SR_ETOOMANY, "This event was delivered again a moment ago"), LATER);
+    if (outcome == SR_CONFLICT) return sr_error(pool, SR_ECONFLICT, SR_REDELIVERY_NO_URL);
+    if (outcome == SR_STALE) return sr_error(pool, SR_ECONFLICT, SR_REDELIVERY_QUEUED);
+    if (outcome == SR_QUOTA) return sr_error_retry(sr_error(pool, SR_ETOOMANY, SR_REDELIVERY_RECENT), LATER);
     SR_TRY(sr_service_refusal(outcome, pool));
     *delivery = delivery_text(found, pool);
     return NULL;
