@@ -5,7 +5,7 @@
  * Sections: pool.c (how many workers there are, and which requests they serve) · fork_server.c (forks workers) ·
  * request.c (one request to a worker) · memory_file.c (results of many bytes) · show.c (a page as image and text) ·
  * fill.c (prepares and signs a document) · archive.c (adds proofs and a document timestamp) · preview.c (a signature
- * before it is made) · compose.c (makes a new document) · mark.c (takes a signature out of a revision)
+ * before it is made, and its drawing for a certificate) · compose.c (makes a new document)
  *
  * A pool belongs to one process, and any number of threads may use it. A worker is a process that reads documents. It
  * gets each document as a file descriptor over its own Unix socket, and answers one request at a time. No worker reads
@@ -298,6 +298,15 @@ typedef struct sr_pdf_preview_t {
 sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
                            apr_pool_t *pool);
 
+#define SR_PDF_MAX_DRAWING ((apr_size_t)128 << 10)
+/* Returns the drawing of a signature as JSON text of at most `most` bytes, for sr_pdf_compose:
+ *   {"ink":{…}}   strokes, as in sr_ink_t
+ *   {"text":"…"}  a typed signature
+ *   {"png":"…"}   a small image in base64: an uploaded signature, or strokes of too many points
+ * A worker makes the image. *drawing is NULL if it cannot. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_pdf_drawing(const char **drawing, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
+                           apr_size_t most, apr_pool_t *pool);
+
 /* --------------------------------------------------------------------------------------------- compose.c
  * Makes a new document from texts. It has A4 pages, as many as it needs. `what` is
  *   {"title":"…","second":"…",                 the title, and the title in a second language, which labels also have
@@ -313,8 +322,8 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
  * A row is one of
  *   {"event":["when","what","who"]}
  *   {"cells":["label","value","value"]}        a table with one or two values in each row. The first row has
- * "head":true. A value may be a signature of sr_pdf_mark with its alternative text:
- *                                              {"mark":…,"alternative":"…"}
+ * "head":true. A value may be a signature of sr_pdf_drawing with its alternative text:
+ *                                              {"drawing":{…},"alternative":"…"}
  *   ["label","value"]
  *   ["label","value","code"]                   a value without words, such as a hash, which may be broken anywhere
  *   ["label","value","label","value"]          side by side if both values are short
@@ -338,27 +347,5 @@ typedef struct sr_pdf_composed_t {
 } sr_pdf_composed_t;
 /* Makes the document. Errors: SR_EUNAVAILABLE if no worker is available, or if this system has no fonts. */
 sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, const json_t *what, apr_pool_t *pool);
-
-/* ------------------------------------------------------------------------------------------------- mark.c */
-/* What one signature appended to the first `base` bytes of a document: one update, or two. */
-typedef struct sr_pdf_revised_t {
-    const void *bytes;
-    apr_size_t size;
-    apr_off_t base;
-} sr_pdf_revised_t;
-/* Extracts the visible signature from a revision, in the form that sr_pdf_compose draws: an array of texts. Returns a
- * new reference, or NULL if it was not found, takes more than `most` bytes, or is not encrypted as `cipher` says. */
-json_t *sr_pdf_mark(const sr_pdf_revised_t *revised, const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool);
-#define SR_PDF_LARGE_MARK ((apr_size_t)64 << 10)
-/* Does the same for a signature that shares *room with others: it takes at most one of `shares` equal parts, and *room
- * becomes less by what it takes. A larger signature, and one of more than SR_PDF_LARGE_MARK bytes, is scaled down by a
- * worker. Errors: SR_EUNAVAILABLE. */
-sr_error_t *sr_pdf_mark_reduced(json_t **texts, sr_pdf_pool_t *workers, const sr_pdf_revised_t *revised,
-                                const sr_cipher_t *cipher, apr_size_t *room, int shares, apr_pool_t *pool);
-/* Returns true if the revision belongs to an encrypted document. */
-bool sr_pdf_mark_needs_key(const sr_pdf_revised_t *revised, apr_pool_t *pool);
-/* Asks a worker how a document is encrypted. The method is 0 if it is not encrypted, or if it cannot be read. With a
- * wrong key, sr_pdf_mark finds another signature or none. Errors: SR_EUNAVAILABLE. */
-sr_error_t *sr_pdf_key(sr_cipher_t *cipher, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool);
 
 #endif

@@ -121,8 +121,6 @@
 #define SR_PDF_OP_CONFIRM "confirm"
 #define SR_PDF_OP_PREVIEW "preview"
 #define SR_PDF_OP_COMPOSE "compose"
-#define SR_PDF_OP_REDUCE "reduce"
-#define SR_PDF_OP_KEY "key"
 #define SR_PDF_OP_CHECK "check"
 
 /* Size limits of the results, in bytes. */
@@ -130,10 +128,6 @@
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 #define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
 #define SR_PDF_MAX_COMPOSED ((apr_size_t)64 << 20)
-#define SR_PDF_MAX_REDUCED ((apr_size_t)1 << 20) /* 600 x 144 pixels take 350 kB if they cannot be compressed */
-/* The signatures that a composed document shows: their bytes together, and the pixels that count as one byte. */
-#define SR_PDF_MARKS_BYTES ((apr_size_t)4 << 20)
-#define SR_PDF_MARK_PIXELS 10
 #define SR_PDF_MAX_PREVIEW ((apr_size_t)24 << 20) /* 4 million pixels that cannot be compressed, in base64 */
 #define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
 

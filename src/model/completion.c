@@ -314,24 +314,33 @@ static json_t *add_cells(json_t *rows, const char *label)
     return json_object_get(row, "cells");
 }
 
-/* Adds the names, and the images of the signatures with the texts that screen readers speak. */
+/* Returns the drawing of a signature (sr_pdf_drawing), or NULL. */
+static json_t *drawing_of(const work_t *work, const sr_signer_t *signer)
+{
+    const json_t *detail = signed_detail(work, signer->uuid);
+    const char *text = detail ? sr_json_string(detail, "drawing") : NULL;
+    json_t *drawing;
+    return text && !sr_json_read(&drawing, text, work->pool) ? drawing : NULL;
+}
+
+/* Adds the names, and the drawings of the signatures with the texts that screen readers speak. */
 static void add_names(json_t *rows, const work_t *work, int from, int to)
 {
-    json_t *names = add_cells(rows, ""), *marks = json_array();
-    bool has_mark = false;
+    json_t *names = add_cells(rows, ""), *drawings = json_array();
+    bool has_drawing = false;
     json_object_set_new(json_array_get(rows, 0), "head", json_true());
-    json_array_append_new(marks, json_string(""));
+    json_array_append_new(drawings, json_string(""));
     for (int i = from; i < to; i++) {
         const char *name = completion_name_of(signer_at(work, i), work->pool);
-        json_t *mark = json_array_get(work->completion->marks, (size_t)i);
+        json_t *drawing = drawing_of(work, signer_at(work, i));
         const char *spoken = apr_pstrcat(work->pool, label(work, "signature"), ": ", name, NULL);
         json_array_append_new(names, json_string(name));
-        json_array_append_new(marks, json_is_array(mark) ? json_pack("{s:O,s:s}", "mark", mark, "alternative", spoken)
-                                                         : json_null());
-        has_mark |= json_is_array(mark);
+        json_array_append_new(drawings, drawing ? json_pack("{s:O,s:s}", "drawing", drawing, "alternative", spoken)
+                                                : json_null());
+        has_drawing |= drawing != NULL;
     }
-    if (has_mark) json_array_append_new(rows, json_pack("{s:O}", "cells", marks));
-    json_decref(marks);
+    if (has_drawing) json_array_append_new(rows, json_pack("{s:O}", "cells", drawings));
+    json_decref(drawings);
 }
 
 static json_t *signer_rows(const work_t *work, int from, int to)

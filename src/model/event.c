@@ -31,12 +31,13 @@ static const char *canonical(const json_t *value, apr_pool_t *pool)
 /* --- personal values: the event has commitments in their place, so they can be erased without changing its hash */
 
 #define SALT_BYTES 16
+#define DRAWING "drawing" /* in the detail of "signed" */
 
 /* The members that are personal, in an event and in its detail. */
 static bool is_personal(const char *member)
 {
-    static const char *const names[] = {"ip",   "userAgent", "firstname", "lastname", "email",
-                                        "name", "reason",    "timeZone",  "utcOffset"};
+    static const char *const names[] = {"ip",   "userAgent", "firstname", "lastname",  "email",
+                                        "name", "reason",    "timeZone",  "utcOffset", DRAWING};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], member)) return true;
     return false;
@@ -55,6 +56,11 @@ static const char *commitment_of(const char *salt, const json_t *value, apr_pool
     return sr_sha256_hex(salted, strlen(salted), pool);
 }
 
+static json_t *hash_of(const char *text, apr_pool_t *pool)
+{
+    return json_string(sr_sha256_hex(text, strlen(text), pool));
+}
+
 static void event_commit(const hiding_t *hiding, const char *path, json_t *value)
 {
     unsigned char random[SALT_BYTES];
@@ -64,8 +70,12 @@ static void event_commit(const hiding_t *hiding, const char *path, json_t *value
     }
     sr_random_fill(random, sizeof random);
     const char *salt = sr_text_hex(random, sizeof random, hiding->pool);
+    const bool is_drawing = !strcmp(path, "detail." DRAWING);
+    const char *drawing = json_string_value(value);
+    value = is_drawing ? hash_of(drawing, hiding->pool) : json_incref(value);
     json_object_set_new(hiding->commitments, path, json_string(commitment_of(salt, value, hiding->pool)));
-    json_object_set_new(hiding->personal, path, json_pack("[s,O]", salt, value));
+    json_object_set_new(hiding->personal, path, json_pack("[s,o]", salt, value));
+    if (is_drawing) json_array_append_new(json_object_get(hiding->personal, path), json_string(drawing));
 }
 
 /* Takes the personal values out of an object or a list. `path` is "" or ends with a dot. */
@@ -155,6 +165,11 @@ void sr_event_reveal(json_t *event, const json_t *personal, apr_pool_t *pool)
     json_object_foreach ((json_t *)personal, path, pair) reveal(event, salts, path, pair, pool);
 }
 
+const char *sr_event_drawing(const json_t *personal)
+{
+    return json_string_value(json_array_get(json_object_get(personal, "detail." DRAWING), 2));
+}
+
 /* --- verification */
 
 /* `erased`: personal values may be missing. */
@@ -172,6 +187,9 @@ static const char *commitments_fault(const json_t *event, const json_t *personal
     }
     json_object_foreach ((json_t *)personal, path, value)
         if (!json_object_get(commitments, path)) return apr_psprintf(pool, "%s has no commitment", path);
+    const char *drawing = sr_event_drawing(personal);
+    const json_t *hash = json_array_get(json_object_get(personal, "detail." DRAWING), 1);
+    if (drawing && !json_equal(hash, sr_json_own(hash_of(drawing, pool), pool))) return "the drawing is another one";
     return NULL;
 }
 

@@ -289,18 +289,24 @@ typedef struct sr_event_t {
     apr_time_t at;
     const char *signer; /* uuid, or NULL */
     sr_client_t client;
-    json_t *detail; /* an object of texts and whole numbers; the caller keeps its reference */
+    json_t *detail; /* an object of texts and whole numbers; "drawing" (sr_pdf_drawing) is stored beside the event. The
+                     * caller keeps its reference. */
 } sr_event_t;
 
 typedef struct sr_event_text_t {
     const char *hash, *body;
-    const char *personal; /* {"<path>": [salt, value]}, or NULL */
+    /* {"<path>": [salt, value]}, or NULL. The value of "detail.drawing" is the SHA-256 of a text, and [salt, value,
+     * text] has this text, too. */
+    const char *personal;
 } sr_event_text_t;
 /* Makes the text of an event as it is stored. Numbers begin at 1. `previous_hash` is NULL for the first event. */
 void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
                     apr_pool_t *pool);
-/* Puts personal values (sr_event_text_t, or null) back into an event, and adds their "salts": {"<path>": salt}. */
+/* Puts personal values (sr_event_text_t, or null) back into an event, and adds their "salts": {"<path>": salt}. A
+ * drawing is only shown by its SHA-256. */
 void sr_event_reveal(json_t *event, const json_t *personal, apr_pool_t *pool);
+/* Returns the drawing of a signature, which is stored beside the event "signed", or NULL. */
+const char *sr_event_drawing(const json_t *personal);
 /* Returns what is wrong with the hash or the commitments of a stored event, or NULL. `personal` may be NULL. `erased`:
  * its submission was deleted, so personal values may be missing. */
 const char *sr_event_fault(const json_t *event, const json_t *personal, bool erased, apr_pool_t *pool);
@@ -412,7 +418,6 @@ typedef struct sr_completion_t {
     const json_t
         *events; /* its audit trail, an array; events_hash is the hash of the last event, which covers all before it */
     const char *events_hash;
-    const json_t *marks; /* for each signer, in order, the image of their signature (sr_pdf_mark) or null; or NULL */
     sr_environment_t environment;
     const char *organization; /* the organisation of the requester; or NULL */
     const char *service;      /* the name of the service, for the text beside the seal; or NULL */

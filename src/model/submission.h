@@ -38,9 +38,7 @@ typedef struct sr_document_state_t {
     const char *key, *base_key;    /* of the blobs of both */
     unsigned int warnings;         /* a set of sr_warning_t */
     apr_array_header_t *revisions; /* sr_revised_t */
-    sr_cipher_t
-        cipher; /* set if the document was signed in this process and is encrypted; else its method is SR_CIPHER_NONE */
-    const sr_pages_t *boxes; /* its page boxes; NULL if the caller did not ask for them */
+    const sr_pages_t *boxes;       /* its page boxes; NULL if the caller did not ask for them */
 } sr_document_state_t;
 
 typedef struct sr_reminders_t {          /* automatic reminders (reminders.c) */

@@ -28,6 +28,20 @@ sub page_of { "/documents/$_[0]{documents}[0]{uuid}/pages/0.png?width=200" }
 
 # --- submissions with personal texts of their own
 
+sub sign_by_hand {    # returns a text that is only in the stored drawing
+    my ($signer, $uuid, @agent) = @_;
+    my @strokes = map { [map { [map { rand 100 } 1 .. 2] } 1 .. 9] } 1 .. 2;
+    my %drawn = (type => 'drawn', width => 100, height => 100, strokes => \@strokes);
+    my $res   = $signer->post(
+        json => { action => 'sign', consent => Mojo::JSON->true, signature => \%drawn }, @agent);
+    is($res->code, 200, 'signed by hand') or diag $res->body;
+    my $personal = sql("SELECT e.personal FROM event e JOIN submission s ON s.id = e.submission_id "
+            . "WHERE s.uuid = '$uuid' AND e.personal LIKE '%strokes%'");
+    my ($points) = $personal =~ /strokes\W+([\d.,]{24})/;
+    ok($points, 'the drawing is stored with the event') or diag $personal;
+    return $points;
+}
+
 sub submission {    # {made, words, bytes, kind}; a word is in each text that is personal
     my ($kind) = @_;
     my @words = map { word() } 1 .. 12;
@@ -49,7 +63,7 @@ sub submission {    # {made, words, bytes, kind}; a word is in each text that is
     my @agent = (headers => { 'User-Agent' => "Pen/1 $agent" });
     $one->get(page_of($made), headers => { Accept => undef });
     $one->post(json => Sigreq::Signer::typed("Z\x{f6}e $first"), @agent);
-    if    ($kind eq 'completed') { $two->post(json => Sigreq::Signer::typed($second), @agent) }
+    if    ($kind eq 'completed') { push @words, sign_by_hand($two, $made->{uuid}, @agent) }
     elsif ($kind eq 'refused')   { $two->post(json => { action => 'refuse', reason => $reason }, @agent) }
     elsif ($kind eq 'cancelled') { $client->post(path_of($made) . '/cancel', json => { reason => $reason }) }
     elsif ($kind eq 'expired') {
@@ -97,6 +111,8 @@ my %before   = map { $_->{uuid} => $client->get(path_of($_))->json } @kept;
 
 subtest 'before' => sub {
     my @files = (database_files(), files_below($root, suite->{dir} . '/cache'));
+    my ($drawn) = grep { $_->{words}[12] } @gone;
+    is_deeply([not_in([$drawn->{words}[12]], \@files)], [], 'a drawing is found');
     my %missed = map { $_ => 1 } not_in([map { @{ $_->{words} }[0 .. 8] } @gone[0 .. 3]], \@files);
     is_deeply([grep { $missed{$_} } @{ $_->{words} }[0 .. 8]], [], "$_->{kind}: each word is found") for @gone[0 .. 3];
     my @pages = grep {/\Q@{[sha256_hex($gone[0]{bytes})]}\E\.\w+\.\d+\.0\.200/} files_below($root);
@@ -172,6 +188,7 @@ subtest 'the others' => sub {
     for my $one (@kept) {
         is_deeply($client->get(path_of($one))->json, $before{ $one->{uuid} }, 'another submission is as it was');
         my $answer = $client->get(path_of($one) . '/audit');
+        unlike($answer->body, qr/strokes/, 'the trail does not show the drawing');
         is($answer->body, $evidence{ $one->{uuid} }, '… its evidence, too');
         is(chain_fault($answer->json), undef, '… which is right');
         my $document = $one->{made}{documents}[0]{uuid};

@@ -214,6 +214,25 @@ static void test_personal(void)
     check_commitment(event, "detail.utcOffset", "60");
 }
 
+/* A drawing is stored beside the event. The trail shows its SHA-256, which is committed to like any other value. */
+static void test_drawing(void)
+{
+    static const char drawing[] = "{\\\"text\\\":\\\"Ann\\\"}";
+    const sr_event_text_t text = event_with(apr_psprintf(pool, "{\"drawing\":\"%s\"}", drawing));
+    json_t *event = detail_of(text.body), *personal = detail_of(text.personal), *pair;
+    ok(!strstr(text.body, "Ann"), "the event does not have the drawing");
+    is_str(sr_event_drawing(personal), "{\"text\":\"Ann\"}", "the drawing is stored beside it");
+    is_str(sr_event_fault(event, personal, false, pool), NULL, "hash and commitment are right");
+    sr_event_reveal(event, personal, pool);
+    is_str(sr_json_string(json_object_get(event, "detail"), "drawing"),
+           "d745f62db04b24adcd359d5092cbe30a4959eeb9e7292665c11bbcd899268a58", "the event shows its SHA-256");
+    event = detail_of(text.body);
+    pair = json_object_get(personal, "detail.drawing");
+    json_array_set_new(pair, 2, json_string("{\"text\":\"Bob\"}"));
+    is_str(sr_event_fault(event, personal, false, pool), "the drawing is another one", "a changed drawing is found");
+    is_str(sr_event_drawing(NULL), NULL, "an event without personal values has none");
+}
+
 static void test_erased(void)
 {
     const sr_event_text_t text = event_with(DETAIL), other = event_with(DETAIL);
@@ -304,6 +323,7 @@ int main(void)
     test_chain();
     test_differences();
     test_personal();
+    test_drawing();
     test_erased();
     test_disclosed();
     apr_pool_destroy(pool);

@@ -53,6 +53,11 @@ static sr_submission_t contract(const people_t *people, apr_pool_t *pool)
                              .signers = signers};
 }
 
+/* A drawn signature, as sr_pdf_drawing returns it, in a JSON text. */
+#define DRAWN                                                                                                          \
+    "{\\\"ink\\\":{\\\"width\\\":1,\\\"height\\\":0.3,\\\"pen\\\":0.01,"                                               \
+    "\\\"strokes\\\":[[0.03,0.2,0.01,0.3,0.1,0.01,0.6,0.2,0.01,0.97,0.1,0.01]]}}"
+
 /* The events of such a submission. */
 static const char *events_of(const people_t *people, apr_pool_t *pool)
 {
@@ -63,32 +68,23 @@ static const char *events_of(const people_t *people, apr_pool_t *pool)
             pool,
             "%s,{\"event\":\"opened\",\"at\":\"2026-11-20T19:09:23.123Z\",\"signer\":\"s%d\",\"ip\":\"192.0.2.%d\","
             "\"userAgent\":\"" AGENT "\"},{\"event\":\"signed\",\"at\":\"2026-11-21T18:09:23.123Z\",\"signer\":\"s%d\","
-            "\"ip\":\"192.0.2.%d\",\"detail\":{\"timeZone\":\"Europe/Berlin\",\"utcOffset\":60}}",
-            text, i, i, i, i);
+            "\"ip\":\"192.0.2.%d\",\"detail\":{\"timeZone\":\"Europe/Berlin\",\"utcOffset\":60,\"drawing\":\"%s\"}}",
+            text, i, i, i, i, DRAWN);
     return apr_pstrcat(pool, text, "]", NULL);
 }
-
-/* A drawn signature, as sr_pdf_mark returns it. */
-#define DRAWN                                                                                                          \
-    "<</Type/XObject/Subtype/Form/BBox[0 0 300 90]/Resources<<>>/Length 71>>stream\n"                                  \
-    "3 w 10 20 m 60 140 90 -60 120 40 c 150 90 170 0 200 45 c 230 80 260 40 290 50 c S"
 
 /* The certificate of such a submission. */
 static json_t *certificate_of(const people_t *people, const char *code, sr_environment_t environment, apr_pool_t *pool)
 {
     const sr_submission_t submission = contract(people, pool);
     const sr_language_t *language = sr_language_of(code);
-    json_t *own, *english, *events, *marks = sr_json_own(json_array(), pool);
+    json_t *own, *english, *events;
     const char *text = events_of(people, pool);
     if (sr_language_texts(&own, language, pool) || sr_language_texts(&english, sr_language_of("en"), pool)) abort();
     if (sr_json_parse(&events, text, strlen(text), pool)) abort();
-    for (int i = 0; i < people->count; i++)
-        json_array_append_new(
-            marks, json_pack("[s]", apr_pencode_base64(pool, DRAWN, APR_ENCODE_STRING, APR_ENCODE_NONE, NULL)));
     const sr_completion_t completion = {.submission = &submission,
                                         .events = events,
                                         .events_hash = HASH,
-                                        .marks = marks,
                                         .environment = environment,
                                         .organization = "Example Ltd",
                                         .service = "Example Ltd",
@@ -128,7 +124,7 @@ static int count_missing(const json_t *value, const char *text, apr_pool_t *pool
     int missing = 0;
     const char *key;
     json_t *member;
-    if (json_object_get(value, "mark")) return 0;
+    if (json_object_get(value, "drawing")) return 0;
     if (json_is_string(value) && strcmp(json_string_value(value), "code") != 0
         && !has(text, json_string_value(value), pool)) {
         printf("# missing: %s\n", json_string_value(value));

@@ -131,7 +131,7 @@ static void test_texts(void)
     "x.org\",\"sections\":[{"                                                                                          \
     "\"heading\":\"One\",\"items\":[{\"heading\":\"First "                                                             \
     "item\",\"rows\":[[\"A\",\"b\",\"C\",\"d\"],[\"E\",\"f\"]]},{\"rows\":[{\"cells\":[\"\",\"Ann\",\"Bob\"],"         \
-    "\"head\":true},{\"cells\":[\"\",{\"mark\":[],\"alternative\":\"Signature: "                                       \
+    "\"head\":true},{\"cells\":[\"\",{\"drawing\":{},\"alternative\":\"Signature: "                                    \
     "Ann\"},null]},{\"cells\":[\"G\",\"h\",\"i\"]}]}]},{\"heading\":\"Two\",\"items\":[{\"rows\":"                     \
     "[{\"event\":[\"Monday\",\"Signed\",\"Ann\"]},{\"event\":[\"Tuesday\",\"\",\"Bob\"]}]}]}]"
 

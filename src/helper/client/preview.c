@@ -130,18 +130,20 @@ static bool read_preview(void *result, const json_t *json, apr_pool_t *pool)
     return true;
 }
 
-sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
-                           apr_pool_t *pool)
+/* Has a worker draw a signature. `most`: 0, or the bytes of the image that is made of it. */
+static sr_error_t *preview_ask(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
+                               apr_size_t most, apr_pool_t *pool)
 {
     bool failed = false;
     response_t response = {
         .preview = preview, .output = apr_palloc(pool, sizeof *response.output), .text = signature->text};
     response.captions = json_array_size(json_object_get(signature->captions, "texts"));
-    sr_pdf_request_t request = {.op = SR_PDF_OP_PREVIEW, .class = SR_PDF_SHOW, .descriptor = -1};
+    sr_pdf_request_t request = {.op = SR_PDF_OP_PREVIEW, .class = most ? SR_PDF_WORK : SR_PDF_SHOW, .descriptor = -1};
     *preview = (sr_pdf_preview_t){.reason = sr_pdf_signature_fault(signature)};
     if (preview->reason) return NULL;
     json_t *asked = sr_json_own(json_object(), pool);
     json_object_set_new(asked, "op", json_string(SR_PDF_OP_PREVIEW));
+    if (most) json_object_set_new(asked, "most", json_integer((json_int_t)most));
     sr_pdf_signature_ask(asked, signature, pool);
     *response.output = (sr_pdf_output_t){.descriptor = -1};
     request.text = sr_json_text(asked, pool);
@@ -151,5 +153,35 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
     request.result = &response;
     SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
     if (failed) *preview = (sr_pdf_preview_t){.reason = "The signature could not be drawn within the limits"};
+    return NULL;
+}
+
+sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
+                           apr_pool_t *pool)
+{
+    return preview_ask(preview, workers, signature, 0, pool);
+}
+
+#define PNG_BYTES(most) (((most)-16) / 4 * 3) /* in base64, in {"png":"…"} */
+
+sr_error_t *sr_pdf_drawing(const char **drawing, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
+                           apr_size_t most, apr_pool_t *pool)
+{
+    const sr_pdf_signature_t what = {
+        .ink = signature->ink, .text = signature->text, .image = signature->image, .image_size = signature->image_size};
+    json_t *parameters = sr_json_own(json_object(), pool), *image;
+    sr_pdf_preview_t preview;
+    if (!what.image) {
+        sr_pdf_signature_ask(parameters, &what, pool);
+        *drawing = sr_json_text(parameters, pool);
+        if (strlen(*drawing) <= most) return NULL;
+    }
+    *drawing = NULL;
+    SR_TRY(preview_ask(&preview, workers, &what, PNG_BYTES(most), pool));
+    if (!preview.drawing || sr_json_parse(&image, preview.drawing, preview.length, pool)) return NULL;
+    json_object_set(parameters, "png", json_object_get(image, "image"));
+    json_object_del(parameters, "ink");
+    const char *text = sr_json_text(parameters, pool);
+    if (json_object_get(parameters, "png") && strlen(text) <= most) *drawing = text;
     return NULL;
 }

@@ -7,9 +7,9 @@
  * render.c · image_kind.c · png.c · jpeg.c · page_text.c. Writing: buffer.c · pack.c · document.c · tidy.c · pdfa.c ·
  * update.c · encrypt.c (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c ·
  * appearance.c · caption.c · preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c ·
- * glyphs.c · fonts.c (glyphs.h) · image.c. Composing: compose.c · flow.c (flow.h) · structure.c
- * (structure.h) · decorations.c, drawn.c and drawnimage.c (decorations.h) · typeset.c (typeset.h) · fontmap.c
- * (fontmap.h) · canvas.c, paged.c, embed.c and newfile.c (canvas.h) · cid.c
+ * glyphs.c · fonts.c (glyphs.h) · image.c · surface.c. Composing: compose.c · flow.c (flow.h) · structure.c
+ * (structure.h) · decorations.c (decorations.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h) · canvas.c, paged.c,
+ * embed.c and newfile.c (canvas.h) · cid.c
  *
  * A worker has one thread and serves one request at a time. It can only use memory, fonts, descriptor 3, which is its
  * client, and the log until it is ready. Any failure may end the process, because the client then asks another worker.
@@ -47,7 +47,7 @@ typedef struct sr_pdfd_request_t {
 /* Responds to a request. Returns a new reference, or NULL if the request is not valid; the worker then ends. */
 typedef json_t *sr_pdfd_op_t(const sr_pdfd_request_t *request, apr_pool_t *pool);
 sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_confirm, sr_pdfd_fill, sr_pdfd_stamp,
-    sr_pdfd_rewrite, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_reduce, sr_pdfd_key, sr_pdfd_check, sr_pdfd_preview;
+    sr_pdfd_rewrite, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_check, sr_pdfd_preview;
 
 /* response.c: copies bytes into the result. Returns {"length":n}, or a fault if there are too many bytes. New
  * reference. */

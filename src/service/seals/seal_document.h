@@ -73,5 +73,9 @@ sr_error_t *sr_renewal_proofs(const sr_service_t *service, const apr_array_heade
 /* certify.c: makes, seals and stores the certificate of completion after the last signature, and adds it to the
  * transition. */
 sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition, sr_blobs_t *documents);
+/* Returns the drawing of a signature (sr_pdf_drawing) for the event "signed", where sr_certify finds it. *drawing is
+ * NULL if it cannot be drawn. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_certify_drawing(const char **drawing, const sr_service_t *service, const sr_signing_t *signing,
+                               const sr_signature_t *signature, apr_pool_t *pool);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* certify.c: the certificate of completion. It is made with the last signature, in the same transaction, so every
- * completed submission has one. */
+ * completed submission has one. It shows the drawings of the signatures, which are kept with the events when they are
+ * made. */
 #include <string.h>
 
 #include "service/seals/seal_document.h"
@@ -26,134 +27,38 @@ static void certify_append(text_t *text, const void *bytes, apr_size_t length, a
     *text = (text_t){both, text->length + length};
 }
 
+/* Adds an event with its personal values. "signed" gets the drawing of the signature. */
+static void certify_add_event(json_t *events, json_t *event, const json_t *personal, apr_pool_t *pool)
+{
+    const char *drawing = sr_event_drawing(personal);
+    sr_event_reveal(event, personal, pool);
+    if (drawing) json_object_set_new(json_object_get(event, "detail"), "drawing", json_string(drawing));
+    json_array_append(events, event);
+}
+
 /* The complete audit trail: the stored events, and those of this transition. */
 static sr_error_t *certify_read_events(json_t **events, const sr_service_t *service, const sr_transition_t *transition)
 {
     const sr_body_row_t *row;
     sr_outcome_t outcome;
-    SR_TRY(sr_store_signing_events(service->database, &outcome, &row, transition->signing->signer->uuid,
-                                   transition->pool));
-    SR_TRY(sr_service_refusal(outcome, transition->pool));
-    SR_TRY(sr_events_read(events, row->body, transition->pool));
+    json_t *stored;
+    apr_pool_t *pool = transition->pool;
+    SR_TRY(sr_store_signing_events(service->database, &outcome, &row, transition->signing->signer->uuid, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    SR_TRY(sr_json_read(&stored, row->body, pool));
+    *events = sr_json_own(json_array(), pool);
+    for (size_t i = 0; i < json_array_size(stored); i++) {
+        const json_t *pair = json_array_get(stored, i);
+        certify_add_event(*events, json_array_get(pair, 0), json_array_get(pair, 1), pool);
+    }
     for (size_t i = 0; i < json_array_size(transition->events); i++) {
         const json_t *written = json_array_get(transition->events, i);
         const char *personal = sr_json_string(written, "personal");
         json_t *event, *values = NULL;
-        SR_TRY(sr_json_read(&event, sr_json_string(written, "body"), transition->pool));
-        if (personal) SR_TRY(sr_json_read(&values, personal, transition->pool));
-        sr_event_reveal(event, values, transition->pool);
-        json_array_append(*events, event);
+        SR_TRY(sr_json_read(&event, sr_json_string(written, "body"), pool));
+        if (personal) SR_TRY(sr_json_read(&values, personal, pool));
+        certify_add_event(*events, event, values, pool);
     }
-    return NULL;
-}
-
-typedef struct marks_t {
-    const sr_signing_t *signing;
-    const apr_array_header_t *contents; /* of this transition */
-    sr_blobs_t *documents;
-    const sr_service_t *service;
-    sr_pdf_pool_t *workers; /* of the certificate */
-    apr_size_t room;        /* bytes that are left for further drawings */
-    int shares;             /* signers who have not got a share of it yet */
-} marks_t;
-
-/* Returns the document that has a revision with this SHA-256, or NULL. */
-static sr_document_state_t *document_with(const sr_revised_t **revised, const sr_signing_t *signing, const char *sha256)
-{
-    for (int k = 0; sha256 && k < signing->submission.documents->nelts; k++) {
-        sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, k, sr_document_state_t);
-        for (int j = 0; j < document->revisions->nelts; j++) {
-            *revised = &APR_ARRAY_IDX(document->revisions, j, sr_revised_t);
-            if (!strcmp((*revised)->whole_sha256, sha256)) return document;
-        }
-    }
-    return NULL;
-}
-
-/* Reads the encryption key of a document that was not signed in this transition, by a worker that reads documents of
- * this organisation. */
-static sr_error_t *certify_find_key(const marks_t *marks, sr_document_state_t *document, apr_pool_t *pool)
-{
-    const sr_signing_t *signing = marks->signing;
-    const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
-    const sr_service_t own = sr_service_for_request(marks->service, owner, pool);
-    sr_joined_t joined;
-    const apr_array_header_t *files = sr_document_state_files(document, pool);
-    for (int i = 0; i < files->nelts; i++)
-        if (!APR_ARRAY_IDX(files, i, const char *)) return NULL; /* it was signed just now, and has no key */
-    SR_TRY(sr_blobs_join(&joined, marks->documents, files, false, pool));
-    SR_TRY(sr_pdf_key(&document->cipher, own.pdf, joined.descriptor, pool));
-    sr_pdf_pool_release(own.pdf);
-    return NULL;
-}
-
-/* Reads the bytes of a revision. A revision of this transition may not be stored yet. */
-static sr_error_t *read_revision(const char **bytes, const marks_t *marks, const sr_revised_t *revised,
-                                 apr_pool_t *pool)
-{
-    const sr_content_t *content = sr_contents_get(marks->contents, revised->sha256);
-    sr_blob_t blob;
-    *bytes = content ? content->bytes : NULL;
-    if (*bytes) return NULL;
-    SR_TRY(sr_blobs_open(&blob, marks->documents, revised->key, pool));
-    const apr_size_t size = (apr_size_t)revised->size;
-    char *read = apr_palloc(pool, size);
-    const bool whole = blob.size == revised->size && !apr_file_read_full(blob.file, read, size, NULL);
-    apr_file_close(blob.file);
-    *bytes = read;
-    return whole ? NULL : sr_seal_failed(pool, revised->key, "the SHA-256 of the stored document is wrong");
-}
-
-/* *mark is NULL if it was not found. */
-static sr_error_t *read_mark(json_t **mark, marks_t *marks, sr_document_state_t *document, const sr_revised_t *revised,
-                             apr_pool_t *pool)
-{
-    const apr_size_t size = (apr_size_t)revised->size;
-    const char *bytes;
-    SR_TRY(read_revision(&bytes, marks, revised, pool));
-    const sr_pdf_revised_t revision = {bytes, size, revised->whole_size - revised->size};
-    if (!document->cipher.method && sr_pdf_mark_needs_key(&revision, pool))
-        SR_TRY(certify_find_key(marks, document, pool));
-    return sr_pdf_mark_reduced(mark, marks->workers, &revision, &document->cipher, &marks->room, marks->shares, pool);
-}
-
-/* Reads the drawing of a signer's signature from the first document that has it. *mark may be NULL. */
-static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events, const char *signer, apr_pool_t *pool)
-{
-    *mark = NULL;
-    for (size_t i = 0; signer && i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i), *list;
-        const char *kind = sr_json_string(event, "event"), *whose = sr_json_string(event, "signer");
-        if (!kind || !whose || strcmp(kind, "signed") != 0 || strcmp(whose, signer) != 0) continue;
-        list = json_object_get(json_object_get(event, "detail"), "documents");
-        for (size_t k = 0; !*mark && k < json_array_size(list); k++) {
-            const char *after = sr_json_string(json_array_get(list, k), "after");
-            const sr_revised_t *revised;
-            sr_document_state_t *document = document_with(&revised, marks->signing, after);
-            apr_pool_clear(pool);
-            if (document) SR_TRY(read_mark(mark, marks, document, revised, pool));
-        }
-    }
-    return NULL;
-}
-
-/* Reads the drawings of the sealed signatures. A large one is made as small as its share of the room. */
-static sr_error_t *read_marks(json_t **list, const sr_service_t *service, const sr_service_t *own,
-                              const sr_transition_t *transition, const json_t *events, sr_blobs_t *documents)
-{
-    const apr_array_header_t *signers = transition->signing->submission.signers;
-    marks_t marks = {transition->signing, transition->contents, documents, service, own->pdf,
-                     SR_PDF_MARKS_BYTES,  signers->nelts};
-    apr_pool_t *scratch;
-    apr_pool_create(&scratch, transition->pool);
-    *list = sr_json_own(json_array(), transition->pool);
-    for (int i = 0; i < signers->nelts; i++) {
-        json_t *mark;
-        SR_TRY(find_mark(&mark, &marks, events, APR_ARRAY_IDX(signers, i, sr_signer_t).uuid, scratch));
-        json_array_append_new(*list, mark ? mark : json_null());
-        marks.shares--;
-    }
-    apr_pool_destroy(scratch);
     return NULL;
 }
 
@@ -182,17 +87,14 @@ static const char *certify_url(const sr_settings_t *settings, apr_pool_t *pool)
 }
 
 static sr_error_t *certify_compose(const sr_service_t *service, const sr_service_t *own, sr_pdf_composed_t *composed,
-                                   bool *right, const sr_transition_t *transition, const sr_cms_certificate_t *seal,
-                                   sr_blobs_t *documents)
+                                   bool *right, const sr_transition_t *transition, const sr_cms_certificate_t *seal)
 {
     const sr_signing_t *signing = transition->signing;
-    json_t *events, *marks;
+    json_t *events;
     SR_TRY(certify_read_events(&events, service, transition));
-    SR_TRY(read_marks(&marks, service, own, transition, events, documents));
     sr_completion_t completion = {.submission = &signing->submission,
                                   .events = events,
                                   .events_hash = transition->hash,
-                                  .marks = marks,
                                   .environment = signing->environment,
                                   .organization = signing->organization,
                                   .service = seal->name,
@@ -209,9 +111,33 @@ static sr_error_t *certify_compose(const sr_service_t *service, const sr_service
     return composed->reason ? sr_seal_failed(transition->pool, "composing the certificate", composed->reason) : NULL;
 }
 
+/* Returns the service with the worker for the certificates of an organisation, which reads no document of a caller. */
+static sr_service_t certify_service(const sr_service_t *service, const sr_signing_t *signing, apr_pool_t *pool)
+{
+    const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
+    return sr_service_for_request(service, apr_pstrcat(pool, owner, ".certificate", NULL), pool);
+}
+
+#define DRAWINGS_MOST ((apr_size_t)4 << 20) /* of all signers together, because one request has all of them */
+
+sr_error_t *sr_certify_drawing(const char **drawing, const sr_service_t *service, const sr_signing_t *signing,
+                               const sr_signature_t *signature, apr_pool_t *pool)
+{
+    const apr_size_t share = DRAWINGS_MOST / (apr_size_t)signing->submission.signers->nelts;
+    const sr_pdf_signature_t what = {
+        .ink = signature->ink, .text = signature->text, .image = signature->image, .image_size = signature->image_size};
+    apr_pool_t *work;
+    apr_pool_create(&work, pool);
+    const sr_service_t own = certify_service(service, signing, work);
+    sr_error_t *error =
+        sr_pdf_drawing(drawing, own.pdf, &what, share < SR_PDF_MAX_DRAWING ? share : SR_PDF_MAX_DRAWING, pool);
+    apr_pool_destroy(work);
+    return error;
+}
+
 /* *joined is the certificate with its field. No second worker confirms the field, because the first one has written
- * the whole certificate and could add anything. It has read only certificates of this organisation, and the drawings
- * of signatures in them. */
+ * the whole certificate and could add anything. It has read only certificates of this organisation, and drawings of
+ * signatures. */
 static sr_error_t *certify_prepare(const sr_service_t *own, sr_joined_t *joined, text_t *text, sr_blobs_t *documents,
                                    const sr_pdf_composed_t *composed, apr_pool_t *pool)
 {
@@ -247,11 +173,8 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition,
     sr_sealing_t sealing, *const sealings[] = {&sealing};
     sr_joined_t joined;
     text_t text;
-    const char *owner = sr_owner_of(transition->signing->organization_uuid, environment, transition->pool);
-    const sr_service_t own =
-        sr_service_for_request(service, apr_pstrcat(transition->pool, owner, ".certificate", NULL), transition->pool);
-    SR_TRY(certify_compose(service, &own, &composed, &what.right, transition, sr_cms_identity_certificate(seal),
-                           documents));
+    const sr_service_t own = certify_service(service, transition->signing, transition->pool);
+    SR_TRY(certify_compose(service, &own, &composed, &what.right, transition, sr_cms_identity_certificate(seal)));
     SR_TRY(read_output(&text, composed.document, transition->pool));
     what.base_size = (apr_off_t)text.length;
     SR_TRY(certify_prepare(&own, &joined, &text, documents, &composed, transition->pool));

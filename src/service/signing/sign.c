@@ -143,7 +143,6 @@ static void sign_hold(signing_t *s, sr_document_state_t *document, const sr_pdf_
     copy->revision.bytes = (unsigned char *)part + prepared->length;
     copy->revision.until_contents = sr_sha256_copy(sealing->revision.until_contents, s->parts);
     copy->cms = apr_pmemdup(s->parts, sealing->cms, sealing->length);
-    document->cipher = sealing->revision.cipher;
     s->held += size;
 }
 
@@ -241,6 +240,7 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
     signing_t *s = baton;
     sr_signing_t *signing = transition->signing;
     json_t *detail = sr_json_own(json_object(), transition->pool);
+    const char *drawing;
     s->evidence = json_array();
     s->waiting = apr_array_make(transition->pool, 4, sizeof(waiting_t));
     json_object_set_new(detail, "signatureType", json_string(s->signature->kind));
@@ -255,6 +255,8 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
     apr_pool_create(&s->parts, transition->pool);
     s->held = 0;
     SR_TRY(sign_documents(service, s, transition));
+    SR_TRY(sr_certify_drawing(&drawing, service, signing, s->signature, transition->pool));
+    if (drawing) json_object_set_new(detail, "drawing", json_string(drawing));
     sr_transition_open(transition);
     sr_signing_complete(signing, transition->now, transition->client, s->signature->kind, s->consent->version);
     sr_transition_event(transition, transition->signing->signer->uuid, "signed", json_incref(detail));

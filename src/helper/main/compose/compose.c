@@ -94,7 +94,7 @@ static sr_pdfd_row_t set_cells(const sr_pdfd_flow_t *flow, const json_t *cells, 
         row.columns[i] = sr_pdfd_flow_set(flow, json_string_value(cell), is_head ? &ITEM : &VALUE, step - SR_PDFD_GAP,
                                           flow->item_pool);
         row.x[i] = first + (i - 1) * step;
-        if (json_object_get(cell, "mark")) row.marks[i] = cell;
+        if (json_object_get(cell, "drawing")) row.signatures[i] = cell;
     }
     return row;
 }
@@ -223,7 +223,7 @@ static void put_logo(const sr_pdfd_flow_t *flow, const json_t *logo)
     if (!surface) return;
     const double width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
     const double scale = fmin(LOGO_WIDTH / width, LOGO_HEIGHT / height), w = width * scale, h = height * scale;
-    surface = sr_pdfd_reduced_surface(surface, w, h, SR_PDFD_MARK_DENSITY);
+    surface = sr_pdfd_reduced_surface(surface, w, h, SR_PDFD_DENSITY);
     if (!surface) return;
     const int figure = sr_pdfd_figure(flow->structure, flow->group, sr_json_string(logo, "text"));
     sr_pdfd_content_begin(flow->canvas, flow->structure, figure);
@@ -370,9 +370,7 @@ static json_t *answer_with(const char *key, const char *reason)
 json_t *sr_pdfd_compose(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     const char *second = sr_json_string(request->text, "second"), *direction = sr_json_string(request->text, "dir");
-    int64_t pixels = SR_PDFD_MARK_PIXELS;
     sr_pdfd_flow_t flow = {.request = request->text,
-                           .pixels = &pixels,
                            .language = sr_json_string(request->text, "language"),
                            .rtl = direction && !strcmp(direction, "rtl"),
                            .labels = second && *second ? WIDE_LABELS : LABELS};

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decorations.c: what composed documents show besides texts: rectangles, and QR codes (ISO/IEC 18004) as one path. It
- * also sets their metadata. */
+/* decorations.c: what composed documents show besides texts: rectangles, QR codes (ISO/IEC 18004) as one path, and
+ * signatures. It also sets their metadata. */
 #include "helper/main/compose/decorations.h"
+#include "helper/main/fields/drawing.h"
 
+#include <math.h>
 #include <qrencode.h>
 #include <time.h>
 
@@ -37,6 +39,39 @@ void sr_pdfd_qr(sr_pdfd_canvas_t *canvas, const char *text, double x, double y, 
     QRcode_free(code);
 }
 
+static void decorations_put_paths(sr_pdfd_canvas_t *canvas, const sr_pdfd_drawing_t *drawing,
+                                  const sr_pdfd_place_t *place)
+{
+    const double scale = fmin(place->width / drawing->width, place->height / drawing->height);
+    const double x = place->x + (place->right ? place->width - drawing->width * scale : 0);
+    const double y = SR_PDFD_HEIGHT - place->y - (place->height + drawing->height * scale) / 2;
+    sr_pdfd_canvas_save(canvas);
+    sr_pdfd_buffer_t *out = sr_pdfd_canvas_content(canvas);
+    sr_pdfd_print(out, "%.9f 0 0 %.9f %.6f %.6f cm\n", scale, scale, x, y);
+    sr_pdfd_drawing_content(out, drawing);
+    sr_pdfd_canvas_restore(canvas);
+}
+
+static void decorations_put_image(sr_pdfd_canvas_t *canvas, cairo_surface_t *surface, const sr_pdfd_place_t *place)
+{
+    const double across = cairo_image_surface_get_width(surface), down = cairo_image_surface_get_height(surface);
+    const double scale = fmin(place->width / across, place->height / down);
+    const double width = across * scale, height = down * scale;
+    sr_pdfd_canvas_image(canvas, surface, place->x + (place->right ? place->width - width : 0),
+                         place->y + (place->height - height) / 2, width, height);
+}
+
+void sr_pdfd_put_drawing(sr_pdfd_canvas_t *canvas, const json_t *drawing, const sr_pdfd_place_t *place,
+                         apr_pool_t *pool)
+{
+    sr_pdfd_drawing_t paths = {0};
+    const char *png = sr_json_string(drawing, "png");
+    cairo_surface_t *surface = canvas && png ? sr_pdfd_png_surface(png, pool) : NULL;
+    if (surface) decorations_put_image(canvas, surface, place);
+    else if (canvas && !sr_pdfd_draw_any(&paths, drawing, pool) && paths.steps)
+        decorations_put_paths(canvas, &paths, place);
+}
+
 int sr_pdfd_describe(sr_pdfd_file_t *file, const char *title, apr_time_t when)
 {
     char text[SR_TIME_PRINTED];
@@ -54,7 +89,7 @@ int sr_pdfd_describe(sr_pdfd_file_t *file, const char *title, apr_time_t when)
 }
 
 /* Pango uses 31 bits for lengths in 1/1024 points. A longer text in one line could exceed this limit of two million
- * points. */
+ * points. Images are no text. */
 // NOLINTNEXTLINE(misc-no-recursion): SR_JSON_MAX_DEPTH
 bool sr_pdfd_texts_are_short(const json_t *value)
 {
@@ -64,7 +99,7 @@ bool sr_pdfd_texts_are_short(const json_t *value)
     for (size_t i = 0; good && i < json_array_size(value); i++)
         good = sr_pdfd_texts_are_short(json_array_get(value, i));
     json_object_foreach ((json_t *)value, key, member) {
-        if (!good || !sr_pdfd_texts_are_short(member)) return false;
+        if (!good || (strcmp(key, "png") != 0 && !sr_pdfd_texts_are_short(member))) return false;
     }
     return good;
 }

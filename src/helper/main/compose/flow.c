@@ -63,10 +63,10 @@ sr_pdfd_paragraph_t *sr_pdfd_flow_set(const sr_pdfd_flow_t *flow, const char *te
     return set;
 }
 
-static bool has_marks(const sr_pdfd_row_t *row)
+static bool has_signatures(const sr_pdfd_row_t *row)
 {
     for (int i = 0; i < SR_PDFD_COLUMNS; i++)
-        if (row->marks[i]) return true;
+        if (row->signatures[i]) return true;
     return false;
 }
 
@@ -82,9 +82,9 @@ static bool measure_line(double *above, double *height, const sr_pdfd_row_t *row
         leading = fmax(leading, sr_pdfd_paragraph_leading(row->columns[i], line));
     }
     *height = fmax(*above + below, leading);
-    const bool has_mark = !line && has_marks(row);
-    if (has_mark) *height = fmax(*height, SR_PDFD_MARK_HEIGHT + MARK_FREE);
-    *above += has_mark ? 0 : (*height - *above - below) / 2; /* the additional leading is shared above and below */
+    const bool has_signature = !line && has_signatures(row);
+    if (has_signature) *height = fmax(*height, SR_PDFD_SIGNATURE_HEIGHT + MARK_FREE);
+    *above += has_signature ? 0 : (*height - *above - below) / 2; /* the additional leading is shared above and below */
     return *height > 0;
 }
 
@@ -105,14 +105,13 @@ static void put_column(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, int
     sr_pdfd_content_end(flow->canvas, flow->structure, row->elements[column]);
 }
 
-static void put_mark(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, int column, double y)
+static void put_signature(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, int column, double y)
 {
-    if (!row->marks[column]) return;
-    const sr_pdfd_place_t place = {sr_pdfd_flow_side(flow, row->x[column], SR_PDFD_MARK_WIDTH), y + MARK_ABOVE,
-                                   SR_PDFD_MARK_WIDTH, SR_PDFD_MARK_HEIGHT, flow->rtl};
-    const json_t *chunks = json_object_get(row->marks[column], "mark");
+    if (!row->signatures[column]) return;
+    const sr_pdfd_place_t place = {sr_pdfd_flow_side(flow, row->x[column], SR_PDFD_SIGNATURE_WIDTH), y + MARK_ABOVE,
+                                   SR_PDFD_SIGNATURE_WIDTH, SR_PDFD_SIGNATURE_HEIGHT, flow->rtl};
     sr_pdfd_content_begin(flow->canvas, flow->structure, row->elements[column]);
-    sr_pdfd_put_mark(flow->canvas, chunks, &place, flow->pixels, flow->item_pool);
+    sr_pdfd_put_drawing(flow->canvas, json_object_get(row->signatures[column], "drawing"), &place, flow->item_pool);
     sr_pdfd_content_end(flow->canvas, flow->structure, row->elements[column]);
 }
 
@@ -120,7 +119,7 @@ static void put_line(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, int l
 {
     if (!flow->canvas) return;
     for (int i = 0; i < SR_PDFD_COLUMNS; i++) put_column(flow, row, i, line, y);
-    for (int i = 0; i < SR_PDFD_COLUMNS && !line; i++) put_mark(flow, row, i, y);
+    for (int i = 0; i < SR_PDFD_COLUMNS && !line; i++) put_signature(flow, row, i, y);
 }
 
 double sr_pdfd_flow_put_lines(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, double y, int lines)
@@ -241,8 +240,8 @@ static void tag_cells(sr_pdfd_flow_t *flow, sr_pdfd_row_t *row)
     for (int i = 0; i < SR_PDFD_COLUMNS && row->x[i] > 0; i++) {
         const bool is_head = (row->kind == SR_PDFD_ROW_HEAD) == (i > 0);
         row->elements[i] = add_element(flow, line, is_head ? "TH" : "TD");
-        const char *alternative = sr_json_string(row->marks[i], "alternative");
-        if (row->marks[i]) row->elements[i] = sr_pdfd_figure(flow->structure, row->elements[i], alternative);
+        const char *alternative = sr_json_string(row->signatures[i], "alternative");
+        if (row->signatures[i]) row->elements[i] = sr_pdfd_figure(flow->structure, row->elements[i], alternative);
     }
 }
 

@@ -31,7 +31,6 @@ typedef struct sr_pdfd_flow_t {
     double y;                       /* position of the next line */
     double top;                     /* position of the first line of this page */
     double bottom;                  /* where the footer begins */
-    int64_t *pixels;                /* the number of pixels that the images of signatures may still have */
     sr_pdfd_structure_t *structure; /* NULL if `canvas` is NULL */
     int group, block;               /* elements: the parent of new elements, and the open list or table in it, or 0 */
     apr_pool_t *page_pool, *item_pool; /* cleared for each page, and for each item */
@@ -52,7 +51,7 @@ typedef enum sr_pdfd_row_kind_t {
 typedef struct sr_pdfd_row_t {
     const sr_pdfd_paragraph_t *columns[SR_PDFD_COLUMNS]; /* NULL: the column is empty */
     double x[SR_PDFD_COLUMNS];                           /* 0: a table has no such column */
-    const json_t *marks[SR_PDFD_COLUMNS];                /* a signature with its alternative text, or NULL */
+    const json_t *signatures[SR_PDFD_COLUMNS];           /* a signature with its alternative text, or NULL */
     sr_pdfd_row_kind_t kind;
     const char *type; /* the element type of a text */
     int elements[SR_PDFD_COLUMNS];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drawing.c: a signature drawing without a place: strokes and filled outlines, or an image. It is written as the
- * content of a form XObject into a PDF, and as JSON for the browser of the signer, so that both show the same. */
+ * content of a form XObject into a PDF, as JSON for the browser of the signer, so that both show the same, and painted
+ * in pixels. */
 #include "helper/main/fields/drawing.h"
 
 #include <math.h>
@@ -8,7 +9,10 @@
 #include <string.h>
 
 #define MAX_VALUES 6
-static const char INK[] = "0.05 0.1 0.45 RG 0.05 0.1 0.45 rg 1 J 1 j\n"; /* blue ink, with round ends and corners */
+#define RED 0.05 /* the colour of ink */
+#define GREEN 0.1
+#define BLUE 0.45
+static const char INK[] = "0.05 0.1 0.45 RG 0.05 0.1 0.45 rg 1 J 1 j\n"; /* with round ends and corners */
 
 /* A path operator of a content stream: m, l, c, h, f or S, or w for the width of the stroke that follows. */
 typedef struct step_t {
@@ -50,6 +54,29 @@ void sr_pdfd_drawing_content(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *dra
         sr_pdfd_put(out, &step->step, 1);
         sr_pdfd_put_text(out, step->step == 'w' ? " " : "\n");
     }
+}
+
+static void paint_step(cairo_t *context, const step_t *step)
+{
+    const double *v = step->values;
+    switch (step->step) {
+    case 'm': cairo_move_to(context, v[0], v[1]); break;
+    case 'l': cairo_line_to(context, v[0], v[1]); break;
+    case 'c': cairo_curve_to(context, v[0], v[1], v[2], v[3], v[4], v[5]); break;
+    case 'h': cairo_close_path(context); break;
+    case 'w': cairo_set_line_width(context, v[0]); break;
+    case 'S': cairo_stroke(context); break;
+    default: cairo_fill(context);
+    }
+}
+
+void sr_pdfd_drawing_paint(cairo_t *context, const sr_pdfd_drawing_t *drawing)
+{
+    cairo_translate(context, -drawing->left, -drawing->bottom);
+    cairo_set_source_rgb(context, RED, GREEN, BLUE);
+    cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
+    for (size_t i = 0; i < step_count(drawing); i++) paint_step(context, step_at(drawing, i));
 }
 
 /* ----------------------------------------------------------------------------------------------------------- JSON */

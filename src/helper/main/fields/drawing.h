@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drawing.h: the drawing of a signature, and the pixels of an image: drawing.c, ink.c, glyphs.c, fonts.c and
- * image.c. */
+/* drawing.h: the drawing of a signature, and the pixels of an image: drawing.c, ink.c, glyphs.c, fonts.c, image.c and
+ * surface.c. */
 #ifndef SR_PDFD_DRAWING_H
 #define SR_PDFD_DRAWING_H
 
 #include "helper/main/pdfd.h"
+
+#include <cairo.h>
 
 /* --------------------------------------------------------------------------------------------- drawing.c
  *
@@ -39,6 +41,8 @@ sr_pdfd_drawer_t sr_pdfd_draw_any;
 void sr_pdfd_draw(sr_pdfd_drawing_t *drawing, char step, const double *values, int count);
 /* Writes the drawing as the content of a form XObject whose box begins at 0 0. */
 void sr_pdfd_drawing_content(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing);
+/* Paints strokes and outlines in blue ink, in units of the drawing. The box begins at the origin. */
+void sr_pdfd_drawing_paint(cairo_t *context, const sr_pdfd_drawing_t *drawing);
 /* Writes {"width","height","paths":[{"d","stroke"?},…]} with paths as in SVG, y downwards. An image is written as
  * {"width","height","type","image"} in base64. */
 void sr_pdfd_drawing_json(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, apr_pool_t *pool);
@@ -57,10 +61,28 @@ typedef struct sr_pdfd_pixels_t {
     sr_pdfd_buffer_t *rgba; /* 4 bytes for each pixel, from the top row */
     int width, height;
 } sr_pdfd_pixels_t;
-/* Decodes a JPEG that sr_pdfd_image_object has written. Returns false if it is damaged, has too many scans, or is not a
- * JPEG. */
+/* Decodes a JPEG. Returns false if it is damaged, has too many scans, or is not a JPEG. */
 bool sr_pdfd_image_jpeg(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
 /* Decodes a PNG file. Returns false if it is damaged or has too many pixels. */
 bool sr_pdfd_image_png_read(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------- surface.c */
+#define SR_PDFD_SIGNATURE_WIDTH 150.0 /* of the area that a composed document has for a signature, in points */
+#define SR_PDFD_SIGNATURE_HEIGHT 32.0
+#define SR_PDFD_DENSITY 4.0 /* pixels per point of the images in composed documents: 288 dpi */
+/* Return a surface, or NULL if there is no memory, or if the PNG file is damaged or has too many pixels. */
+cairo_surface_t *sr_pdfd_surface(const sr_pdfd_pixels_t *pixels);
+cairo_surface_t *sr_pdfd_png_surface(const char *base64, apr_pool_t *pool);
+/* The pixels of a surface, without the multiplication by alpha that cairo uses. */
+typedef struct sr_pdfd_planes_t {
+    unsigned char *colours, *alpha; /* 3 bytes for each pixel, and 1 byte */
+} sr_pdfd_planes_t;
+sr_pdfd_planes_t sr_pdfd_surface_planes(cairo_surface_t *surface, apr_pool_t *pool);
+/* Returns the surface, or a smaller copy that replaces it: with at most `density` pixels per point of this size.
+ * Returns NULL if there is no memory. */
+cairo_surface_t *sr_pdfd_reduced_surface(cairo_surface_t *surface, double width, double height, double density);
+/* Makes a drawing an image that has no more pixels than the area for a signature can show, and takes at most `most`
+ * bytes as a PNG file. Returns false if that is not possible. */
+bool sr_pdfd_drawing_reduce(sr_pdfd_drawing_t *drawing, apr_size_t most, apr_pool_t *pool);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preview.c: the operation "preview": how a signature will look in the fields. It is drawn by the same code as in
- * "fill". */
+ * "fill". With "most" the result is a small image of the signature, for a certificate of completion. */
 #include "helper/main/fields/drawing.h"
 
 json_t *sr_pdfd_preview(const sr_pdfd_request_t *request, apr_pool_t *pool)
@@ -12,6 +12,9 @@ json_t *sr_pdfd_preview(const sr_pdfd_request_t *request, apr_pool_t *pool)
         if (drawing.unknown) json_object_set(fault, "unknown", drawing.unknown);
         return fault;
     }
+    const json_t *most = json_object_get(request->text, "most");
+    if (most && !sr_pdfd_drawing_reduce(&drawing, (apr_size_t)json_integer_value(most), pool))
+        return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, "The signature cannot be made small enough");
     sr_pdfd_buffer_t *out = sr_pdfd_buffer(pool);
     sr_pdfd_drawing_json(out, &drawing, pool);
     out->size--; /* removes the "}" at the end */

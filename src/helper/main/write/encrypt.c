@@ -25,14 +25,6 @@ void sr_pdfd_cipher_tell(json_t *response, const sr_cipher_t *cipher, apr_pool_t
     json_object_set_new(response, "key", json_string(sr_text_hex(cipher->key, cipher->length, pool)));
 }
 
-json_t *sr_pdfd_key(const sr_pdfd_request_t *request, apr_pool_t *pool)
-{
-    sr_cipher_t cipher = {0};
-    json_t *response = json_object();
-    if (sr_pdfd_cipher_find(&cipher, &request->bytes)) sr_pdfd_cipher_tell(response, &cipher, pool);
-    return response;
-}
-
 static void encrypt_decode_hex(sr_pdfd_buffer_t *out, const unsigned char *at, const unsigned char *end)
 {
     int digits = 0;
