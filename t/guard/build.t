@@ -33,9 +33,9 @@ my @release = ($source, "O=$out", @compilers, 'WERROR=1', 'CFLAGS=-O0 -Wdate-tim
     my @compiled = compilations($said);
     cmp_ok(scalar @compiled, '>', 200, 'objects were compiled');
     my @without = grep { !/-DOF_THE_CALLER/ || !/-Wdate-time/ || !/ -Isrc / } @compiled;
-    is("@without", '', '… each with the flags of the caller and its own');
+    is("@without", '', 'each object was compiled with the flags of the caller and its own');
     my @linked = grep { / -o \S+ / && !/ -c -o / } split /\n/, $said;
-    is((scalar grep { !/-z,noexecstack/ } @linked), 0, '… LDFLAGS too') or diag @linked;
+    is((scalar grep { !/-z,noexecstack/ } @linked), 0, 'programs were linked with LDFLAGS') or diag @linked;
 }
 
 # Objects are made again if flags change, and only then.
@@ -49,9 +49,9 @@ my @levels = map { scalar grep {/_FORTIFY_SOURCE=2/} compilations(would_run('CFL
     'CPPFLAGS=', 'CPPFLAGS=-D_FORTIFY_SOURCE=1';
 my @root = ($source, "O=$out", "DESTDIR=$dir/root", '-n', 'V=1');
 is(scalar compilations((make(@root, 'install'))[1]), 0, 'make install, which root calls without flags, builds nothing');
-cmp_ok(scalar compilations((make(@root, 'all', 'install'))[1]), '>', 200, '… unless it is asked to');
+cmp_ok(scalar compilations((make(@root, 'all', 'install'))[1]), '>', 200, 'make all install builds');
 cmp_ok($levels[0], '>', 200, 'with optimization functions of libc check sizes');
-is($levels[1], 0, '… at the level of the caller');
+is($levels[1], 0, 'the functions of libc check sizes at the level of the caller');
 
 {
     local $ENV{O} = $out;
@@ -80,7 +80,7 @@ sub unpacked_release {
     my ($archive) = glob "$dir/release/mod_sigreq-*.tar.gz" or BAIL_OUT('no archive');
     make_ok('make dist again', '.', "O=$dir/again", 'dist');
     my @digests = map {`sha256sum <'$_'`} $archive, glob "$dir/again/mod_sigreq-*.tar.gz";
-    is($digests[1], $digests[0], '… makes the same bytes');
+    is($digests[1], $digests[0], 'make dist makes the same bytes again');
     system('tar', '-C', $dir, '-xf', $archive) == 0 or die "tar failed\n";
     my ($unpacked) = glob "$dir/mod_sigreq-*";
     return $unpacked;

@@ -20,7 +20,8 @@ is(join(' ', grep { !$default{$_} && !exists $default{$_} } sort keys %documente
 for my $name (sort keys %default) {
     ok($documented{$name}, "$name is in the reference") or next;
     next if $name eq 'Sigreq' || !length $default{$name} || $default{$name} =~ /^[A-Z_]+$/;
-    ok((grep { $_ eq $default{$name} } @{ $documented{$name} }), "… with its default, $default{$name}")
+    ok((grep { $_ eq $default{$name} } @{ $documented{$name} }),
+        "$name is in the reference with its default, $default{$name}")
         or diag "@{ $documented{$name} }";
 }
 done_testing;

@@ -61,13 +61,14 @@ my %same = map { $_ => 1 } qw(archive.c compose.c confirm.c dss.c erase.c existi
 my %files;
 push @{ $files{ basename($_) } }, $_ for files('src/**/*.[ch]', 'src/**/*.cc');
 is_deeply([grep { @{ $files{$_} } > 1 && !$same{$_} } sort keys %files], [], 'no two files share a name by chance');
-is_deeply([grep { @{ $files{$_} // [] } < 2 } sort keys %same], [], '… and the list of those that do is up to date');
+is_deeply([grep { @{ $files{$_} // [] } < 2 } sort keys %same], [],
+    'each file of the list has the name of another one');
 
 my @records = map { basename($_) } files('docs/decisions/[0-9]*.md');
 my %listed  = map { $_ => 1 } slurp('docs/decisions/README.md') =~ /\]\((\d{4}-[^)]+)\)/g;
 is_deeply(\@records, [sort keys %listed], 'the index has every record of a decision');
 my @numbers = map {/^(\d+)/} @records;
-is_deeply(\@numbers, [map { sprintf '%04d', $_ } 1 .. @records], '… which are numbered without a gap');
+is_deeply(\@numbers, [map { sprintf '%04d', $_ } 1 .. @records], 'the records of decisions are numbered without a gap');
 
 # Variables of the environment name what is not in the checkout.
 my @all = ('Makefile', @documents, sources(), files('t/run', 't/*/*.[tch]', 't/lib/*/*.pm', 'tools/*', '.ci/*'));

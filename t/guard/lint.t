@@ -30,8 +30,8 @@ for my $check (sort keys %files) {
         my $tree = tree($name);
         is((lint($tree, $name, $good, $check))[0], 0, "$check: a good file passes");
         my ($status, $said) = lint($tree, $name, $bad, $check);
-        is($status, 1, '… a bad one does not');
-        like($said, qr/\Q$name\E.*^FAILED $check /ms, '… and is named');
+        is($status, 1, "$check: a bad file fails");
+        like($said, qr/\Q$name\E.*^FAILED $check /ms, "$check: the bad file is named");
     }
 }
 SKIP: {
@@ -45,7 +45,7 @@ is(system('make', '-s', 'compile_commands.json'), 0, 'make compile_commands.json
 my %compiled = map { $_ => 1 } slurp('compile_commands.json') =~ /"file"\s*:\s*"([^"]+)"/g;
 my @sources = files('mod_sigreq.c', 'src/**/*.c', 'src/**/*.cc', 't/{unit,tool,fuzz,speed}/*.c');
 cmp_ok(scalar @sources, '>', 400, 'there are sources');
-is(join(' ', grep { !$compiled{$_} } @sources), '', '… and clang-tidy gets all of them');
+is(join(' ', grep { !$compiled{$_} } @sources), '', 'clang-tidy gets all sources');
 
 is(system("tools/lint nothing 2>/dev/null") >> 8, 2, 'an unknown check is an error');
 
@@ -55,7 +55,7 @@ for my $file ('mod_sigreq.c', files('include/*.h', 'src/**/*.c', 'src/**/*.h', '
 }
 @without = grep { !/NOLINT(?:NEXTLINE)?\([a-z0-9-]+\): ./ } @found;
 cmp_ok(scalar @found, '>', 10, 'some findings are no mistakes');
-is("@without", '', '… and say why');
+is("@without", '', 'each NOLINT says why');
 done_testing;
 
 sub write_file { open my $file, '>', $_[0] or die "$_[0]: $!\n"; print $file $_[1]; close $file or die "$_[0]: $!\n" }

@@ -29,7 +29,8 @@ my $directives = code('src/settings/directives.def');
 my @names      = $directives =~ /^SR_DIRECTIVE\(\s*\w+,\s*\w+,\s*(\w+)/mg;
 my @listed     = manual('mod_sigreq') =~ /^\.B (Sigreq\w*)$/mg;
 is("@listed", "@names", 'mod_sigreq(8) has every directive, in the order of the table');
-like(manual('mod_sigreq'), qr{^Default: \\fB\Q/usr/lib/sigreq/sigreq\E\\-pdfd\\fR$}m, '… with its default');
+like(manual('mod_sigreq'), qr{^Default: \\fB\Q/usr/lib/sigreq/sigreq\E\\-pdfd\\fR$}m,
+    'mod_sigreq(8) has the default of SigreqHelper');
 
 is(slurp('docs/directives.md'), `PREFIX=/usr tools/manual directives`,
     'docs/directives.md is up to date (tools/manual directives >docs/directives.md)');
@@ -70,7 +71,7 @@ is(offered('org', 'create', '--name', ''),                    '',              '
 my @active = grep { /\S/ && !/^\s*#/ } split /\n/, slurp('conf/sigreq.conf');
 is("@active", '', 'conf/sigreq.conf has no line that is active');
 my ($smallest) = slurp('conf/sigreq.conf') =~ /\A(.*?)\n#\n# Before the first start/s;
-like($smallest, qr/^#$_\s/m, "… and the smallest configuration has $_")
+like($smallest, qr/^#$_\s/m, "the smallest configuration has $_")
     for qw(DBDriver DBDParams SigreqDocuments SigreqSealCertificate SigreqSealKey <Location);
 done_testing;
 

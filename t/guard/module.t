@@ -33,10 +33,10 @@ ok(-e "$root$_", "it installs $_")
     '/usr/share/bash-completion/completions/sigreqctl';
 is((stat $conf)[2] & 0777, 0600, 'only its owner can read sigreq.conf');
 make_ok('make install again', @make, 'install');
-ok(!-e "$conf.new", '… makes no sigreq.conf.new, because nothing has changed');
+ok(!-e "$conf.new", 'make install makes no sigreq.conf.new if nothing has changed');
 make_ok('make uninstall', @make, 'uninstall');
 is(files_below($root), '', 'it removes everything');
-is(`find '$root' -type d -name '*sigreq*'`, '', '… and folders that are only ours');
+is(`find '$root' -type d -name '*sigreq*'`, '', 'make uninstall removes folders that are only of mod_sigreq');
 
 make(@make, 'install');
 write_file($conf,                                "edited\n");

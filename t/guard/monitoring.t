@@ -35,11 +35,11 @@ cmp_ok(scalar @alarms, '>', 20, 'the alarms were found');
 for my $alarm (@alarms) {
     my ($name) = $alarm =~ /alert: (\w+)/;
     like($alarm, qr/severity: (?:critical|warning)\}/, "$name has a severity");
-    like($alarm, qr/^          summary: "./m, '... and a summary');
-    like($alarm, qr/^          description: "./m, '... and a description');
+    like($alarm, qr/^          summary: "./m, "$name has a summary");
+    like($alarm, qr/^          description: "./m, "$name has a description");
     my ($anchor) = $alarm =~ /runbook_url: monitoring\.md#(\w+)$/m;
-    is($anchor, lc $name, '... and a runbook of its name');
-    like($page, qr/^### $name$/m, '... which is in the page');
+    is($anchor, lc $name, "$name has a runbook of its name");
+    like($page, qr/^### $name$/m, "docs/monitoring.md has a section $name");
 }
 # the command by which administrators make these addresses absolute
 my ($command) = $page =~ m{^(sed '.*') /usr/share/sigreq/prometheus/sigreq\.rules\.yml >}m;
@@ -47,7 +47,7 @@ my ($base)    = ($command // '') =~ m{&(https://[^|]+/)\|};
 my @absolute  = grep {/^ *runbook_url/} `$command conf/prometheus/sigreq.rules.yml`;
 is(scalar @absolute, scalar @alarms, 'the command of the page prints all runbooks');
 is(join('', grep { !m{^          runbook_url: \Q$base\Emonitoring\.md#\w+$} } @absolute),
-    '', '... with absolute addresses');
+    '', 'the addresses of the runbooks are absolute');
 for my $file ('conf/prometheus/sigreq.rules.yml', files('conf/grafana/*.json')) {
     my %used = map { s/_(?:bucket|sum|count)$//r => 1 } slurp($file) =~ /\b(sigreq_\w+)/g;
     is(join(' ', sort grep { !$defined{$_} } keys %used), '', "$file uses metrics that exist");

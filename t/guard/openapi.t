@@ -83,7 +83,8 @@ for my $pair ([SubmissionEvent => 'Submission'], [SignerEvent => 'Signer']) {
     my %of = map { $_ => $event->{properties}{$_} } keys %{ $object->{properties} };
     is_deeply(\%of, $object->{properties}, "$pair->[0] has the members of $pair->[1]");
     my %required = map { $_ => 1 } @{ $event->{required} };
-    is(join(' ', grep { !$required{$_} } @{ $object->{required} }), '', '… and requires them');
+    is(join(' ', grep { !$required{$_} } @{ $object->{required} }), '',
+        "$pair->[0] requires the members that $pair->[1] requires");
 }
 
 my $examples = 0;

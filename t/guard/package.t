@@ -10,7 +10,7 @@ my ($version) = slurp('include/mod_sigreq.h') =~ /^#define MOD_SIGREQ_VERSION "(
 my ($packaged) = slurp('debian/changelog') =~ /\Amod-sigreq \((\S+)-\S+\)/;
 is($packaged, $version, 'debian/changelog begins with the version of the sources');
 my ($newest) = slurp('CHANGES') =~ /^(\d\S+)$/m;
-is($newest, $version, '… and so does CHANGES');
+is($newest, $version, 'CHANGES begins with the version of the sources');
 
 my ($build) = slurp('tools/deps') =~ /^build='(.*?)'/ms;
 my ($needed) = slurp('debian/control') =~ /^Build-Depends:\n(.*?)^\S/ms;
@@ -25,10 +25,10 @@ is(join(' ', grep { !$needed{ $other{$_} // $_ } } @wanted), '', 'debian/control
 my $operations = slurp('docs/operations.md');
 for my $unit (map { s{.*/}{}r } files('conf/systemd/*')) {
     like(slurp('debian/rules'), qr/\b\Q@{[$unit =~ s{^sigreq-}{}r]}\E\b/, "$unit is installed");
-    like($operations, qr/\b\Q$unit\E\b/, '… and docs/operations.md describes it') if $unit !~ /service$/;
+    like($operations, qr/\b\Q$unit\E\b/, "docs/operations.md describes $unit") if $unit !~ /service$/;
     my $text = slurp("conf/systemd/$unit");
     next if $unit !~ /^sigreq-(?:gc|archive)\.service$/;
-    like($text, qr/^$_$/m, "… it has $_")
+    like($text, qr/^$_$/m, "$unit has $_")
         for qw(User=www-data ProtectSystem=full NoNewPrivileges=yes CapabilityBoundingSet= PrivateTmp=yes);
 }
 
@@ -38,8 +38,8 @@ for my $unit (files('conf/systemd/*.service')) {
     my $text = slurp($unit);
     unlike($text, qr/^(?:Runtime|State|Cache|Logs)Directory=/m, "$unit has no folder of its user");
     for my $command ($text =~ /^Exec\w+=[@:!-]*\+(.*)$/mg) {
-        unlike($command, qr{(?:%[tTSCLV]|/run|/tmp|/var/\w+)/[\w.-]+/}, '… and root writes to /run itself, in a file');
-        unlike($command, qr/\bchown\b|-R\b|\binstall\b/, '… which stays its own');
+        unlike($command, qr{(?:%[tTSCLV]|/run|/tmp|/var/\w+)/[\w.-]+/}, "$unit: root writes to /run itself, in a file");
+        unlike($command, qr/\bchown\b|-R\b|\binstall\b/, "$unit: the file of root stays its own");
     }
 }
 my $verbs = qr/\b(?:install|chown|chgrp|chmod|mkdir|touch|cp|mv|ln|rm|tee)\b|>/;

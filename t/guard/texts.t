@@ -17,7 +17,7 @@ my %tag    = slurp('src/model/languages.def') =~ /^SR_LANGUAGE\("([^"]+)", "([^"
 is_deeply([sort keys %texts], [sort keys %tag], 'a catalogue for each language of languages.def');
 my @consents = slurp('src/model/consent.c') =~ /^ {4}\{"([\w-]+)", "\d+-\1",$/mg;
 my %consents = map { $_ => 1 } @consents;
-is_deeply([sort keys %consents], [sort keys %tag], '… and a text of consent');
+is_deeply([sort keys %consents], [sort keys %tag], 'there is a text of consent for each language of languages.def');
 
 for my $what (qw(dates plurals)) {
     my $generated = `node tools/cldr.mjs $what`;
@@ -132,7 +132,7 @@ is($texts{$_}{dir}, $rtl{$_} ? 'rtl' : 'ltr', "$_: its direction") for sort keys
 ok(fault(@$_), "a fault is found: $_->[1]") for ['en', ''], ['en', 'a "b"'], ['de', 'the end'], ['fr', 'Quoi ?'],
     ['fr', 'Quoi?'], ['en', 'Wait ...'], ['en', 'Wait …'], ['de', '«a»'], ['de', '„a”'], ['sv', '„a”'],
     ['es', '“a”'], ['da', '«a»'], ['he', '”a“'], ['nl', '‘a'], ['en', '<b>'];
-ok(!fault('fr', "« a » : b\x{202f}?" =~ s/ (?=[»:])|(?<=«) /\x{a0}/gr), '… and none where there is none');
+ok(!fault('fr', "« a » : b\x{202f}?" =~ s/ (?=[»:])|(?<=«) /\x{a0}/gr), 'no fault is found in correct French');
 
 # --- who asks for them
 

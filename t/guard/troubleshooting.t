@@ -19,5 +19,5 @@ for my $entry (split /^- /m, $table =~ s/\A.*?^- //smr) {
     $told{$_}++ for $names =~ /SR\d{4}/g;
 }
 is(join(' ', sort keys %told), join(' ', sort keys %tags), 'the page has every tag, and no other');
-is(join(' ', grep { $told{$_} > 1 } sort keys %told), '', '… each once');
+is(join(' ', grep { $told{$_} > 1 } sort keys %told), '', 'the page has no tag twice');
 done_testing;

@@ -47,8 +47,8 @@ sub fault {
 for my $file (files('.github/workflows/*.yml')) {
     my $flow = eval { YAML::XS::LoadFile($file) };
     ok($flow, "$file is YAML") or diag($@), next;
-    is(unknown(workflow => $flow), '', '… with known keys');
-    is($flow->{permissions}{contents}, 'read', '… that cannot write to the repository');
+    is(unknown(workflow => $flow), '', "$file has only known keys");
+    is($flow->{permissions}{contents}, 'read', "$file cannot write to the repository");
     for my $name (sort keys %{ $flow->{jobs} }) {
         my $job = $flow->{jobs}{$name};
         is(unknown(job => $job), '', "$file, $name: known keys");
@@ -59,8 +59,8 @@ for my $file (files('.github/workflows/*.yml')) {
             push @faults, "not pinned: $step->{uses}" if ($step->{uses} // '@v1') !~ /\@v\d+$/;
             push @faults, map { fault($_) } commands($step->{run}, $job->{strategy}{matrix}) if defined $step->{run};
         }
-        is(join("\n", @faults), '', '… its steps');
-        cmp_ok(scalar @{ $job->{steps} }, '>', 2, '… of which there are some');
+        is(join("\n", @faults), '', "$file: the steps are right");
+        cmp_ok(scalar @{ $job->{steps} }, '>', 2, "$file: there are steps");
     }
 }
 done_testing;
