@@ -17,21 +17,21 @@ static void test_way(const row_t *row)
     unsigned char secret[64], again[64], plain[64];
     apr_size_t size, length;
     ok(sr_cipher_read(&cipher, row->name, row->key), "%s: a key of %zu digits", row->name, strlen(row->key));
-    is_str(sr_cipher_name(&cipher), row->name, "… the cipher has this name");
+    is_str(sr_cipher_name(&cipher), row->name, "a cipher that was read has its name");
     sr_cipher_encrypt(secret, &size, &cipher, 7, 0, "Hello", 5);
-    is_int((long long)size, (long long)(5 + row->grows), "… the length of the ciphertext");
-    ok(!memmem(secret, size, "Hell", 4), "… the ciphertext does not contain the plaintext");
+    is_int((long long)size, (long long)(5 + row->grows), "the ciphertext has the right length");
+    ok(!memmem(secret, size, "Hell", 4), "the ciphertext does not contain the plaintext");
     sr_cipher_encrypt(again, &length, &cipher, 7, 0, "Hello", 5);
-    ok(length == size && !memcmp(secret, again, size), "… encrypting again gives the same bytes");
+    ok(length == size && !memcmp(secret, again, size), "encrypting again gives the same bytes");
     ok(sr_cipher_decrypt(plain, &length, &cipher, 7, 0, secret, size) && length == 5 && !memcmp(plain, "Hello", 5),
-       "… decrypting gives the plaintext");
+       "decrypting gives the plaintext");
     other = cipher;
     other.key[0] ^= 1;
     ok(!sr_cipher_decrypt(plain, &length, &other, 7, 0, secret, size) || length != 5 || memcmp(plain, "Hello", 5) != 0,
-       "… decrypting with another key fails");
+       "decrypting with another key fails");
     sr_cipher_encrypt(secret, &size, &cipher, 7, 0, "", 0);
     ok(sr_cipher_decrypt(plain, &length, &cipher, 7, 0, secret, size) && length == 0,
-       "… an empty string is encrypted and decrypted");
+       "an empty string is encrypted and decrypted");
 }
 
 /* The examples of RFC 6229 and FIPS 197 test the ciphers. pdf_encrypted.c checks the keys of objects by reading

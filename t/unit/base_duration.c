@@ -18,7 +18,7 @@ static void test_read(void)
     apr_interval_time_t duration;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ok(sr_duration_parse(&duration, cases[i].text), "%s is a duration", cases[i].text);
-        is_int(duration, apr_time_from_sec(cases[i].seconds), "… of its length");
+        is_int(duration, apr_time_from_sec(cases[i].seconds), "the duration has the right length");
     }
 }
 
@@ -33,7 +33,7 @@ static void test_refused(void)
     apr_interval_time_t duration;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ok(!sr_duration_parse(&duration, wrong[i]), "\"%s\" is none", wrong[i]);
-        is_int(duration, 0, "… and gives 0");
+        is_int(duration, 0, "what is no duration gives 0");
     }
 }
 

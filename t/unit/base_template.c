@@ -44,7 +44,8 @@ static void test_places(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const sr_template_t html = {.piece = piece}, plain = {.piece = piece, .plain = true};
         is_str(sr_template_fill(cases[i].text, values(), &html, pool), cases[i].html, "%s", cases[i].text);
-        is_str(sr_template_fill(cases[i].text, values(), &plain, pool), cases[i].plain, "… as text");
+        is_str(sr_template_fill(cases[i].text, values(), &plain, pool), cases[i].plain,
+               "the template is filled as text");
     }
     const sr_template_t keep = {.keep_unknown = true};
     is_str(sr_template_fill("{{nothing}}{{count}}", values(), &keep, pool), "{{nothing}}2",
@@ -67,7 +68,8 @@ static void test_texts(void)
     const sr_template_t together = {.texts = texts, .plurals = plurals, .together = true};
     is_str(sr_template_fill("{{:said}}", values(), &template, pool), "&lt;" ISOLATE "inner" END "&gt; 2",
            "a text of the catalogue");
-    is_str(sr_template_fill("{{:said}}", values(), &together, pool), "&lt;inner&gt; 2", "… without isolation");
+    is_str(sr_template_fill("{{:said}}", values(), &together, pool), "&lt;inner&gt; 2",
+           "a text of the catalogue has no isolation if texts are together");
     is_str(sr_template_fill("{{:unknown}}", values(), &template, pool), "", "an unknown text is empty");
     static const struct {
         int count;

@@ -275,14 +275,15 @@ static void names(void)
         ok(!made[i].result.success && !made[i].result.status && made[i].result.error, "%s: %s", hosts[i],
            made[i].result.error);
         if (strchr(hosts[i], '%')) continue;
-        is_str(made[i].result.error, NOWHERE, "… its error is the same for all");
+        is_str(made[i].result.error, NOWHERE, "the error is the same for all addresses");
         if (hosts[i][strlen(hosts[i]) - 1] != '.')
-            ok(!strncmp(made[i].result.detail, "the address is ", 15), "… the log has the reason: %s",
+            ok(!strncmp(made[i].result.detail, "the address is ", 15), "the log has the reason: %s",
                made[i].result.detail);
     }
     is_int(make_calls(made, none, 1, NULL), 0, "a name that does not exist is not called");
-    is_str(made[0].result.error, NOWHERE, "… its error is the same for all");
-    ok(strstr(made[0].result.detail, "resolve") != NULL, "… the log has the reason: %s", made[0].result.detail);
+    is_str(made[0].result.error, NOWHERE, "the error is the same for a name that does not exist");
+    ok(strstr(made[0].result.detail, "resolve") != NULL, "the log says why the name does not exist: %s",
+       made[0].result.detail);
     is_int(make_calls(made, hosts, 8, allow((const char *const[]){"127.0.0.1", NULL})), 8,
            "calls connect if the loopback is allowed");
     for (int i = 0; i < 8; i++) ok(made[i].result.success, "%s: allowed", hosts[i]);

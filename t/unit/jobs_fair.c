@@ -114,7 +114,7 @@ static void check_healthy(link_t *l, int organization, int port, int hanging, co
         undisturbed += ended_at(l, hanging, false) == hung;
     }
     is_int(ended, HEALTHY, "%s: every call to the good receiver is made", what);
-    ok(undisturbed > HEALTHY / 2, "… %d of %d of them were made before a call that hangs ended", undisturbed, HEALTHY);
+    ok(undisturbed > HEALTHY / 2, "%d of %d calls were made before a call that hangs ended", undisturbed, HEALTHY);
 }
 
 static long under_way(link_t *l)

@@ -162,11 +162,11 @@ static void check_due(link_t *l)
     ok(becomes(l, 2, "state = 'done' AND attempts = 1 AND error = 'not yet'"),
        "a job that is done at most once is over after a failure");
     ok(is(l, 1, "state = 'scheduled' AND attempts = 0"), "a job that is due later is still scheduled");
-    is_int(begun, 1, "… it has not begun");
+    is_int(begun, 1, "a job that is due later has not begun");
     set_clock(now + 60 * MINUTE - 1000);
     add(l, 3, "once", now);
     ok(becomes(l, 3, "state = 'done'"), "another job is done a millisecond before that one is due");
-    ok(is(l, 1, "state = 'scheduled'"), "… that one is still scheduled");
+    ok(is(l, 1, "state = 'scheduled'"), "the job that is due later is still scheduled");
     set_clock(now + 1000);
     ok(becomes(l, 1, again_in(l, 1, MINUTE)), "the job begins when it is due, fails, and is due again after the pause");
     set_clock(now + MINUTE);
@@ -194,7 +194,8 @@ static void check_success(link_t *l)
     ok(becomes(l, 8, again_in(l, 0, 3 * MINUTE)), "a job that succeeds too early is due again, as its first attempt");
     again_after = 0;
     set_clock(now + 3 * MINUTE);
-    ok(becomes(l, 8, "state = 'done' AND attempts = 0 AND error IS NULL"), "… and is done then");
+    ok(becomes(l, 8, "state = 'done' AND attempts = 0 AND error IS NULL"),
+       "a job that succeeded too early is done when it is due again");
     ok(is(l, 5, "state = 'pending'"), "a job of a kind that this process does not know stays pending");
 }
 
@@ -255,9 +256,9 @@ static void check_mail(link_t *l)
     ok(becomes(l, 14, again_in(l, 1, MINUTE)),
        "if the connection is lost before the message, the mail is scheduled again");
     set_clock(now + MINUTE);
-    ok(becomes(l, 14, again_in(l, 2, 2 * MINUTE)), "… the second time after two minutes");
+    ok(becomes(l, 14, again_in(l, 2, 2 * MINUTE)), "the mail is scheduled a second time after two minutes");
     set_clock(now + 2 * MINUTE);
-    ok(becomes(l, 14, "state = 'done' AND attempts = 3"), "… until all attempts are used");
+    ok(becomes(l, 14, "state = 'done' AND attempts = 3"), "the mail is tried until all attempts are used");
 }
 
 static bool are_working(apr_uint32_t count)
@@ -274,13 +275,13 @@ static void check_work(link_t *l)
     ok(becomes(l, 22, "state = 'done'") && is(l, 21, "state = 'pending'"), "a kind that this process does not run");
     apr_atomic_set32(&leads, 1);
     sr_jobs_wake(worker.jobs, 0);
-    ok(are_working(1), "… and then runs");
+    ok(are_working(1), "a kind runs after its process leads");
     add(l, 23, "archive", now - 1);
     add(l, 24, "archive", now);
     ok(are_working(2), "two at a time, of different organisations");
     add(l, 25, "test", now);
     ok(becomes(l, 25, "state = 'done' AND error IS NULL"), "other jobs do not wait for them");
-    is_int(apr_atomic_read32(&working), 2, "… and no third one begins");
+    is_int(apr_atomic_read32(&working), 2, "no third archive job begins");
     apr_atomic_set32(&may_end, 1);
     ok(becomes(l, 24, "state <> 'pending' AND state <> 'claimed'"), "when they have ended the next one begins");
     ok(becomes(l, 23, "state <> 'claimed'") && becomes(l, 21, "state <> 'claimed'"), "all have ended");
@@ -289,7 +290,7 @@ static void check_work(link_t *l)
            == 1,
        "the one that failed is scheduled again");
     set_clock(now + 6 * MINUTE);
-    ok(becomes(l, 21, "state = 'done' AND error IS NULL"), "… and succeeds then");
+    ok(becomes(l, 21, "state = 'done' AND error IS NULL"), "the job that failed succeeds when it is due again");
     ok(becomes(l, 23, again_in(l, is(l, 23, "attempts = 1"), 5 * MINUTE)), "one that is not over is done again later");
     apr_atomic_set32(&may_end, 0);
     add(l, 26, "archive", now);
@@ -317,10 +318,10 @@ static void checks(base_t *base)
     check_mail(&l);
     check_work(&l);
     sr_jobs_stop(worker.jobs, 0);
-    ok(becomes(&l, 26, again_in(&l, 1, MINUTE)), "… is recorded as interrupted, and tried again");
+    ok(becomes(&l, 26, again_in(&l, 1, MINUTE)), "the job under way is recorded as interrupted, and scheduled again");
     apr_atomic_set32(&may_end, 1);
     worker_stop(&worker);
-    is_int(apr_atomic_read32(&working), 0, "… its thread has ended before the process does");
+    is_int(apr_atomic_read32(&working), 0, "the thread of the job has ended before the process does");
     worked = may_end = leads = 0;
     sr_time_stop(0);
     link_close(&l);

@@ -116,12 +116,13 @@ static void test_languages(void)
         json_t *texts = NULL;
         ok(sr_language_of(language->code) == language && sr_language_of(language->tag) == language,
            "%s is found by its code and its tag", language->code);
-        ok(sr_locale_is_valid(language->code) && sr_locale_is_valid(language->tag), "… both are well-formed tags");
+        ok(sr_locale_is_valid(language->code) && sr_locale_is_valid(language->tag),
+           "its code and its tag are well-formed");
         ok(!sr_language_texts(&texts, language, pool) && json_is_object(json_object_get(texts, "page")),
-           "… it has a catalogue");
-        ok(plurals && strlen(plurals) == 200 && !plurals[strspn(plurals, "zotfmx")], "… and plurals");
+           "the language has a catalogue");
+        ok(plurals && strlen(plurals) == 200 && !plurals[strspn(plurals, "zotfmx")], "the language has plurals");
         ok(sr_consent_of_language(language->code) != sr_consent_of_language("en") || language == english,
-           "… and a text of consent");
+           "the language has a text of consent");
     }
     is_int(sr_language_plurals(english)[1], 'o', "in English 1 has the plural category one");
     is_int(sr_language_plurals(english)[2], 'x', "in English 2 has the category other");

@@ -31,7 +31,7 @@ static void test_deadlines(void)
         is_str(message(sr_deadline_read(&at, cases[i].text, NOW, pool)), cases[i].fault, "the deadline %s",
                cases[i].text);
     is_str(message(sr_deadline_read(&at, "", NOW, pool)), NULL, "an empty deadline is none");
-    is_int(at, 0, "… and is 0");
+    is_int(at, 0, "an empty deadline is 0");
     ok(sr_deadline_read(&at, "2026-11-21", NOW, pool) != NULL, "a date without a time is refused");
     ok(sr_deadline_read(&at, "2026-11-21T18:09:25", NOW, pool) != NULL, "a time without a zone is refused");
 }
@@ -41,7 +41,7 @@ static void test_metadata(void)
     static const char deep[] = "{\"a\":{\"b\":[1,2.5,null,true,\"\xc3\xa9\"]}}";
     const json_t *metadata;
     is_str(message(sr_metadata_read(&metadata, deep, sizeof deep - 1, pool)), NULL, "an object is accepted");
-    is_str(metadata ? sr_json_text(metadata, pool) : NULL, deep, "… as it was sent");
+    is_str(metadata ? sr_json_text(metadata, pool) : NULL, deep, "an object is stored as it was sent");
     ok(!sr_metadata_read(&metadata, NULL, 0, pool) && !metadata, "without metadata there is none");
     for (int i = 0; i < 8; i++) {
         static const char *const wrong[] = {"[]",
@@ -53,7 +53,7 @@ static void test_metadata(void)
                                             "{\"a\":-12345678901234567890}",
                                             "{\"a\":1e400}"};
         ok(sr_metadata_read(&metadata, wrong[i], strlen(wrong[i]), pool) != NULL, "%s is refused", wrong[i]);
-        ok(!metadata, "… and not taken");
+        ok(!metadata, "refused metadata is not taken");
     }
 }
 
@@ -158,7 +158,7 @@ static void test_closing(void)
     submission.late = false;
     sr_submission_cancel(&submission, NOW, "why");
     ok(submission.closed_at == NOW && submission.updated_at == NOW, "cancelling records the time");
-    is_str(submission.cancel_reason, "why", "… and the reason");
+    is_str(submission.cancel_reason, "why", "cancelling records the reason");
     is_str(message(sr_submission_may(&submission, SR_ACTION_CANCEL, pool)), "This submission is cancelled",
            "a closed submission cannot be closed again");
 }
@@ -177,7 +177,7 @@ static void test_replacing(void)
     ok(!sr_submission_may_replace(&submission, ann, pool), "a signer who has opened the link may be replaced");
     sr_submission_replace(&submission, ann, &eve, NOW + DAY, pool);
     ok(strcmp(ann->uuid, uuid) != 0 && sr_uuid_valid(ann->uuid), "the new signer has a uuid of their own");
-    is_str(ann->replaces, uuid, "… and that of the old one as `replaces`");
+    is_str(ann->replaces, uuid, "the new signer has the uuid of the old one as `replaces`");
     is_str(sr_signer_alias(ann, pool), alias, "the alias stays");
     is_str(states(&submission), "sw", "the new signer has not opened the link");
     ok(!ann->opened_at && ann->order == 1, "the order stays");
@@ -185,10 +185,10 @@ static void test_replacing(void)
     const char *first = ann->uuid;
     sr_submission_replace(&submission, ann, &eve, NOW + DAY, pool);
     is_str(ann->replaces, first, "replaced again: the signer before");
-    is_str(sr_signer_alias(ann, pool), alias, "… and still the first alias");
+    is_str(sr_signer_alias(ann, pool), alias, "a signer who is replaced again keeps the first alias");
     sr_submission_replace(&submission, ann + 1, &eve, NOW + DAY, pool);
     is_str(states(&submission), "sw", "who waited waits");
-    ok(!ann[1].due_at, "… and is not due");
+    ok(!ann[1].due_at, "a signer who waits is not due");
     ann->state = SR_SIGNER_COMPLETED;
     is_str(message(sr_submission_may_replace(&submission, ann, pool)), "This signer has signed already",
            "a signer who has signed stays");

@@ -43,7 +43,7 @@ static void test_stored(void)
     json_object_set_new(json, "mail", json_pack("{s:s}", "baseUrl", "https://x.org"));
     ok(sr_reminders_parse(&read, json) && read.after == 24 * HOUR && read.every == 36 * HOUR && read.most == 5,
        "the column is read");
-    is_str(sr_json_string(read.mail, "baseUrl"), "https://x.org", "… with what the service has added");
+    is_str(sr_json_string(read.mail, "baseUrl"), "https://x.org", "the column contains what the service has added");
     ok(sr_reminders_parse(&read, NULL) && !read.most, "without the column there are none");
     ok(!sr_reminders_parse(&read, sr_json_own(json_pack("{s:s,s:i}", "after", "P1D", "most", 1), pool)),
        "a spoilt column is detected");
@@ -56,13 +56,15 @@ static void test_times(void)
     sr_signer_t *ann = signer_of(&submission, 0), *bob = signer_of(&submission, 1);
     is_int(sr_submission_remind_at(&submission), NOW + 2 * HOUR, "the first one is due after `after`");
     bob->due_at = NOW - HOUR;
-    is_int(sr_submission_remind_at(&submission), NOW + HOUR, "… of the signer whose is due first");
+    is_int(sr_submission_remind_at(&submission), NOW + HOUR,
+           "the first reminder is due by the signer who was due first");
     bob->due_at = 0;
     is_int(sr_signer_remind_at(&submission, bob), NOW + 2 * HOUR, "a signer of an old submission is due since it");
     sr_signer_remind(ann, NOW + HOUR, false);
     is_int(sr_signer_remind_at(&submission, ann), NOW + 4 * HOUR, "one on request begins the interval again");
     ann->reminded_at = NOW - 30 * HOUR;
-    is_int(sr_signer_remind_at(&submission, ann), NOW + 2 * HOUR, "… and does not bring the first one forward");
+    is_int(sr_signer_remind_at(&submission, ann), NOW + 2 * HOUR,
+           "a reminder on request does not bring the first one forward");
     sr_signer_remind(ann, NOW + 50 * HOUR, true);
     is_int(sr_signer_remind_at(&submission, ann), NOW + 53 * HOUR, "missed ones are not made up for");
     sr_signer_remind(ann, NOW + 60 * HOUR, true);

@@ -151,7 +151,7 @@ static void test_values(void)
             const size_t length = strlen(VALUES[i].text) - (stream ? strlen(STREAM) : 0);
             ok(appended.objects->nelts == 2 && object->number == 5 && object->is_stream == stream
                    && (size_t)(object->body.end - object->body.at) == length,
-               "… as it is");
+               "the object is read as it is");
         }
         free(update.data);
     }
@@ -258,7 +258,7 @@ static void test_sections(void)
             ok(appended.objects->nelts == 2 && trailer->root == 1 && trailer->previous == 900
                    && trailer->is_stream == SECTIONS[i].stream && appended.length == update.size
                    && trailer->is_encrypted == (SECTIONS[i].put && strstr(SECTIONS[i].put, "/Encrypt")),
-               "… is read");
+               "the section is read");
         }
         free(update.data);
     }
@@ -334,7 +334,7 @@ static void test_trailers(void)
         sr_pdf_trailer_t trailer;
         const char *reason = sr_pdf_appended_trailer(&trailer, trailers[i].text, strlen(trailers[i].text));
         is_str(reason, trailers[i].reason, "a last trailer: %s", trailers[i].text);
-        if (!reason) ok(trailer.root == 1 && trailer.previous == 900, "… is read");
+        if (!reason) ok(trailer.root == 1 && trailer.previous == 900, "the last trailer is read");
     }
 }
 

@@ -288,8 +288,10 @@ static void test_signed_before(void)
     const size_t before = pdf.size;
     if (!reason) reason = seal_prepare(&bench, &pdf, &field, 1, bench.pool);
     is_str(reason, NULL, "a document that was signed before is prepared again");
-    ok(!memmem(pdf.data + before, pdf.size - before, "/StructElem", 11), "… without tags");
-    ok(!memmem(pdf.data + before, pdf.size - before, "/StructTreeRoot ", 16), "… and its catalog stays as it was");
+    ok(!memmem(pdf.data + before, pdf.size - before, "/StructElem", 11),
+       "a document that was signed before gets no tags");
+    ok(!memmem(pdf.data + before, pdf.size - before, "/StructTreeRoot ", 16),
+       "the catalog of a document that was signed before stays as it was");
     free(pdf.data);
 }
 
@@ -304,9 +306,11 @@ static void test_broken_tags(void)
         pdf_t pdf = document_of(&broken, false);
         const size_t before = pdf.size;
         is_str(sign(&pdf, 0, bench.pool), NULL, "a broken structure (%s): signed", trees[i]);
-        ok(!memmem(pdf.data + before, pdf.size - before, "/StructElem", 11), "… without tags");
+        ok(!memmem(pdf.data + before, pdf.size - before, "/StructElem", 11),
+           "a document with a broken structure gets no tags");
         seal_write(&bench, "broken.pdf", pdf.data, pdf.size);
-        is_str(seal_pdfsig(&bench, "broken.pdf", 2, bench.pool), NULL, "… and pdfsig agrees");
+        is_str(seal_pdfsig(&bench, "broken.pdf", 2, bench.pool), NULL,
+               "pdfsig accepts the signatures of a document with a broken structure");
         free(pdf.data);
     }
 }

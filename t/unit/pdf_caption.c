@@ -83,19 +83,19 @@ static void test_place(const char *keys, const double rect[4], const double show
 {
     made_t made = sign(keys, (const double(*)[4])rect, 1, "{\"texts\":[\"" ANN "\"],\"fields\":[0]}", pool);
     is_str(made.reason, NULL, "%s: signed", keys);
-    is_str(seal_pdfsig(&bench, "page.pdf", 1, pool), NULL, "… and valid");
-    is_str(text_of("", pool), ANN_PLAIN, "… pdftotext reads the caption");
+    is_str(seal_pdfsig(&bench, "page.pdf", 1, pool), NULL, "the signature is valid");
+    is_str(text_of("", pool), ANN_PLAIN, "pdftotext reads the caption");
     int status;
     const char *said = seal_run(&status, &bench, pool, "mutool draw -q -F txt page.pdf");
-    ok(strstr(said, ANN_PLAIN) != NULL, "… and so does mutool, which knows no /ActualText");
+    ok(strstr(said, ANN_PLAIN) != NULL, "mutool, which knows no /ActualText, reads the caption");
     const seen_t seen = look(pool);
     const double line = sr_caption_line(shown[3] - shown[1]), middle = (shown[0] + shown[2]) / 2;
     ok(seen.caption[1] >= shown[3] - line - 0.3 && seen.caption[3] <= shown[3] + 0.3 && seen.caption[2] > 0,
-       "… the caption is in the line at the bottom: %g to %g", seen.caption[1], seen.caption[3]);
-    ok(fabs((seen.caption[0] + seen.caption[2]) / 2 - middle) < 1, "… in the middle");
-    ok(seen.ink[1] >= shown[1] - 0.3 && seen.ink[3] <= shown[3] - line + 0.3, "… the ink above it: %g to %g",
+       "the caption is in the line at the bottom: %g to %g", seen.caption[1], seen.caption[3]);
+    ok(fabs((seen.caption[0] + seen.caption[2]) / 2 - middle) < 1, "the caption is in the middle");
+    ok(seen.ink[1] >= shown[1] - 0.3 && seen.ink[3] <= shown[3] - line + 0.3, "the ink is above the caption: %g to %g",
        seen.ink[1], seen.ink[3]);
-    ok(seen.ink[3] - seen.ink[1] > 0.8 * (shown[3] - shown[1] - line), "… as large as it fits");
+    ok(seen.ink[3] - seen.ink[1] > 0.8 * (shown[3] - shown[1] - line), "the ink is as large as it fits");
     free(made.pdf.data);
 }
 
@@ -114,16 +114,16 @@ static void test_fields(apr_pool_t *pool)
         {20, 20, 180, 60}, {20, 80, 180, 120}, {20, 140, 180, 155.5}, {20, 180, 180, 230}};
     made_t made = sign("/MediaBox[0 0 400 300]", rects, 4, "{\"texts\":[\"One\",\"Two\"],\"fields\":[1,-1,0,0]}", pool);
     is_str(made.reason, NULL, "four places of a signer: signed");
-    is_str(seal_pdfsig(&bench, "page.pdf", 1, pool), NULL, "… and valid");
-    is_str(text_of("-y 240 -H 60 -x 0 -W 400", pool), "Two", "… the first has the second caption");
-    is_str(text_of("-y 180 -H 40 -x 0 -W 400", pool), "", "… the second has none");
-    is_str(text_of("-y 144 -H 17 -x 0 -W 400", pool), "", "… the third is too low for one");
-    is_str(text_of("-y 70 -H 51 -x 0 -W 400", pool), "One", "… the last has the first");
+    is_str(seal_pdfsig(&bench, "page.pdf", 1, pool), NULL, "the signature with four places is valid");
+    is_str(text_of("-y 240 -H 60 -x 0 -W 400", pool), "Two", "the first place has the second caption");
+    is_str(text_of("-y 180 -H 40 -x 0 -W 400", pool), "", "the second place has no caption");
+    is_str(text_of("-y 144 -H 17 -x 0 -W 400", pool), "", "the third place is too low for a caption");
+    is_str(text_of("-y 70 -H 51 -x 0 -W 400", pool), "One", "the last place has the first caption");
     free(made.pdf.data);
     made = sign("/MediaBox[0 0 400 300]", rects, 4, NULL, pool);
     is_str(made.reason, NULL, "without captions: signed");
-    is_str(text_of("", pool), "", "… and nothing is written");
-    ok(!memmem(made.pdf.data, made.pdf.size, "Helvetica", 9), "… no font is named");
+    is_str(text_of("", pool), "", "without captions, nothing is written");
+    ok(!memmem(made.pdf.data, made.pdf.size, "Helvetica", 9), "without captions, no font is named");
     free(made.pdf.data);
 }
 
@@ -144,8 +144,8 @@ static void test_texts(apr_pool_t *pool)
         json_t *json = json_pack("{s:[s],s:[i]}", "texts", cases[i].text, "fields", 0);
         made_t made = sign("/MediaBox[0 0 400 300]", rect, 1, sr_json_text(sr_json_own(json, pool), pool), pool);
         is_str(made.reason, NULL, "the text %s: signed", cases[i].text);
-        if (cases[i].read) is_str(text_of("", pool), cases[i].read, "… and read");
-        ok(look(pool).caption[2] > 0, "… and seen");
+        if (cases[i].read) is_str(text_of("", pool), cases[i].read, "the caption is read");
+        ok(look(pool).caption[2] > 0, "the caption is seen");
         free(made.pdf.data);
     }
     made_t none = sign("/MediaBox[0 0 400 300]", rect, 1, "{\"texts\":[5],\"fields\":[0]}", pool);
@@ -163,15 +163,15 @@ static void test_preview(apr_pool_t *pool)
     ok(!sr_pdf_preview(&preview, bench.workers, &signature, pool) && !preview.reason, "a preview with captions");
     if (sr_json_parse(&json, preview.drawing, preview.length, pool)) abort();
     const json_t *drawn = json_object_get(json, "captions");
-    is_int(json_array_size(drawn), 2, "… has both");
+    is_int(json_array_size(drawn), 2, "the preview has both captions");
     ok(json_number_value(json_object_get(json_array_get(drawn, 1), "width"))
            > 5 * json_number_value(json_object_get(json_array_get(drawn, 0), "width")),
-       "… the longer one is wider");
+       "the longer caption is wider");
     json_object_del(json, "captions");
     ok(!sr_pdf_preview(&preview, bench.workers, &plain, pool) && !preview.reason, "one without them");
     json_t *without;
     if (sr_json_parse(&without, preview.drawing, preview.length, pool)) abort();
-    ok(json_equal(json, without), "… is the same but for the captions");
+    ok(json_equal(json, without), "a preview without captions is the same but for them");
 }
 
 int main(void)

@@ -172,7 +172,7 @@ static void test_certificate(void)
         int status;
         const char *text = seal_run(&status, &bench, pool, "pdfinfo -struct-text certificate.pdf | tr -d '\"'");
         if (strcmp(rows[i].code, "ar") != 0) is_int(count_missing(what, text, pool), 0, "with all of its texts");
-        ok(has(text, "Hash of the last event", pool), "… in English, too");
+        ok(has(text, "Hash of the last event", pool), "the certificate has its texts in English, too");
         apr_pool_destroy(pool);
     }
 }
@@ -200,7 +200,7 @@ static void test_logo(void)
         const char *list = seal_run(&status, &bench, pool, "pdfimages -list certificate.pdf");
         is_int(seal_count(list, " smask "), rows[i].images, "the logo %s", rows[i].png);
         const char *objects = seal_run(&status, &bench, pool, "qpdf --qdf --object-streams=disable certificate.pdf -");
-        is_int(strstr(objects, "/Alt (Harbour)") != NULL, rows[i].images > 0, "… with its alternative text");
+        is_int(strstr(objects, "/Alt (Harbour)") != NULL, rows[i].images > 0, "the logo has its alternative text");
         apr_pool_destroy(pool);
     }
 }

@@ -102,7 +102,7 @@ static void test_contents(void)
     const char *text = body("<</A<%>/Contents<0000>/B 1>>", secret("x", NUMBER));
     const char *digits = strstr(text, "<0000>"), *contents = digits;
     is_str(decrypted(text, NULL, 0, &contents), "<</A(x)/Contents<0000>/B 1>>", "the digits of the signature stay");
-    ok(contents != digits && !strncmp(contents, "<0000>/B", 8), "… and where they are now is told");
+    ok(contents != digits && !strncmp(contents, "<0000>/B", 8), "the new place of the digits is told");
     contents = text;
     is_str(decrypted(text, NULL, 0, &contents), NOT_OURS, "digits elsewhere have to be encrypted");
 }
@@ -111,10 +111,11 @@ static void test_keys(void)
 {
     sr_pdf_appended_t appended = {.objects = apr_array_make(pool, 1, sizeof(sr_pdf_object_t))};
     is_str(sr_pdf_appended_decrypt(&appended, &none, NULL, pool), NULL, "a document that is not encrypted");
-    is_str(sr_pdf_appended_decrypt(&appended, &cipher, NULL, pool), NO_KEY, "… with a key");
+    is_str(sr_pdf_appended_decrypt(&appended, &cipher, NULL, pool), NO_KEY,
+           "a document that is not encrypted needs no key");
     appended.trailer.is_encrypted = true;
     is_str(sr_pdf_appended_decrypt(&appended, &none, NULL, pool), NO_KEY, "one that is encrypted, without a key");
-    is_str(sr_pdf_appended_decrypt(&appended, &cipher, NULL, pool), NULL, "… with a key");
+    is_str(sr_pdf_appended_decrypt(&appended, &cipher, NULL, pool), NULL, "an encrypted document is read with a key");
 }
 
 int main(void)

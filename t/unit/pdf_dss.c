@@ -263,10 +263,10 @@ static void test_limits(void)
     is_str(prepare(&pdf, &CASES[0], pool), NULL, "prepared");
     is_str(fill(&pdf, &CASES[0], "ann", many, pool), NULL, "too many proofs");
     is_str(fill(&pdf, &CASES[0], "bob", large, pool), NULL, "too large ones");
-    ok(!memmem(pdf.data, pdf.size, "/DSS", 4), "… are left out");
+    ok(!memmem(pdf.data, pdf.size, "/DSS", 4), "proofs that are too many or too large are left out");
     is_str(fill(&pdf, &CASES[0], "carol", same, pool), NULL, "one proof twice");
-    is_int(count_streams(&pdf, same, pool), 2, "… is written once");
-    is_str(changes_said(&pdf, pool), "signed", "… and all is explained");
+    is_int(count_streams(&pdf, same, pool), 2, "a proof that was given twice is written once");
+    is_str(changes_said(&pdf, pool), "signed", "all changes are explained");
     free(pdf.data);
     apr_pool_destroy(pool);
 }
@@ -281,9 +281,10 @@ static void test_extension(void)
     is_str(prepare(&pdf, &CASES[0], pool), NULL, "a document of version 1.7");
     ok(memmem(pdf.data, pdf.size, "/ExtensionLevel 2>>", 19), "it has the level of PAdES");
     is_str(fill(&pdf, &CASES[0], "ann", NULL, pool), NULL, "a signature without proofs");
-    ok(!memmem(pdf.data, pdf.size, "/ExtensionLevel 5>>", 19), "… leaves it");
+    ok(!memmem(pdf.data, pdf.size, "/ExtensionLevel 5>>", 19), "a signature without proofs leaves the extension level");
     is_str(dss_archive(&bench, &pdf, "a", dss_proofs('p', pool), pool), NULL, "proofs and a document timestamp");
-    ok(memmem(pdf.data, pdf.size, "/ExtensionLevel 5>>", 19), "… make it that of a store");
+    ok(memmem(pdf.data, pdf.size, "/ExtensionLevel 5>>", 19),
+       "proofs and a document timestamp raise the extension level to 5");
     ok(memmem(pdf.data, pdf.size, " 0 R/P 3 0 R>>", 14), "the field of the timestamp names page 1");
     is_str(changes_said(&pdf, pool), "signed", "all is explained");
     free(pdf.data);

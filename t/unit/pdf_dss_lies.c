@@ -144,10 +144,10 @@ static void test_lie(seal_bench_t *bench, int index)
     sr_pdf_pool_t *liar = help_pool(script, 2, 20000, pool);
     help_last_notice[0] = '\0';
     is_str(act(bench, liar, lie, pool), lie->where ? nonsense : NULL, "%s: %s", lie->op, lie->name);
-    is_int(help_refusals, lie->where ? 1 : 0, "… and the log says why: %s", help_last_notice);
-    is_int(strstr(help_last_notice, another) != NULL, confirmed, "… as %s has found",
+    is_int(help_refusals, lie->where ? 1 : 0, "a refusal is logged, if there is one: %s", help_last_notice);
+    is_int(strstr(help_last_notice, another) != NULL, confirmed, "what is refused is found by %s",
            confirmed ? "another worker" : "this process");
-    is_int(help_notices, 0, "… and nothing else");
+    is_int(help_notices, 0, "nothing else is logged");
     apr_pool_destroy(pool);
 }
 

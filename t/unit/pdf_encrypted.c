@@ -118,25 +118,26 @@ static void test_found(const pdf_t *pdf)
 {
     sr_pdf_verification_t found = {0};
     sr_error_t *error = verify(&found, pdf, root);
-    is_str(say(error, &found, root), "signed; intact ours later=1; intact whole ours later=0", "… both signatures");
+    is_str(say(error, &found, root), "signed; intact ours later=1; intact whole ours later=0",
+           "both signatures are found");
     for (int i = 0; !error && i < found.count; i++) {
         const sr_pdf_found_t *one = &found.signatures[i];
-        is_str(one->name, NAMES[i], "… the name");
-        is_str(one->reason, NAMES[1 - i], "… the reason");
-        is_str(one->contact, "Example Ltd", "… for whom");
-        is_int(apr_time_sec(one->claimed), 1800000000 + i, "… the time");
+        is_str(one->name, NAMES[i], "the signature has the name of the signer");
+        is_str(one->reason, NAMES[1 - i], "the signature has the reason");
+        is_str(one->contact, "Example Ltd", "the signature says for whom it was requested");
+        is_int(apr_time_sec(one->claimed), 1800000000 + i, "the signature has its time");
     }
-    ok(!found.changed && !found.incomparable, "… and nothing was changed between them, which could be compared");
+    ok(!found.changed && !found.incomparable, "nothing was changed between the signatures, and they could be compared");
 }
 
 static void test_others(const pdf_t *pdf, const char *name)
 {
     const char *file = make_file(apr_psprintf(root, "%s.pdf", name), pdf->data, pdf->size, root);
     const char *image = apr_psprintf(root, "%s-image", file);
-    is_int(make_run("qpdf --check '%s'", file), 0, "… qpdf finds nothing wrong");
+    is_int(make_run("qpdf --check '%s'", file), 0, "qpdf finds nothing wrong");
     is_int(make_run("qpdf --decrypt --qdf --no-original-object-ids --static-id '%s' - | grep -a -v Encrypt >'%s.txt'",
                     file, file),
-           0, "… and decrypts it");
+           0, "qpdf decrypts the document");
     const pdf_t text = read_file(apr_psprintf(root, "%s.txt", file));
     static const char *const words[] = {"(Signature_s0)",      "(Signature_s1_2)",
                                         "/TU (Signature)",     "(Ann \\(\\\\ Lee)",
@@ -144,16 +145,17 @@ static void test_others(const pdf_t *pdf, const char *name)
                                         "(D:20270115080001Z)", "(de)",
                                         "1 .78 .78 RG",        "/ActualText(Caption \\(1\\))"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        ok(memmem(text.data, text.size, words[i], strlen(words[i])) != NULL, "… has %s", words[i]);
+        ok(memmem(text.data, text.size, words[i], strlen(words[i])) != NULL, "the decrypted document has %s", words[i]);
     free(text.data);
     if (!make_has("pdfsig") || !make_has("pdftoppm")) {
         skip("pdfsig is not installed (poppler-utils)");
         return;
     }
-    is_int(make_run("test $(pdfsig -nocert '%s' | grep -c 'Signature is Valid') = 4", file), 0, "… pdfsig: all valid");
+    is_int(make_run("test $(pdfsig -nocert '%s' | grep -c 'Signature is Valid') = 4", file), 0,
+           "pdfsig calls all signatures valid");
     is_int(make_run("pdftoppm -r 40 '%s' '%s' && cmp '%s-1.ppm' '%s/plain.pdf-image-1.ppm'", file, image, image,
                     apr_pstrmemdup(root, file, (apr_size_t)(strrchr(file, '/') - file))),
-           0, "… it looks like the document without encryption");
+           0, "the document looks like the one without encryption");
 }
 
 static void test_way(size_t way)
@@ -164,12 +166,13 @@ static void test_way(size_t way)
     const char *says = help_say(help_probe(&probe, workers, pdf.data, pdf.size, root), &probe, root);
     ok(probe.verdict == SR_PDF_ACCEPTED && strstr(says, "\"normalise\":false"), "%s: accepted: %.60s", WAYS[way].name,
        says);
-    is_str(prepare(&pdf), NULL, "… prepared, and confirmed by another worker");
-    is_said(&pdf, "unsigned", "… not signed yet");
-    is_str(fill(&pdf, 0), NULL, "… the first signature");
-    is_str(fill(&pdf, 1), NULL, "… the second signature");
+    is_str(prepare(&pdf), NULL, "the document is prepared, and confirmed by another worker");
+    is_said(&pdf, "unsigned", "the prepared document is not signed yet");
+    is_str(fill(&pdf, 0), NULL, "the first signature is made");
+    is_str(fill(&pdf, 1), NULL, "the second signature is made");
     for (size_t i = 0; WAYS[way].options && i < sizeof secrets / sizeof *secrets; i++)
-        ok(!memmem(pdf.data, pdf.size, secrets[i], strlen(secrets[i])), "… does not show %s", secrets[i]);
+        ok(!memmem(pdf.data, pdf.size, secrets[i], strlen(secrets[i])), "the encrypted document does not show %s",
+           secrets[i]);
     test_found(&pdf);
     test_others(&pdf, WAYS[way].name);
     free(pdf.data);
@@ -198,9 +201,9 @@ static void test_identifier(void)
     if (!id) abort();
     memcpy(id, after, sizeof after - 1);
     is_str(prepare(&pdf), NULL, "a document without an identifier is prepared");
-    ok(memmem(pdf.data + pdf.base, pdf.prepared, "/ID[<><", 7) != NULL, "… and gets none");
-    is_str(fill(&pdf, 0), NULL, "… signed");
-    is_said(&pdf, "signed; intact whole ours later=0", "… and verified");
+    ok(memmem(pdf.data + pdf.base, pdf.prepared, "/ID[<><", 7) != NULL, "a document without an identifier gets none");
+    is_str(fill(&pdf, 0), NULL, "a document without an identifier is signed");
+    is_said(&pdf, "signed; intact whole ours later=0", "the signature of a document without an identifier is verified");
     free(pdf.data);
 }
 
@@ -222,7 +225,7 @@ static void test_changed(const char *from, const char *to, bool changed)
     pdf_print(&pdf, "xref\n0 1\n0000000000 65535 f \n%s/Prev %s>>\nstartxref\n%zu\n%%%%EOF\n", text, start, pdf.size);
     sr_pdf_verification_t found_in = {0};
     sr_error_t *error = verify(&found_in, &pdf, root);
-    is_str(say(error, &found_in, root), "extended; intact ours later=1", "… and extended");
+    is_str(say(error, &found_in, root), "extended; intact ours later=1", "the signed document is extended");
     const char *const *changes = error ? NULL : found_in.signatures[0].changes;
     is_int(changes && *changes, changed, "%s becomes %s: %s", from, to, changed ? "a change" : "no change");
     free(pdf.data);

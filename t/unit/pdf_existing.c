@@ -187,8 +187,8 @@ static void test_signed(const char *file, const form_t *form, sr_pdf_field_t *fi
     pdf_t pdf = form_of(form);
     const char *said = help_say(help_probe(&probe, bench.workers, pdf.data, pdf.size, bench.pool), &probe, bench.pool);
     ok(probe.verdict == SR_PDF_ACCEPTED, "%s is accepted: %s", file, said);
-    is_str(sign(&pdf, fields, count), NULL, "… signed by two");
-    is_str(changes_said(&pdf, bench.pool), "signed", "… which our verification calls signed, and not changed");
+    is_str(sign(&pdf, fields, count), NULL, "the document is signed by two");
+    is_str(changes_said(&pdf, bench.pool), "signed", "our verification calls the document signed, and not changed");
     test_others(&pdf, file, others, count - 1);
     free(pdf.data);
 }
@@ -214,11 +214,12 @@ static void test_one_signer(void)
     both[0].signer = both[1].signer = "ann";
     sr_pdf_signature_t ann = signature_of("ann", both, 2);
     is_str(seal_prepare(&bench, &pdf, both, 2, bench.pool), NULL, "one signer with two existing fields");
-    is_str(seal_fill(&bench, &pdf, &ann, bench.pool), NULL, "… signs");
-    is_str(changes_said(&pdf, bench.pool), "signed", "… which our verification calls signed");
+    is_str(seal_fill(&bench, &pdf, &ann, bench.pool), NULL, "a signer with two existing fields signs");
+    is_str(changes_said(&pdf, bench.pool), "signed",
+           "our verification calls a document with two existing fields signed");
     test_others(&pdf, "one.pdf", 3, 2);
     is_str(seal_fill(&bench, &pdf, &ann, bench.pool), "a signature field of it that this signer has is not empty",
-           "… and cannot sign again");
+           "a signer with two existing fields cannot sign again");
     free(pdf.data);
 }
 
@@ -238,9 +239,9 @@ static void test_look(int rotate, const char *page)
         free(pdf.data);
     }
     seal_run(&status, &bench, bench.pool, "cmp existing.pdf-1.ppm added.pdf-1.ppm");
-    is_int(status, 0, "… and both look the same");
+    is_int(status, 0, "a signature in an existing field looks like one in an added field");
     seal_run(&status, &bench, bench.pool, "sh -c 'test $(sort -u existing.pdf-1.ppm | wc -c) -gt 100'");
-    is_int(status, 0, "… and not empty");
+    is_int(status, 0, "the picture of the signature is not empty");
 }
 
 static void test_encrypted(void)
@@ -258,7 +259,7 @@ static void test_encrypted(void)
     for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;) pdf_add(&pdf, piece, got);
     fclose(file);
     is_str(sign(&pdf, both, 2), NULL, "the fields of an encrypted document are signed");
-    is_str(changes_said(&pdf, bench.pool), "signed", "… which our verification calls signed");
+    is_str(changes_said(&pdf, bench.pool), "signed", "our verification calls the encrypted document signed");
     test_programs(&pdf, "secret.pdf", 2, 1); /* pyHanko asks for a password */
     free(pdf.data);
 }

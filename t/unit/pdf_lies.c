@@ -314,10 +314,10 @@ static void test_lie(seal_bench_t *bench, int index)
     help_last_notice[0] = '\0';
     const char *reason = sign(bench, lie, pool);
     is_str(reason, lie->where ? nonsense : NULL, "%s: %s", lie->op, lie->name);
-    is_int(help_refusals, lie->where ? 1 : 0, "… and the log says why: %s", help_last_notice);
-    is_int(strstr(help_last_notice, DIFFERS) != NULL, confirmed, "… as %s has found",
+    is_int(help_refusals, lie->where ? 1 : 0, "a refusal is logged, if there is one: %s", help_last_notice);
+    is_int(strstr(help_last_notice, DIFFERS) != NULL, confirmed, "what is refused is found by %s",
            confirmed ? "another worker" : "this process");
-    is_int(help_notices, 0, "… and nothing else");
+    is_int(help_notices, 0, "nothing else is logged");
     apr_pool_destroy(pool);
 }
 

@@ -89,7 +89,8 @@ static void finding(const made_t *acme)
     int count = 0;
     while (ours[count]) count++;
     is_int(count, 3, "the certificates of the service: its own, and two of organisations");
-    is_str(ours[0]->sha256, sr_cms_identity_certificate(seals[1])->sha256, "… its own first");
+    is_str(ours[0]->sha256, sr_cms_identity_certificate(seals[1])->sha256,
+           "the certificate of the service is the first one");
 }
 
 /* ------------------------------------------------------------------------------------------------ sigreq-signd */
@@ -112,7 +113,7 @@ static void stop(void)
 {
     close(run.door);
     close(run.inside);
-    is_int(signd_wait(&run), 0, "… the process ends");
+    is_int(signd_wait(&run), 0, "the process ends");
 }
 
 static int changed_number;
@@ -163,9 +164,9 @@ static void the_process(const made_t *acme, const made_t *next, const made_t *be
     start(false);
     is_str(sr_json_string(answered(0), "organization"), ACME, "the answer names the organisations");
     ok(sr_json_string(answered(0), SR_SIGND_PEM) && !sr_json_string(answered(0), SR_SIGND_FAULT),
-       "… with their certificates");
+       "the answer has the certificates of the organisations");
     ok(!sr_json_string(answered(2), SR_SIGND_PEM) && sr_json_string(answered(2), SR_SIGND_FAULT),
-       "… or what is wrong: %s", sr_json_string(answered(2), SR_SIGND_FAULT));
+       "the answer says what is wrong with a seal: %s", sr_json_string(answered(2), SR_SIGND_FAULT));
     sr_signd_t *client = sr_signd_create(run.door, 2, apr_time_from_sec(60), pool);
     ok(signs(acme->certificate_path, SR_SIGND_OWN, client), "an own seal signs");
     ok(!signs(next->certificate_path, SR_SIGND_OWN, client), "its next certificate does not");
@@ -173,12 +174,13 @@ static void the_process(const made_t *acme, const made_t *next, const made_t *be
     ok(signs(service->certificate_path, SR_SIGND_PRODUCTION, client), "and the seal of the service");
     ok(!signs(acme->certificate_path, SR_SIGND_PRODUCTION, client), "an own seal is not that of the service");
     ok(!signs(service->certificate_path, SR_SIGND_OWN, client), "nor the other way round");
-    is_int(changed_number, SR_SIGND_OWN, "… whoever has the identity is told");
-    ok(changed_identity != NULL, "… which one it is");
+    is_int(changed_number, SR_SIGND_OWN, "the owner of the identity is told of the change");
+    ok(changed_identity != NULL, "the owner is told which identity has changed");
     ok(!sr_signd_certificates(&pem, client, SR_SIGND_OWN, ACME, root)
            && !strcmp(pem, sr_json_string(answered(0), SR_SIGND_PEM)),
        "a child can ask for the certificate of an organisation");
-    ok(!sr_signd_certificates(&pem, client, SR_SIGND_OWN, OTHER, root) && !*pem, "… there may be none");
+    ok(!sr_signd_certificates(&pem, client, SR_SIGND_OWN, OTHER, root) && !*pem,
+       "an organisation without a seal has no certificate");
     apr_pool_destroy(pool);
     stop();
 }
@@ -193,9 +195,10 @@ static void faults(const made_t *acme, const made_t *next)
     const char *fault = sr_json_string(answered(0), SR_SIGND_FAULT);
     ok(fault && strstr(fault, "it is not the certificate of the key"), "the key of another certificate: %s",
        fault ? fault : "no fault");
-    ok(sr_json_string(answered(1), SR_SIGND_PEM) != NULL, "… others are not concerned");
+    ok(sr_json_string(answered(1), SR_SIGND_PEM) != NULL, "the seals of other organisations are not affected");
     sr_signd_t *client = sr_signd_create(run.door, 2, apr_time_from_sec(60), pool);
-    ok(!signs(acme->certificate_path, SR_SIGND_OWN, client), "… it does not sign");
+    ok(!signs(acme->certificate_path, SR_SIGND_OWN, client),
+       "a seal whose key belongs to another certificate does not sign");
     apr_pool_destroy(pool);
     stop();
     make_run("mv %s %s.away", folder, folder);
@@ -203,13 +206,13 @@ static void faults(const made_t *acme, const made_t *next)
     fault = sr_json_string(run.answer, SR_SIGND_FAULT);
     ok(fault && strstr(fault, "No such file"), "the folder is missing: the process does not start: %s",
        fault ? fault : "no fault");
-    is_int(WEXITSTATUS(signd_wait(&run)), 1, "… and ends");
+    is_int(WEXITSTATUS(signd_wait(&run)), 1, "the process ends if the folder is missing");
     apr_pool_create(&pool, root);
     start(true);
-    ok(signd_pem(&run, SR_SIGND_PRODUCTION) != NULL, "… if it is started again, it has the seal of the service");
+    ok(signd_pem(&run, SR_SIGND_PRODUCTION) != NULL, "a process that is started again has the seal of the service");
     client = sr_signd_create(run.door, 2, apr_time_from_sec(60), pool);
-    ok(signs(service->certificate_path, SR_SIGND_PRODUCTION, client), "… which signs");
-    ok(!signs(acme->certificate_path, SR_SIGND_OWN, client), "… and no own one");
+    ok(signs(service->certificate_path, SR_SIGND_PRODUCTION, client), "the seal of the service signs");
+    ok(!signs(acme->certificate_path, SR_SIGND_OWN, client), "no seal of an organisation signs");
     apr_pool_destroy(pool);
     stop();
 }

@@ -275,7 +275,7 @@ int main(void)
     for (form_t form = 0; form < FORMS; form++) {
         const sr_pdf_appended_t update = update_of(form);
         is_str(sr_pdf_prepared_check(&update, fields, pool), NULL, "%s", UPDATES[form].name);
-        ok(update.objects->nelts <= sr_pdf_prepared_most(fields), "… has no more objects than are read");
+        ok(update.objects->nelts <= sr_pdf_prepared_most(fields), "the update has no more objects than are read");
     }
     for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
         const sr_pdf_appended_t update = changed_update(i);

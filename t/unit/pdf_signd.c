@@ -98,7 +98,7 @@ static void refuses(void)
         if (wrong->status) is_int(got, SR_SIGND_RESPONSE, "%s: there is nothing else", wrong->what);
     }
     is_int(say(response, socket, request, sizeof request), SR_SIGND_RESPONSE, "a request of 4 kB is answered");
-    is_int(response[4], SR_SIGND_INVALID, "… it is not valid");
+    is_int(response[4], SR_SIGND_INVALID, "a request of 4 kB is not valid");
     close(socket);
 }
 
@@ -264,8 +264,8 @@ static void the_client(void)
     in_threads(generated, 64, 15, false);
     in_threads(of_file, 4, 50, true);
     ok(!signs(generated, 2, root), "the process has made another key: no signature");
-    is_int(changed_seal, 0, "… and the owner of the identity is told");
-    ok(signs(identity_of(0, client, &test), 3, root), "… with the new certificate it signs");
+    is_int(changed_seal, 0, "the owner of the identity is told of the new key");
+    ok(signs(identity_of(0, client, &test), 3, root), "the new certificate signs");
     apr_pool_destroy(pool); /* closes the connections */
 }
 
@@ -284,7 +284,8 @@ static void a_process_that_hangs(void)
     while (waitpid(run.pid, NULL, WUNTRACED) < 0) continue;
     sr_error_t *error = sr_cms_sign(&der, &length, identity, digest, root);
     ok(error && error->code == SR_EUNAVAILABLE, "the process hangs: unavailable");
-    is_str(error ? error->cause : NULL, "the signer process: it did not answer in time", "… the log has the reason");
+    is_str(error ? error->cause : NULL, "the signer process: it did not answer in time",
+           "the log says that the process did not answer in time");
     kill(run.pid, SIGCONT);
     bool served = false;
     for (int i = 0; !served && i < 1000; i++) served = signs(identity, 2, root);
@@ -304,7 +305,7 @@ static void ends(void)
         if (say(response, socket, request, length) <= SR_SIGND_RESPONSE) break;
     is_int(response[4], SR_SIGND_DONE, "nobody has the door: a connection is served until it is closed");
     close(socket);
-    is_int(signd_wait(&run), 0, "… then the process ends");
+    is_int(signd_wait(&run), 0, "the process ends after its last connection");
     signd_run_t gone;
     signd_door(&gone);
     close(gone.inside);
@@ -338,11 +339,12 @@ static void expired(void)
     ok(signd_pem(&other, 1) != NULL, "an expired certificate is loaded");
     if (sr_cms_identity_without_key(&identity, signd_pem(&other, 1), "x", sr_signd_sign, &seal, root)) abort();
     sr_error_t *error = sr_cms_sign(&der, &length, identity, digest, root);
-    ok(error && error->cause && strstr(error->cause, "expired at "), "… the process serves, and nothing is signed");
+    ok(error && error->cause && strstr(error->cause, "expired at "),
+       "a process with an expired certificate serves, but signs nothing");
     apr_pool_destroy(pool);
     close(other.door);
     close(other.inside);
-    is_int(signd_wait(&other), 0, "… it ends");
+    is_int(signd_wait(&other), 0, "the process with an expired certificate ends");
 
     signd_door(&other);
     signd_start(&other, apr_pstrcat(root, text, ",\"check\":true}", NULL), root);
@@ -350,7 +352,7 @@ static void expired(void)
     ok(fault && strstr(fault, "it expired at "), "a check rejects it: %s", fault ? fault : "no fault");
     close(other.door);
     close(other.inside);
-    is_int(WEXITSTATUS(signd_wait(&other)), 1, "… and ends");
+    is_int(WEXITSTATUS(signd_wait(&other)), 1, "a process that checks an expired certificate ends");
     make_free(ended);
 }
 

@@ -27,16 +27,16 @@ static void goes_on(signd_run_t *other, const char *what)
     apr_pool_t *pool;
     const char *pem, *fault = fault_of_seal(other, 1);
     ok(fault && strstr(fault, "it holds no private key"), "%s: the answer has it: %s", what, fault ? fault : "none");
-    ok(!sr_json_string(other->answer, SR_SIGND_FAULT), "… it is not one of the process");
-    ok(!signd_pem(other, 1), "… the seal has no certificate");
-    ok(signd_pem(other, 0) && !fault_of_seal(other, 0), "… the other one has");
+    ok(!sr_json_string(other->answer, SR_SIGND_FAULT), "the fault is not one of the process");
+    ok(!signd_pem(other, 1), "the seal with a fault has no certificate");
+    ok(signd_pem(other, 0) && !fault_of_seal(other, 0), "the other seal has a certificate");
     apr_pool_create(&pool, root);
     sr_signd_t *client = sr_signd_create(other->door, 1, apr_time_from_sec(60), pool);
-    ok(!sr_signd_certificates(&pem, client, 1, NULL, root) && !*pem, "… the process serves");
+    ok(!sr_signd_certificates(&pem, client, 1, NULL, root) && !*pem, "the process serves in spite of the fault");
     apr_pool_destroy(pool);
     close(other->door);
     close(other->inside);
-    is_int(WEXITSTATUS(signd_wait(other)), 0, "… until nobody needs it");
+    is_int(WEXITSTATUS(signd_wait(other)), 0, "the process runs until nobody needs it");
 }
 
 static void ends(signd_run_t *other, const char *what)
@@ -44,8 +44,9 @@ static void ends(signd_run_t *other, const char *what)
     const char *fault = sr_json_string(other->answer, SR_SIGND_FAULT);
     ok(fault && strstr(fault, "it holds no private key"), "%s: it is one of the process: %s", what,
        fault ? fault : "none");
-    is_int(json_integer_value(json_object_get(other->answer, "seal")), 1, "… with the number of the seal");
-    is_int(WEXITSTATUS(signd_wait(other)), 1, "… which ends");
+    is_int(json_integer_value(json_object_get(other->answer, "seal")), 1,
+           "the fault of the process has the number of the seal");
+    is_int(WEXITSTATUS(signd_wait(other)), 1, "the process with a fault ends");
     close(other->door);
     close(other->inside);
 }
@@ -60,7 +61,7 @@ static void faults(const made_t *made)
     start_faulty(&other, made, ",\"again\":true");
     ends(&other, "if the process is started again");
     start_faulty(&other, made, ",\"again\":true,\"" SR_SIGND_FAULTS "\":[\"unusable\",null]");
-    ends(&other, "… and had a fault of another seal");
+    ends(&other, "if the process is started again after a fault of another seal");
     start_faulty(&other, made, ",\"again\":true,\"" SR_SIGND_FAULTS "\":[null,\"unusable\"]");
     goes_on(&other, "if children do not have the seal either");
 }

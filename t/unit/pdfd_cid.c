@@ -56,11 +56,11 @@ static void test_font(const font_t *font)
     }
     const char offset[] = {0, 0, 0, (char)font->size};
     is_int((long)after->size, (long)(font->size + sizeof ranges), "%s: a charset is appended", font->name);
-    ok(!memcmp(after->data + font->size, ranges, sizeof ranges), "… in which each glyph has its own number");
-    ok(!memcmp(after->data + font->place, offset, sizeof offset), "… and the font refers to it");
+    ok(!memcmp(after->data + font->size, ranges, sizeof ranges), "each glyph has its own number in the charset");
+    ok(!memcmp(after->data + font->place, offset, sizeof offset), "the font refers to the charset");
     ok(!memcmp(after->data, font->bytes, font->place)
            && !memcmp(after->data + font->place + 4, font->bytes + font->place + 4, font->size - font->place - 4),
-       "… and nothing else has changed");
+       "nothing else of the font has changed");
 }
 
 /* Fonts that end anywhere, or have another byte anywhere: memory outside of them is neither read nor written. */

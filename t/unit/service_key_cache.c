@@ -25,7 +25,7 @@ static void finds(test_t *t, const char *owner, const char *key, int queries, co
     sr_error_t *error = sr_contents_find(&t->service, &found, t->documents, owner, SHA256, t->l.pool);
     ok(!error, "%s: no error", name);
     is_str(found, key, "%s", name);
-    is_int(t->counted.reads, queries, "... by so many queries");
+    is_int(t->counted.reads, queries, "%s: %d queries", name, queries);
 }
 
 static void store(test_t *t, const char *key)

@@ -95,12 +95,12 @@ static void checks(base_t *base)
     is_str(claims(&l, "b", 2), "5 6", "what was never archived comes before what ends first");
     end_all(&l, "b", "\"status\":null,\"success\":false,\"error\":\"no\"");
     is_str(queue(&l, 1, 1000, "2"), "5 1", "there is room for the third one");
-    is_str(claims(&l, "c", 2), "4", "… which comes last");
+    is_str(claims(&l, "c", 2), "4", "the third submission comes last");
     end_all(&l, "c", GOOD);
     is_str(queue(&l, 1, 1000, "9"), "5 0", "one that failed gets no other job");
     change(&l, "UPDATE @job SET ended_at = ended_at - 86400000000 WHERE kind = 'archive'");
     change(&l, "UPDATE @submission SET stamped_until = 2000 WHERE state = 'completed' AND stamped_until IS NULL");
-    is_str(queue(&l, 1, 1000, "9"), "2 2", "… for a day");
+    is_str(queue(&l, 1, 1000, "9"), "2 2", "a submission that failed gets another job after a day");
     change(&l, "UPDATE @submission SET stamped_until = NULL WHERE state = 'completed'");
     RUN(&l, SR_OP_JOB_ARCHIVE, "0", number(NOW, l.pool), "0", now_text, "9");
     is_str(COLUMN(&l, "due"), "0", "the environments have times of their own");

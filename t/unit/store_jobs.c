@@ -41,7 +41,7 @@ static void check_rows(link_t *l)
     is_str(link_outcome(l), "missing", "nothing to do");
     RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[]"));
     is_str(COLUMN(l, "waiting"), "0", "nor to count");
-    is_str(COLUMN(l, "oldest"), "0", "… nor old");
+    is_str(COLUMN(l, "oldest"), "0", "the queue has no oldest job");
     event(l, 1, 1, "signed");
     is_str(batch(l, "none", 10, 10, ""), "", "no URL, no row");
     set_url(l, hash, "signed", "HTTPS://User.Example.org:8443?x=1&\"é\"");
@@ -50,14 +50,15 @@ static void check_rows(link_t *l)
     is_str(link_outcome(l), "ok", "something to do");
     RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[]"));
     is_str(COLUMN(l, "waiting"), "1", "one waits");
-    ok(strtoll(COLUMN(l, "oldest"), NULL, 10) > 1000000, "… for long, as its time is long ago");
+    ok(strtoll(COLUMN(l, "oldest"), NULL, 10) > 1000000,
+       "the oldest job has waited for long, because its time is long ago");
     is_str(batch(l, "c1", 10, 10, ""), "user.example.org:8443", "claimed by its host");
     is_str(claim_member(l, 0, "kind"), "webhook", "what it is");
     is_str(claim_member(l, 0, "token"), uuid(7, 1, l->pool), "the token");
     is_str(claim_member(l, 0, "url"), "HTTPS://User.Example.org:8443?x=1&\"é\"", "what to call");
     is_str(claim_member(l, 0, "body"), apr_psprintf(l->pool, "{\"n\":\"é %u\"}", events), "the event's own");
     is_str(claim_member(l, 0, "attempts"), "0", "it is the first attempt");
-    is_str(claim_member(l, 0, "due_at"), number(NOW + 2, l->pool), "… which is due since the event");
+    is_str(claim_member(l, 0, "due_at"), number(NOW + 2, l->pool), "the first attempt is due since the event");
     is_str(column_at(l, 1, "due_in"), NULL, "nothing is due later");
     is_str(batch(l, "c2", 10, 10, ""), "", "nobody else gets it");
     is_str(batch(l, "c1", 10, 10, ""), "user.example.org:8443", "the same batch again gets it again");
@@ -170,12 +171,12 @@ static void check_interrupted(link_t *l)
     const char *truth = ended(l, "s3", GOOD);
     RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[]"));
     is_str(COLUMN(l, "interrupted"), "0", "a survey ends none of them");
-    is_str(COLUMN(l, "under_way"), "6", "… and counts them");
+    is_str(COLUMN(l, "under_way"), "6", "a survey counts the jobs under way");
     make_late(l);
     RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[]"));
     is_str(link_outcome(l), "ok", "those whose time is over are");
-    is_str(COLUMN(l, "interrupted"), "6", "… ended by it");
-    is_str(COLUMN(l, "under_way"), "0", "… and gone");
+    is_str(COLUMN(l, "interrupted"), "6", "a survey ends the jobs whose time is over");
+    is_str(COLUMN(l, "under_way"), "0", "no ended job is under way");
     is_str(batch(l, "i1", 9, 9, ""), "", "they are not made again");
     body = RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "10", "older", NULL, NULL, NULL, NULL, "false");
     is_int(l->rows->nelts, 8, "all six are recorded, with the two that failed");
@@ -225,10 +226,10 @@ static void check_repeated(link_t *l)
     is_str(link_outcome(l), "ok", "after its pause it is due again");
     RUN(l, SR_OP_JOB_POLL, number(NOW - apr_time_from_sec(2), l->pool));
     is_str(link_outcome(l), "missing", "before, it is not");
-    is_str(COLUMN(l, "due_in"), "2000000", "… and the poll says when it is");
+    is_str(COLUMN(l, "due_in"), "2000000", "the poll says when the job is due");
     is_str(batch(l, "e.2", 9, 9, ""), "a.org", "the next attempt");
-    is_str(claim_member(l, 0, "attempts"), "1", "… knows of the first");
-    is_str(claim_member(l, 0, "due_at"), now_text, "… and since when it is due");
+    is_str(claim_member(l, 0, "attempts"), "1", "the next attempt knows of the first");
+    is_str(claim_member(l, 0, "due_at"), now_text, "the next attempt knows since when it is due");
     RUN(l, SR_OP_JOB_SURVEY, survey);
     is_str(COLUMN(l, "interrupted"), "1", "it was the last one");
     execute(l, pgsql ? "DELETE FROM sigreq.job WHERE attempts = 2" : "DELETE FROM job WHERE attempts = 2");
@@ -306,7 +307,7 @@ static void check_history(link_t *l)
     is_str(link_outcome(l), "stale", "one more waits for it");
     is_str(batch(l, "r1", 9, 9, ""), "new.org", "one call");
     RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, id, uuid(8, 3, p));
-    is_str(link_outcome(l), "stale", "… also while it is under way");
+    is_str(link_outcome(l), "stale", "a redelivery is refused while the call is under way");
     batch(l, "r1", 9, 9, "");
     batch(l, "r2", 0, 0, ended(l, "r1", GOOD));
     body = RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "99", "older", NULL, NULL, "completed", NULL, "true");

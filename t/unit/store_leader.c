@@ -60,7 +60,7 @@ static void timelines(base_t *base)
     is_int((long long)(newest() - own), 1, "nothing is forgotten because of that");
     set_newest(own - 1);
     is_str(ping(&l, &watch), "ok", "the server that was promoted");
-    is_int((long long)(newest() - own), 0, "… is known now");
+    is_int((long long)(newest() - own), 0, "the server that was promoted is known now");
     set_newest((own + 1) ^ other_system);
     is_str(ping(&l, &watch), "ok", "a timeline of another system means nothing");
     set_newest(own);

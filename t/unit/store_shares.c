@@ -46,7 +46,7 @@ static void checks(base_t *base)
     const char *done = ended(&l, "w1", GOOD);
     total = claimed(&l, "wild.org");
     batch_of(&l, "w2", 64, PLENTY ",\"destinations\":{\"2\":[" DESTINATION("zz.org", false, 16) "]}", done);
-    is_int(claimed(&l, "zz.org"), 2, "… and the rest of it");
+    is_int(claimed(&l, "zz.org"), 2, "the other organization gets the rest of its share");
     total += claimed(&l, "wild.org");
     batch_of(&l, "w3", 0, shares, ended(&l, "w2", GOOD));
 

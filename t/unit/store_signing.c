@@ -111,8 +111,8 @@ static void check_versions(link_t *l)
     RUN(l, SR_OP_SUBMISSION_LIST, hash, now_text, "10", "older", NULL, NULL, "completed", NULL, NULL, NULL, NULL, NULL,
         NULL, "1000000", "2");
     is_str(COLUMN(l, "representation"), NULL, "a list has none");
-    is_str(member(body_at(l, 0), "old", p), "true", "… because it is too old");
-    is_str(COLUMN(l, "uuid"), uuid(1, 1, p), "… of which submission");
+    is_str(member(body_at(l, 0), "old", p), "true", "a representation that is too old is marked so");
+    is_str(COLUMN(l, "uuid"), uuid(1, 1, p), "the row with an old representation names its submission");
     body = RUN(l, SR_OP_SUBMISSION_RECORD, hash, now_text, uuid(1, 1, p));
     is_str(member(body, "events_hash", p), "\"e3\"", "the record that it is rendered from");
     is_str(member(body, "state", p), "\"completed\"", "the state of the submission");
@@ -260,10 +260,10 @@ static void check_statements(link_t *l)
     RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 3, l->pool), "1", NULL);
     is_int(count, 1, "a representation is read by one statement");
     RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 3, l->pool), "1", "\"other\"");
-    is_int(count, 2, "… also with If-None-Match");
+    is_int(count, 2, "a representation is read by one statement with If-None-Match");
     RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 99, l->pool), "1", NULL);
     is_str(link_outcome(l), "missing", "an unknown submission is missing");
-    is_int(count, 2 + 2, "… which a second statement says");
+    is_int(count, 2 + 2, "an unknown submission takes a second statement");
     count_statements(l, NULL);
 }
 
@@ -284,7 +284,7 @@ static void check_timers(link_t *l)
     count = 0;
     turn(l, 1, NULL);
     if (is_sqlite(l)) is_int(count, 7, "a transition that changes no time runs no statement about them");
-    is_str(timers(l), "expiry 5000, remind 4000", "… and they stay");
+    is_str(timers(l), "expiry 5000, remind 4000", "the timers stay if no time changes");
     count = 0;
     turn(l, 2, "[{\"kind\":\"expiry\",\"due_at\":6000}]");
     if (is_sqlite(l)) is_int(count, 7 + 3, "one is replaced by three statements");
@@ -292,7 +292,7 @@ static void check_timers(link_t *l)
     turn(l, 3, "[{\"kind\":\"expiry\",\"due_at\":null}]");
     is_str(timers(l), "remind 4000", "one is removed");
     turn(l, 4, "[{\"kind\":\"remind\",\"due_at\":null}]");
-    is_str(timers(l), "", "… and the other one");
+    is_str(timers(l), "", "the other timer is removed");
     RUN(l, SR_OP_JOB_POLL, number(APR_INT64_C(1) << 50, l->pool));
     is_str(link_outcome(l), "missing", "nothing is left to be done");
     if (is_sqlite(l)) count_statements(l, NULL);
@@ -344,7 +344,7 @@ static void check_erasure(link_t *l)
     RUN(l, SR_OP_SIGNING_ERASE, erasure(l, 3, "e3"));
     is_str(link_outcome(l), "ok", "the same again is a repetition");
     RUN(l, SR_OP_SIGNING_ERASE, erasure(l, 4, "gone"));
-    is_str(link_outcome(l), "ok", "… however it is sent");
+    is_str(link_outcome(l), "ok", "a repetition is known, however it is sent");
     check_gone(l);
     const char *events = RUN(l, SR_OP_AUDIT_GET, hash, now_text, uuid(1, 1, p));
     ok(strstr(events, "[{\"n\":4},null]") && strstr(events, "\"e2\""), "the events stay: %s", events);

@@ -32,9 +32,10 @@ static void sockets(apr_pool_t *pool)
     ok(after > LIMIT / 2, "not before its time: %d ms", (int)apr_time_as_msec(after));
     ok(watches[0].late && !watches[0].answered, "it is late");
     is_int(fcntl(pairs[1][0], F_GETFL) & O_ACCMODE, O_RDWR, "the second");
-    is_int(send(pairs[1][0], "x", 1, MSG_NOSIGNAL), 1, "… which was answered in time, is not");
+    is_int(send(pairs[1][0], "x", 1, MSG_NOSIGNAL), 1,
+           "the second socket, which was answered in time, is not shut down");
     ok(!sr_watch_arm(&watches[2], pairs[2][0]), "the third, which begins when the time is up, is not made at all");
-    is_int(send(pairs[2][0], "x", 1, MSG_NOSIGNAL), 1, "… its socket is left alone");
+    is_int(send(pairs[2][0], "x", 1, MSG_NOSIGNAL), 1, "the socket of the third is left alone");
     sr_watch_disarm(&watches[0], false);
     for (int i = 0; i < 3; i++) {
         sr_watch_end(&watches[i]);
@@ -71,7 +72,7 @@ static void operation(base_t *base)
     execute(&other, "LOCK TABLE sigreq.schema_version");
     RUN(&l, SR_OP_PING, "1"); /* ends, though the table stays locked */
     ok(l.error && l.error->code == SR_EUNAVAILABLE, "no answer: %s", l.error ? l.error->cause : "none");
-    ok(watch.late, "… it is late");
+    ok(watch.late, "the watch says that the answer is late");
     RUN(&l, SR_OP_PING, "1");
     ok(l.error && watch.late, "it stays so until the end");
     sr_watch_end(&watch);
@@ -80,7 +81,7 @@ static void operation(base_t *base)
     ok(!apr_dbd_check_conn(base->driver, l.pool, l.handle), "the next use opens the connection again");
     RUN(&l, SR_OP_PING, "1");
     is_str(link_outcome(&l), "ok", "and is answered");
-    ok(watch.answered && !watch.late, "… in time");
+    ok(watch.answered && !watch.late, "the answer of the new connection is in time");
     sr_watch_end(&watch);
     sr_watch_begin(&watch, watchdog, -1, SR_CONNECT_TIME);
     execute(&other, "BEGIN");
@@ -88,7 +89,7 @@ static void operation(base_t *base)
     RUN(&l, SR_OP_TOKEN_LIST, "nohash", "1790000000000000", "10", "older", NULL, "0");
     ok(l.error && l.error->code == SR_EUNAVAILABLE && strstr(l.error->cause, "57014"), "the server ends a list: %s",
        l.error ? l.error->cause : "none");
-    ok(!watch.late, "… before the connection is shut down");
+    ok(!watch.late, "the server ends the statement before the connection is shut down");
     execute(&other, "ROLLBACK");
     RUN(&l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 2, l.pool), "Another", NULL, "1790000000000000");
     is_str(link_outcome(&l), "ok", "what writes");
@@ -96,7 +97,7 @@ static void operation(base_t *base)
     ok(!sr_connection_ask(&most, &(sr_connection_t){&sr_dialect_pgsql, base->driver, l.handle, NULL},
                           "SELECT current_setting('statement_timeout')", l.pool),
        "the session is asked");
-    is_str(most, "0", "… has no such limit");
+    is_str(most, "0", "the session has no such limit");
     sr_watch_end(&watch);
     link_close(&other);
     link_close(&l);
@@ -164,9 +165,10 @@ static void gate(apr_pool_t *pool)
     sr_gate_opened(&visits[0], false);
     ok(!sr_gate_enter(&visits[1], of, SR_USE_READ, until), "another one");
     sr_gate_opened(&visits[1], false);
-    is_int(sr_gate_leave(&visits[1], SR_VISIT_ANSWERED), SR_GATE_SAME, "… is answered meanwhile");
+    is_int(sr_gate_leave(&visits[1], SR_VISIT_ANSWERED), SR_GATE_SAME, "another read is answered meanwhile");
     is_int(sr_gate_leave(&visits[0], SR_VISIT_LATE), SR_GATE_SAME, "so the late read says nothing about the database");
-    is_int((long long)sr_metrics_value(SR_METRIC_DATABASE_STOPPED, 0, SR_USE_READ), 0, "… and the figure neither");
+    is_int((long long)sr_metrics_value(SR_METRIC_DATABASE_STOPPED, 0, SR_USE_READ), 0,
+           "the metric does not say that the database is stopped");
     ok(!sr_gate_enter(&visits[0], of, SR_USE_READ, until) && !visits[0].tries, "everybody may");
     const apr_time_t soon = sr_time_steady() + SR_CONNECT_TIME + apr_time_from_msec(100);
     ok(sr_gate_enter(&visits[1], of, SR_USE_WRITE, soon) != NULL,

@@ -210,8 +210,8 @@ static apr_time_t end_of(const char *name)
     apr_time_t end = 0;
     fill(&stamp, 1);
     ok(!sr_timestamps_make(timestamps, &stamp, 1, pool), "a token of %s", name);
-    ok(!sr_timestamps_end(&end, timestamps, stamp.token, stamp.length, pool), "… has an end");
-    ok(sr_timestamps_end(&(apr_time_t){0}, timestamps, "nonsense", 8, pool) != NULL, "… and nonsense has none");
+    ok(!sr_timestamps_end(&end, timestamps, stamp.token, stamp.length, pool), "the token has an end");
+    ok(sr_timestamps_end(&(apr_time_t){0}, timestamps, "nonsense", 8, pool) != NULL, "nonsense has no end");
     return end;
 }
 
