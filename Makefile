@@ -351,11 +351,12 @@ image: deb
 	@tools/deps test-package
 	tools/image '$(O)/image' '$(DEB)'
 
-#: make test-package                   install, use, upgrade and purge the packages in a bare machine, with the commands of
-#:                                     docs/operations.md (root); also what `make rpm` and `make image` have built
+#: make test-package [BASE=COMMIT]     install, use, upgrade and purge the packages in a bare machine, with the commands of
+#:                                     docs/operations.md (root); also what `make rpm` and `make image` have built.
+#:                                     BASE is what is upgraded: a commit, or else the last release or commit
 test-package: deb
 	@tools/deps test-package
-	@exec prove -It/lib -v t/package/*.t
+	@BASE='$(BASE)' exec prove -It/lib -v t/package/*.t
 
 #: make test-debian13                  build the packages in a Debian 13, run the tests of sealing and verifying there, and
 #:                                     install, use, upgrade and purge the packages as `make test-package` does (root)
@@ -452,7 +453,7 @@ corpus-sign:
 #: make clean                          remove what was built
 clean:
 	rm -rf $(addprefix $(O)/,$(notdir $(PROGRAMS) $(SQL_TABLES)) flags symbols libsigreq.a libpdfd.a obj api embed mail manual page npm t speed fuzz \
-	    coverage deb rpm image screenshots $(DIST).tar $(DIST).tar.gz)
+	    coverage deb base rpm image screenshots $(DIST).tar $(DIST).tar.gz)
 	[ ! -d $(O) ] || rmdir --ignore-fail-on-non-empty $(O)
 
 # for clangd, clang-tidy and editors
