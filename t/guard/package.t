@@ -5,12 +5,16 @@ use warnings;
 use lib 't/lib';
 use Sigreq::Source qw(files slurp);
 use Test::More;
+use Time::Piece ();
 
 my ($version) = slurp('include/mod_sigreq.h') =~ /^#define MOD_SIGREQ_VERSION "([^"]+)"/m;
-my ($packaged) = slurp('debian/changelog') =~ /\Amod-sigreq \((\S+)-\S+\)/;
+my ($packaged, $time) = slurp('debian/changelog') =~ /\Amod-sigreq \((\S+)-\S+\).*?^ -- .*>  (.*) \+0000$/ms;
 is($packaged, $version, 'debian/changelog begins with the version of the sources');
-my ($newest) = slurp('CHANGES') =~ /^(\d\S+)$/m;
+my ($newest, $date, $changes) = slurp('CHANGES') =~ /\A.*?^v(\d\S+) \((\S+)\)\n-+\n(.*?)(?=^v\d|\z)/ms;
 is($newest, $version, 'CHANGES begins with the version of the sources');
+is($date, Time::Piece->strptime($time, '%a, %d %b %Y %T')->ymd, 'CHANGES and debian/changelog have the same date');
+my $entries = () = $changes =~ /^ \* /mg;
+ok($entries > 0 && $entries <= 60, "CHANGES has 1 to 60 entries for this version ($entries)");
 
 my ($build) = slurp('tools/deps') =~ /^build='(.*?)'/ms;
 my ($needed) = slurp('debian/control') =~ /^Build-Depends:\n(.*?)^\S/ms;
