@@ -428,8 +428,6 @@ void sr_jobs_run(sr_jobs_t *jobs)
         refresh_addresses(jobs);
         apr_pool_clear(jobs->batch_pool);
         sr_transfers_go_on(transfers, queue_is_stopping(jobs));
-        for (int i = 0; transfers->shared && i < jobs->options.databases; i++) jobs->databases[i].more = true;
-        transfers->shared = false;
         curl_multi_poll(transfers->multi, NULL, 0, patience(jobs), NULL);
     }
     sr_transfers_abandon(transfers);

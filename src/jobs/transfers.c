@@ -47,7 +47,7 @@ sr_error_t *sr_transfers_take(const sr_destination_t **destination, sr_transfers
     transfer->database = database;
     transfer->since = since;
     transfer->easy = NULL;
-    sr_destinations_take(&transfers->destinations, transfer->destination);
+    sr_destinations_take(transfer->destination);
     transfers->busy++;
     transfers->waiting++;
     *destination = transfer->destination;
@@ -150,27 +150,11 @@ static void transfer_begin(sr_transfers_t *transfers, sr_transfer_t *transfer)
     transfers_transfer_end(transfers, transfer, &result);
 }
 
-static void note_stalled(sr_transfers_t *transfers, apr_time_t now)
-{
-    int stalled = 0;
-
-    for (int i = 0; i < SR_TRANSFERS; i++)
-        if (transfers->all[i].destination) transfers->all[i].destination->stalled = false;
-    for (int i = 0; i < SR_TRANSFERS; i++) {
-        const sr_transfer_t *transfer = &transfers->all[i];
-        if (!transfer->destination || !transfer->easy || !sr_destinations_is_stalled(now - transfer->since)) continue;
-        transfer->destination->stalled = true;
-        stalled++;
-    }
-    if (stalled > transfers->stalled) transfers->shared = true;
-    transfers->stalled = stalled;
-}
-
 /* Returns true if a waiting job should be released: it has waited for 8 s, or its destination has become slow, so
  * that others can use the transfer. */
-static bool transfer_waits_too_long(const sr_transfers_t *transfers, const sr_transfer_t *transfer, apr_time_t now)
+static bool transfer_waits_too_long(const sr_transfer_t *transfer, apr_time_t now)
 {
-    return now - transfer->since > WAIT || sr_destinations_is_full(&transfers->destinations, transfer->destination);
+    return now - transfer->since > WAIT || sr_destinations_is_full(transfer->destination);
 }
 
 static bool transfer_has_place(const sr_transfers_t *transfers, const sr_transfer_t *transfer)
@@ -178,7 +162,7 @@ static bool transfer_has_place(const sr_transfers_t *transfers, const sr_transfe
     const int most = transfer->job.kind->most;
 
     if (most && *transfer_begun(transfers, transfer) >= most) return false;
-    return transfer->destination->calling < sr_destinations_calls(&transfers->destinations, transfer->destination);
+    return transfer->destination->calling < transfer->destination->calls;
 }
 
 /* Begins the waiting jobs that may begin, and releases those that have waited too long. */
@@ -186,13 +170,16 @@ static void begin_all(sr_transfers_t *transfers, bool stopping)
 {
     const apr_time_t now = sr_time_steady();
 
-    note_stalled(transfers, now);
+    for (int i = 0; i < SR_TRANSFERS; i++) {
+        const sr_transfer_t *transfer = &transfers->all[i];
+        if (transfer->destination && transfer->easy) sr_destinations_wait(transfer->destination, now - transfer->since);
+    }
     for (int i = 0; i < SR_TRANSFERS && transfers->waiting; i++) {
         sr_transfer_t *transfer = &transfers->all[i];
         if (!transfer->destination || is_under_way(transfer)) continue;
         if (!stopping && now - transfer->since <= WAIT && transfer_has_place(transfers, transfer))
             transfer_begin(transfers, transfer);
-        else if (stopping || transfer_waits_too_long(transfers, transfer, now)) transfer_release(transfers, transfer);
+        else if (stopping || transfer_waits_too_long(transfer, now)) transfer_release(transfers, transfer);
     }
 }
 

@@ -22,10 +22,8 @@ typedef struct sr_transfers_t {
     const sr_jobs_options_t *options;
     CURLM *multi;
     sr_transfer_t all[SR_TRANSFERS], *free;
-    int busy, waiting; /* the number of transfers in use, and of those that wait */
-    int *begun;        /* the number of calls under way, for each kind of the options */
-    int stalled;       /* the number of calls under way for 1 s or longer */
-    bool shared;       /* `stalled` has increased, so shares have changed and other destinations may get transfers */
+    int busy, waiting;             /* the number of transfers in use, and of those that wait */
+    int *begun;                    /* the number of calls under way, for each kind of the options */
     sr_work_t *left[SR_TRANSFERS]; /* the work of jobs that were given up, which sr_transfers_wait waits for */
     int left_count;
     sr_destinations_t destinations;

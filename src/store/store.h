@@ -275,9 +275,9 @@ typedef enum sr_op_t {
     SR_OP_JOB_SURVEY,
     /* One JSON argument:
      * {"claim","now","leases":{"<kind>":<microseconds>},"rows" (at most),
-     *  "destinations":{"<organization's id>":[["<destination>",<slow>,<room>], …]},
-     *  "share":{"room","new","slow"},"organizations":{"<id>":{"room","new","slow"}},"new","slow",
-     *  "from" (an organization's id, or -1),"after":{"<id>":"<destination>"},
+     *  "destinations":{"<organization's id>":{"<destination>":<room>}},
+     *  "share":{"room","other","after" (a destination, or "")},"organizations":{"<id>":{"room","other","after"}},
+     *  "other","from" (an organization's id, or -1),
      *  "ended":[{"id","claim","status"|null,"success","error"|null,"due_at"|null}],"released":[{"id","claim"}]}
      * → OK + job, a row for each claim (attempts: those that failed), and a last row, whose id is 0, with `due_in` as
      * of SR_OP_JOB_POLL. The steps:
@@ -287,10 +287,10 @@ typedef enum sr_op_t {
      * 3. Makes the scheduled jobs pending that are due by `now`.
      * 4. Claims pending jobs under the name `claim`, for the time in `leases`. Kinds without a lease are not claimed.
      *    Of a listed destination `room` jobs are claimed at most, and of any other destination one. Of an organization
-     *    `room` jobs are claimed in all, of them `new` of destinations that are not listed and `slow` of slow
-     *    destinations; these three are in `organizations`, or else in `share`. The `new` and `slow` of the top level
-     *    limit the same for all organizations together. Organizations take turns, beginning after `from`, and so do
-     *    the unlisted destinations of each, beginning after `after`.
+     *    `room` jobs are claimed in all, and of them `other` of destinations that are not listed; both are in
+     *    `organizations`, or else in `share`. The `other` of the top level limits the same for all organizations
+     *    together. Organizations take turns, beginning after `from`, and so do the unlisted destinations of each,
+     *    beginning after `after`.
      * A later event of a submission waits for the earlier ones. If there are claims of this name already, the operation
      * was committed before, and returns these claims. */
     SR_OP_JOB_BATCH,

@@ -54,9 +54,9 @@ static inline void set_url(link_t *l, const char *token, const char *kind, const
     RUN(l, SR_OP_WEBHOOK_SET, token, now_text, kind, url);
 }
 
-#define SHARE(room, new, slow) "{\"room\":" #room ",\"new\":" #new ",\"slow\":" #slow "}"
-#define NOBODY "\"from\":0,\"after\":{},\"organizations\":{}"
-#define PLENTY "\"share\":" SHARE(99, 99, 99) ",\"new\":99,\"slow\":99," NOBODY
+#define SHARE(room, other, after) "{\"room\":" #room ",\"other\":" #other ",\"after\":\"" after "\"}"
+#define NOBODY "\"from\":0,\"organizations\":{}"
+#define PLENTY "\"share\":" SHARE(99, 99, "") ",\"other\":99," NOBODY
 
 /* Returns a column of the n-th claim of the last batch. */
 static inline const char *claim_member(const link_t *l, int index, const char *name)
@@ -79,8 +79,8 @@ static inline const char *batch_of(link_t *l, const char *claim, int rows, const
     return said;
 }
 
-#define LISTED(text) "\"destinations\":{\"1\":[" text "]}"
-#define DESTINATION(name, slow, room) "[\"" name "\"," #slow "," #room "]"
+#define LISTED(text) "\"destinations\":{\"1\":{" text "}}"
+#define DESTINATION(name, room) "\"" name "\":" #room
 
 /* Returns the member `ended` for all claims of the last batch. */
 static inline const char *ended(link_t *l, const char *claim, const char *rest)

@@ -44,9 +44,8 @@ static const char *claims(link_t *l, const char *claim, int organization)
         apr_psprintf(
             l->pool,
             "{\"claim\":\"%s\",\"now\":%" APR_TIME_T_FMT ",\"leases\":{\"archive\":30000000},\"rows\":99,"
-            "\"share\":" SHARE(
-                99, 0, 99) ",\"new\":0,\"slow\":99,\"from\":%d,\"after\":{},"
-                           "\"organizations\":{},\"destinations\":{\"%d\":[[\"archive:\",false,99]]},\"ended\":[]}",
+            "\"share\":" SHARE(99, 0, "") ",\"other\":0,\"from\":%d,\"organizations\":{},"
+                                          "\"destinations\":{\"%d\":{" DESTINATION("archive:", 99) "}},\"ended\":[]}",
             claim, NOW, organization - 1, organization));
     for (int i = 0; i < l->rows->nelts - 1; i++) {
         const char *body = claim_member(l, i, "body");
@@ -61,9 +60,8 @@ static void end_all(link_t *l, const char *claim, const char *how)
 {
     RUN(l, SR_OP_JOB_BATCH,
         apr_psprintf(l->pool,
-                     "{\"claim\":\"none\",\"now\":%" APR_TIME_T_FMT ",\"leases\":{},\"rows\":0,\"share\":" SHARE(
-                         9, 9, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"after\":{},\"organizations\":{},"
-                                  "\"destinations\":{}%s}",
+                     "{\"claim\":\"none\",\"now\":%" APR_TIME_T_FMT ",\"leases\":{},\"rows\":0," PLENTY
+                     ",\"destinations\":{}%s}",
                      NOW, ended(l, claim, how)));
 }
 

@@ -13,8 +13,8 @@ static const char *batch(link_t *l, const char *claim, int rows, int each, const
     const char *listed = "";
 
     for (int i = 0; hosts[i]; i++)
-        listed = apr_psprintf(l->pool, "%s%s[\"%s\",false,%d]", listed, i ? "," : "", hosts[i], each);
-    return batch_of(l, claim, rows, apr_pstrcat(l->pool, PLENTY ",\"destinations\":{\"1\":[", listed, "]}", NULL),
+        listed = apr_psprintf(l->pool, "%s%s\"%s\":%d", listed, i ? "," : "", hosts[i], each);
+    return batch_of(l, claim, rows, apr_pstrcat(l->pool, PLENTY ",\"destinations\":{\"1\":{", listed, "}}", NULL),
                     more);
 }
 
@@ -106,36 +106,27 @@ static void check_shares(link_t *l)
         set_url(l, hash, "signed", hosts[i % 3]);
         event(l, (unsigned)i + 3, i ? 1 : 2, "signed");
     }
-    is_str(batch_of(l, "s0", 0, PLENTY "," LISTED(""), ""), "", "no rows, no claims");
-    is_str(batch_of(l, "s1", 1, PLENTY "," LISTED(""), ""), "a.org", "of destinations that nobody knows one each");
+    is_str(batch_of(l, "s0", 0, PLENTY "," LISTED(""), ""), "", "a batch without rows claims nothing");
+    is_str(batch_of(l, "s1", 1, PLENTY "," LISTED(""), ""), "a.org", "a destination that is not listed gets one job");
     is_str(batch_of(l, "s2", 9,
-                    "\"share\":" SHARE(99, 9, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"organizations\":{},"
-                                                 "\"after\":{\"1\":\"b.org\"}," LISTED(
-                                                     DESTINATION("a.org", true, 0) "," DESTINATION("b.org", true, 0)),
+                    "\"share\":" SHARE(99, 9, "b.org") ",\"other\":9," NOBODY
+                                                       "," LISTED(DESTINATION("a.org", 0) "," DESTINATION("b.org", 0)),
                     ""),
-           "c.org", "one that is listed without room waits");
+           "c.org", "a destination that is listed without room gets no job");
     is_str(batch_of(l, "s3", 9,
-                    "\"share\":" SHARE(99, 1, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"organizations\":{},"
-                                                 "\"after\":{\"1\":\"b.org\"}," LISTED(DESTINATION("c.org", true, 0)),
-                    ""),
-           "a.org", "from there on, and around, as many as the share says");
-    is_str(batch_of(l, "s4", 9,
-                    "\"share\":" SHARE(99, 9, 9) ",\"new\":0,\"slow\":0," NOBODY
-                                                 "," LISTED(DESTINATION("b.org", true, 9)),
-                    ""),
-           "", "none where all together have enough");
-    is_str(batch_of(l, "s5", 9,
-                    "\"share\":" SHARE(99, 9, 1) ",\"new\":0,\"slow\":9," NOBODY
-                                                 "," LISTED(DESTINATION("b.org", true, 9)),
-                    ""),
-           "b.org", "of a slow one as many as the share says");
+                    "\"share\":" SHARE(99, 1, "b.org") ",\"other\":9," NOBODY "," LISTED(DESTINATION("c.org", 0)), ""),
+           "a.org", "the walk begins after `after`, and goes around");
+    is_str(batch_of(l, "s4", 9, "\"share\":" SHARE(99, 9, "") ",\"other\":0," NOBODY "," LISTED(""), ""), "",
+           "destinations that are not listed get no job if all have enough");
+    is_str(batch_of(l, "s5", 9, "\"share\":" SHARE(99, 1, "a.org") ",\"other\":9," NOBODY "," LISTED(""), ""), "b.org",
+           "destinations that are not listed get as many jobs as the share says");
     is_str(batch_of(l, "s6", 9,
-                    "\"share\":" SHARE(99, 9, 9) ",\"new\":9,\"slow\":9,\"from\":7,\"after\":{},"
-                                                 "\"organizations\":{\"1\":" SHARE(1, 9, 9) "}," LISTED(
-                                                     DESTINATION("b.org", false, 9)),
+                    "\"share\":" SHARE(99, 9, "") ",\"other\":9,\"from\":7,\"organizations\":{\"1\":" SHARE(
+                        1, 9, "") "}," LISTED(DESTINATION("b.org", 9)),
                     ""),
-           "b.org", "an organization has its share");
-    is_str(batch_of(l, "s7", 9, PLENTY "," LISTED(DESTINATION("c.org", true, 2)), ""), "c.org", "the rest");
+           "b.org", "an organization gets as many jobs as its share says");
+    is_str(batch_of(l, "s7", 9, PLENTY "," LISTED(DESTINATION("c.org", 2)), ""), "c.org",
+           "the next batch claims the rest");
 }
 
 /* A claim whose call has not begun can be given back. */

@@ -24,8 +24,7 @@ static int claimed(link_t *l, const char *word)
 
 static void checks(base_t *base)
 {
-    static const char shares[] =
-        "\"share\":" SHARE(128, 32, 32) ",\"new\":64,\"slow\":64," NOBODY ",\"destinations\":{}";
+    static const char shares[] = "\"share\":" SHARE(128, 32, "") ",\"other\":64," NOBODY ",\"destinations\":{}";
     const char *after = "";
     int total = 0;
     link_t l;
@@ -45,17 +44,16 @@ static void checks(base_t *base)
     is_int(claimed(&l, "zz.org"), 1, "another organization has its own");
     const char *done = ended(&l, "w1", GOOD);
     total = claimed(&l, "wild.org");
-    batch_of(&l, "w2", 64, PLENTY ",\"destinations\":{\"2\":[" DESTINATION("zz.org", false, 16) "]}", done);
+    batch_of(&l, "w2", 64, PLENTY ",\"destinations\":{\"2\":{" DESTINATION("zz.org", 16) "}}", done);
     is_int(claimed(&l, "zz.org"), 2, "the other organization gets the rest of its share");
     total += claimed(&l, "wild.org");
     batch_of(&l, "w3", 0, shares, ended(&l, "w2", GOOD));
 
     for (int round = 0; round < ROUNDS && total < NAMES; round++) {
-        const char *shares_of_round =
-            apr_psprintf(l.pool,
-                         "\"share\":" SHARE(128, 10, 32) ",\"new\":64,\"slow\":64,\"from\":1,\"organizations\":{},"
-                                                         "\"after\":{\"1\":\"%s\"},\"destinations\":{}",
-                         after);
+        const char *shares_of_round = apr_psprintf(
+            l.pool,
+            "\"share\":" SHARE(128, 10, "%s") ",\"other\":64,\"from\":1,\"organizations\":{},\"destinations\":{}",
+            after);
         batch_of(&l, apr_psprintf(l.pool, "x%d", round), 99, shares_of_round, "");
         if (l.rows->nelts < 2) break;
         after = claim_member(&l, l.rows->nelts - 2, "destination");

@@ -167,7 +167,7 @@ END $$
 -- Claims one job of each destination that is not listed. The walk begins after p_after, continues at the first
 -- destination after the last one, and ends at p_after. It reads at most 400 destinations, and the next walk begins
 -- elsewhere.
-CREATE FUNCTION sigreq.job_claim_new(p_organization bigint, p_most integer, p_listed text[], p_after text,
+CREATE FUNCTION sigreq.job_claim_other(p_organization bigint, p_most integer, p_listed jsonb, p_after text,
     p_claim text, p_until jsonb) RETURNS integer
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -175,7 +175,7 @@ DECLARE
     v_around boolean := p_after = '';
     v_count integer := 0;
 BEGIN
-    FOR i IN 1 .. 400 + coalesce(array_length(p_listed, 1), 0) LOOP
+    FOR i IN 1 .. 400 + (SELECT count(*) FROM jsonb_object_keys(p_listed)) LOOP
         EXIT WHEN v_count >= p_most;
         SELECT destination INTO v_at FROM sigreq.job
         WHERE state = 'pending' AND organization_id = p_organization AND destination > v_at
@@ -187,34 +187,15 @@ BEGIN
             CONTINUE;
         END IF;
         EXIT WHEN v_around AND p_after <> '' AND v_at > p_after;
-        CONTINUE WHEN v_at = ANY (p_listed);
+        CONTINUE WHEN p_listed->v_at IS NOT NULL;
         v_count := v_count + sigreq.job_claim(p_organization, v_at, 1, p_claim, p_until);
-    END LOOP;
-    RETURN v_count;
-END $$
-
--- Claims jobs of the listed destinations of an organisation: of the slow ones (p_slow), or of the others.
-CREATE FUNCTION sigreq.job_claim_listed(p_organization bigint, p_destinations jsonb, p_slow boolean, p_most integer,
-    p_claim text, p_until jsonb) RETURNS integer
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
-DECLARE
-    v_destination record;
-    v_count integer := 0;
-BEGIN
-    FOR v_destination IN SELECT l->>0 AS destination, (l->>2)::integer AS room
-                  FROM jsonb_array_elements(p_destinations) WITH ORDINALITY AS e(l, n)
-                  WHERE (l->>1)::boolean = p_slow AND (l->>2)::integer > 0
-                  ORDER BY n LOOP
-        EXIT WHEN v_count >= p_most;
-        v_count := v_count + sigreq.job_claim(p_organization, v_destination.destination,
-                                                   least(v_destination.room, p_most - v_count), p_claim, p_until);
     END LOOP;
     RETURN v_count;
 END $$
 
 -- Claims jobs of one organisation after the other until there are enough rows. The walk begins after `from`, continues
 -- at the first organisation after the last one, and ends at `from`. Each organisation gets jobs up to its share, first
--- of destinations that respond, then of unknown ones, then of slow ones.
+-- of listed destinations, beginning with those that have the most room, then of the others.
 CREATE FUNCTION sigreq.job_claims(p_until jsonb, p_batch json) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -225,10 +206,11 @@ DECLARE
     v_room integer;
     v_count integer;
     v_share jsonb;
-    v_destinations jsonb;
+    v_listed jsonb;
+    v_destination record;
 BEGIN
-    SELECT * INTO p FROM json_to_record(p_batch) AS r(claim text, rows integer, "from" bigint, "new" integer,
-        slow integer, share jsonb, organizations jsonb, "after" jsonb, destinations jsonb);
+    SELECT * INTO p FROM json_to_record(p_batch) AS r(claim text, rows integer, "from" bigint, other integer,
+        share jsonb, organizations jsonb, destinations jsonb);
     v_at := p."from";
     v_around := p."from" < 0;
     v_left := p.rows;
@@ -243,25 +225,21 @@ BEGIN
         END IF;
         EXIT WHEN v_around AND p."from" >= 0 AND v_at > p."from";
         v_share := coalesce(p.organizations->v_at::text, p.share);
-        v_destinations := coalesce(p.destinations->v_at::text, '[]');
+        v_listed := coalesce(p.destinations->v_at::text, '{}');
         v_room := least((v_share->>'room')::integer, greatest(v_left / 2, 16), v_left);
-        v_count := sigreq.job_claim_listed(v_at, v_destinations, false, v_room, p.claim, p_until);
-        v_left := v_left - v_count;
-        v_room := v_room - v_count;
-        IF v_room > 0 AND p."new" > 0 THEN
-            v_count := sigreq.job_claim_new(v_at, least(v_room, p."new", (v_share->>'new')::integer),
-                                                 array(SELECT l->>0 FROM jsonb_array_elements(v_destinations) AS e(l)),
-                                                 coalesce(p."after"->>v_at::text, ''), p.claim, p_until);
-            v_left := v_left - v_count;
+        v_left := v_left - v_room;
+        FOR v_destination IN SELECT key AS name, value::integer AS room FROM jsonb_each_text(v_listed)
+                             ORDER BY room DESC LOOP
+            v_room := v_room - sigreq.job_claim(v_at, v_destination.name, least(v_destination.room, v_room), p.claim,
+                                                p_until);
+        END LOOP;
+        IF v_room > 0 AND p.other > 0 THEN
+            v_count := sigreq.job_claim_other(v_at, least(v_room, p.other, (v_share->>'other')::integer), v_listed,
+                                              v_share->>'after', p.claim, p_until);
             v_room := v_room - v_count;
-            p."new" := p."new" - v_count;
+            p.other := p.other - v_count;
         END IF;
-        IF v_room > 0 AND p.slow > 0 THEN
-            v_count := least(v_room, p.slow, (v_share->>'slow')::integer);
-            v_count := sigreq.job_claim_listed(v_at, v_destinations, true, v_count, p.claim, p_until);
-            v_left := v_left - v_count;
-            p.slow := p.slow - v_count;
-        END IF;
+        v_left := v_left + v_room;
     END LOOP;
 END $$
 

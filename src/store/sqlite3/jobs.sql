@@ -139,48 +139,36 @@ WITH p(j) AS (SELECT %s)
 DELETE FROM timer WHERE (submission_id, kind) IN (SELECT x.submission_id, x.kind FROM @DUE() x)
 
 -- Ranks the pending jobs; those with the lowest ranks are claimed. Organisations are ordered from the one after `from`
--- to the last one, and then from the first one to `from`. Each has its listed destinations, and those that are not
--- listed in the same kind of order. Classes of destinations: 0 responds, 1 unknown, 2 slow.
+-- to the last one (part 1), and then from the first one to `from` (part 2). Each has its listed destinations (class 0),
+-- and those that are not listed in the same kind of order (class 1).
+-- @macro WALKED(part, next, last) iif(part = 2 OR next <= last, 2, 1)
 WITH RECURSIVE p(j) AS (SELECT %s),
 a AS MATERIALIZED (
-    SELECT j, j->>'$.claim' AS claim, j->>'$.rows' AS n, j->>'$.from' AS start, j->>'$.new' AS most_new,
-           j->>'$.slow' AS most_slow, j->'$.share' AS share, j->'$.organizations' AS organizations,
-           j->'$.after' AS after,
-           j->'$.leases' AS leases, @CLOCK() AS clock
+    SELECT j, j->>'$.claim' AS claim, j->>'$.rows' AS n, j->>'$.from' AS start, j->>'$.other' AS other,
+           j->'$.share' AS share, j->'$.organizations' AS organizations, j->'$.leases' AS leases, @CLOCK() AS clock
     FROM p),
-first_walk(id) AS (
-    SELECT (SELECT o.organization_id FROM job o WHERE o.state = 'pending' AND o.organization_id > a.start
-            ORDER BY o.organization_id LIMIT 1) FROM a WHERE a.n > 0
+organization(part, id) AS (
+    SELECT 0, start FROM a WHERE n > 0
     UNION ALL
-    SELECT (SELECT o.organization_id FROM job o WHERE o.state = 'pending' AND o.organization_id > w.id
-            ORDER BY o.organization_id LIMIT 1) FROM first_walk w WHERE w.id IS NOT NULL),
-second_walk(id) AS (
-    SELECT (SELECT o.organization_id FROM job o WHERE o.state = 'pending' AND o.organization_id > -1
-            ORDER BY o.organization_id LIMIT 1) FROM a WHERE a.n > 0 AND a.start >= 0
-    UNION ALL
-    SELECT (SELECT o.organization_id FROM job o WHERE o.state = 'pending' AND o.organization_id > w.id
-            ORDER BY o.organization_id LIMIT 1)
-    FROM second_walk w CROSS JOIN a WHERE w.id < a.start),
-walk AS MATERIALIZED (
-    SELECT 1 AS part, id FROM first_walk WHERE id IS NOT NULL
-    UNION ALL
-    SELECT 2, w.id FROM a CROSS JOIN second_walk w WHERE w.id <= a.start),
-organization AS MATERIALIZED (
-    SELECT w.id, w.part, coalesce(a.organizations->('$."' || w.id || '"'), a.share) AS share,
-           coalesce(a.after->>('$."' || w.id || '"'), '') AS after
-    FROM a CROSS JOIN walk w),
+    SELECT @WALKED(w.part, o.organization_id, w.id), o.organization_id
+    FROM organization w CROSS JOIN a CROSS JOIN job o
+    WHERE o.id = coalesce((SELECT n.id FROM job n WHERE n.state = 'pending' AND n.organization_id > w.id
+                           ORDER BY n.organization_id LIMIT 1),
+                          (SELECT n.id FROM job n WHERE n.state = 'pending' AND n.organization_id > iif(w.part < 2, -1, NULL)
+                           ORDER BY n.organization_id LIMIT 1))
+      AND (o.organization_id <= a.start OR @WALKED(w.part, o.organization_id, w.id) = 1)),
 share AS MATERIALIZED (
-    SELECT id, part, share->>'$.room' AS room, share->>'$.new' AS most_new, share->>'$.slow' AS most_slow, after
-    FROM organization),
+    SELECT part, id, s->>'$.room' AS room, s->>'$.other' AS other, s->>'$.after' AS after
+    FROM (SELECT part, id, coalesce(a.organizations->('$."' || id || '"'), a.share) AS s
+          FROM a CROSS JOIN organization WHERE part > 0)),
 known(kind) AS MATERIALIZED (SELECT k.key FROM a CROSS JOIN json_each(a.leases) k),
 listed AS MATERIALIZED (
-    SELECT CAST(o.key AS INTEGER) AS organization, v.value->>0 AS destination, 2 * (v.value->>1) AS class,
-           v.value->>2 AS room, v.key AS number
+    SELECT CAST(o.key AS INTEGER) AS organization, v.key AS destination, v.value AS room
     FROM a CROSS JOIN json_each(a.j, '$.destinations') o CROSS JOIN json_each(o.value) v),
-first_new(organization, destination, id, free, looks) AS (
-    SELECT g.id, g.after, NULL, g.most_new, 400 FROM share g WHERE g.most_new > 0
+other(organization, part, destination, id, free, looks) AS (
+    SELECT id, 0, after, NULL, other, 400 + (SELECT count(*) FROM listed) FROM share WHERE other > 0
     UNION ALL
-    SELECT w.organization, n.destination,
+    SELECT w.organization, @WALKED(w.part, n.destination, w.destination), n.destination,
            (SELECT c.id FROM job c
             WHERE c.state = 'pending' AND c.organization_id = w.organization AND c.destination = n.destination
               AND NOT EXISTS (SELECT 1 FROM listed l
@@ -188,67 +176,39 @@ first_new(organization, destination, id, free, looks) AS (
               AND c.kind IN (SELECT kind FROM known) AND @NEXT(c)
             ORDER BY c.id LIMIT 1),
            w.free - (w.id IS NOT NULL), w.looks - 1
-    FROM first_new w CROSS JOIN job n
+    FROM other w CROSS JOIN share g ON g.id = w.organization CROSS JOIN job n
     WHERE w.free > (w.id IS NOT NULL) AND w.looks > 0
-      AND n.id = (SELECT d.id FROM job d
-                  WHERE d.state = 'pending' AND d.organization_id = w.organization AND d.destination > w.destination
-                  ORDER BY d.destination, d.id LIMIT 1)),
-second_new(organization, destination, id, free, looks, until) AS (
-    SELECT g.id, '', NULL, g.most_new, 400, g.after FROM share g WHERE g.most_new > 0 AND g.after <> ''
-    UNION ALL
-    SELECT w.organization, n.destination,
-           (SELECT c.id FROM job c
-            WHERE c.state = 'pending' AND c.organization_id = w.organization AND c.destination = n.destination
-              AND NOT EXISTS (SELECT 1 FROM listed l
-                              WHERE l.organization = w.organization AND l.destination = n.destination)
-              AND c.kind IN (SELECT kind FROM known) AND @NEXT(c)
-            ORDER BY c.id LIMIT 1),
-           w.free - (w.id IS NOT NULL), w.looks - 1, w.until
-    FROM second_new w CROSS JOIN job n
-    WHERE w.free > (w.id IS NOT NULL) AND w.looks > 0
-      AND n.id = (SELECT d.id FROM job d
-                  WHERE d.state = 'pending' AND d.organization_id = w.organization AND d.destination > w.destination
-                  ORDER BY d.destination, d.id LIMIT 1)
-      AND n.destination <= w.until),
+      AND n.id = coalesce((SELECT d.id FROM job d
+                           WHERE d.state = 'pending' AND d.organization_id = w.organization
+                             AND d.destination > w.destination
+                           ORDER BY d.destination, d.id LIMIT 1),
+                          (SELECT d.id FROM job d
+                           WHERE d.state = 'pending' AND d.organization_id = w.organization
+                             AND d.destination > iif(w.part < 2, '', NULL)
+                           ORDER BY d.destination, d.id LIMIT 1))
+      AND (n.destination <= g.after OR @WALKED(w.part, n.destination, w.destination) = 1)),
 free AS MATERIALIZED (
-    SELECT g.id AS organization, l.class, l.number, l.room, c.id
-    FROM share g CROSS JOIN listed l ON l.organization = g.id AND l.room > 0 AND l.class = 0
+    SELECT l.organization, 0 AS class, l.room, c.id,
+           row_number() OVER (PARTITION BY l.organization, l.destination ORDER BY c.id) AS number
+    FROM share g CROSS JOIN listed l ON l.organization = g.id AND l.room > 0
     CROSS JOIN job c
     WHERE c.id IN (SELECT d.id FROM job d
                    WHERE d.state = 'pending' AND d.organization_id = l.organization AND d.destination = l.destination
                      AND d.kind IN (SELECT kind FROM known) AND @NEXT(d)
-                   ORDER BY d.id LIMIT (SELECT coalesce(max(x.room), 0) FROM listed x WHERE x.class = 0))
+                   ORDER BY d.id LIMIT (SELECT coalesce(max(room), 0) FROM listed))
     UNION ALL
-    SELECT g.id AS organization, l.class, l.number, l.room, c.id
-    FROM share g CROSS JOIN listed l ON l.organization = g.id AND l.room > 0 AND l.class = 2
-    CROSS JOIN job c
-    WHERE c.id IN (SELECT d.id FROM job d
-                   WHERE d.state = 'pending' AND d.organization_id = l.organization AND d.destination = l.destination
-                     AND d.kind IN (SELECT kind FROM known) AND @NEXT(d)
-                   ORDER BY d.id LIMIT (SELECT coalesce(max(x.room), 0) FROM listed x WHERE x.class = 2))
-    UNION ALL
-    SELECT w.organization, 1, 1, 400, w.id FROM first_new w WHERE w.id IS NOT NULL
-    UNION ALL
-    SELECT w.organization, 1, 2, 400, w.id FROM second_new w WHERE w.id IS NOT NULL),
-of_destination AS MATERIALIZED (
-    SELECT f.*, row_number() OVER (PARTITION BY f.organization, f.class, f.number ORDER BY f.id) AS rank_in_destination
-    FROM free f),
-of_class AS MATERIALIZED (
-    SELECT f.*, row_number() OVER (PARTITION BY f.organization, f.class
-                                   ORDER BY iif(f.class = 1, f.number, f.rank_in_destination), f.number, f.id) AS rank
-    FROM of_destination f WHERE f.rank_in_destination <= f.room),
-of_all AS MATERIALIZED (
-    SELECT f.*, row_number() OVER (PARTITION BY f.class ORDER BY f.rank, g.part, g.id) AS rank_of_all, g.room AS most,
-           row_number() OVER (PARTITION BY f.organization ORDER BY f.class, f.rank) AS rank_of_organization, g.part
-    FROM of_class f JOIN share g ON g.id = f.organization
-    WHERE f.rank <= CASE f.class WHEN 1 THEN g.most_new WHEN 2 THEN g.most_slow ELSE g.room END)
+    SELECT organization, 1, 0, id, -looks FROM other WHERE id IS NOT NULL),
+ranked AS MATERIALIZED (
+    SELECT f.id, f.class, g.room, g.part, g.id AS organization,
+           row_number() OVER (PARTITION BY g.id ORDER BY f.class, f.number, f.id) AS rank,
+           row_number() OVER (PARTITION BY f.class ORDER BY f.number, g.part, g.id, f.id) AS rank_in_class
+    FROM free f JOIN share g ON g.id = f.organization
+    WHERE f.number <= f.room)
 UPDATE job SET state = 'claimed', claimed_by = a.claim, claimed_until = a.clock + (a.leases->>('$.' || kind))
 FROM a
-WHERE id IN (SELECT f.id FROM of_all f
-             WHERE f.rank_of_organization <= f.most
-               AND f.rank_of_all <= CASE f.class WHEN 1 THEN (SELECT most_new FROM a)
-                                                 WHEN 2 THEN (SELECT most_slow FROM a) ELSE (SELECT n FROM a) END
-             ORDER BY f.rank_of_organization, f.part, f.organization LIMIT (SELECT n FROM a))
+WHERE id IN (SELECT r.id FROM ranked r
+             WHERE r.rank <= r.room AND (r.class = 0 OR r.rank_in_class <= (SELECT other FROM a))
+             ORDER BY r.rank, r.part, r.organization LIMIT (SELECT n FROM a))
   AND NOT EXISTS (SELECT 1 FROM job c WHERE c.state = 'claimed' AND c.claimed_by = a.claim)
 
 -- @answer
