@@ -93,8 +93,8 @@ subtest 'HEAD' => sub {
     my $path = page_url($row, 1, 'png', version => $row->{sha256}, width => 1000);
     my $head = $other->request(HEAD => $path);
     is($head->code, 200, 'HEAD for a page that is not cached');
-    is($head->headers->content_type, 'image/png', '… its type');
-    is(scalar(cached($row->{sha256}, $folder)), 0, '… does not make the page');
+    is($head->headers->content_type, 'image/png', 'HEAD for a page that is not cached has its type');
+    is(scalar(cached($row->{sha256}, $folder)), 0, 'HEAD does not make the page');
     my $got = $other->get($path);
     $head = $other->request(HEAD => $path);
     is($head->headers->$_, $got->headers->$_, "of one that is there: $_") for qw(content_length etag content_type);
@@ -117,8 +117,8 @@ subtest 'SigreqCacheSize' => sub {
         $most = $sum if $sum > $most;
     }
     cmp_ok($all,  '>=', 1_250_000, 'pages of more than a megabyte');
-    cmp_ok($most, '<=', 1_200_000, '... are limited to a megabyte');
-    cmp_ok($most, '>=', 700_000,   '... use most of the limit');
+    cmp_ok($most, '<=', 1_200_000, 'pages of more than a megabyte are limited to a megabyte');
+    cmp_ok($most, '>=', 700_000,   'the pages use most of the limit');
 };
 
 subtest 'an incomplete file' => sub {
@@ -129,7 +129,7 @@ subtest 'an incomplete file' => sub {
         unlink $file;
         Sigreq::Suite::write_file($file, $bytes);
         is($signer->get($url)->body, $right, length($bytes) . ' bytes: the page is made again');
-        is(path((cached($document->{sha256}, $folder))[0])->slurp, $whole, '… and cached');
+        is(path((cached($document->{sha256}, $folder))[0])->slurp, $whole, 'the page is cached again');
     }
 };
 
@@ -183,7 +183,7 @@ subtest 'a document that kills helpers' => sub {
     for my $n (0 .. 2) {
         my $path = page_url($seen, $n, 'png', version => $seen->{sha256});
         ok(wait_for(sub { $many->get($path)->code == 422 }), "page $n is refused");
-        is($killed->(), $n + 1, '… because it has killed a helper');
+        is($killed->(), $n + 1, "page $n has killed a helper");
     }
     for my $path (page_url($seen, 7, 'png', version => $seen->{sha256}), page_url($seen, 6, 'json')) {
         is_error($many->get($path), 422, qr/^Page \d cannot be shown: it could not be read within the limits$/);
@@ -204,7 +204,7 @@ subtest 'a cache that cannot be used' => sub {
     like($other->log, qr{SR0500: a page cannot be cached: making the folder \Q$httpd->{dir}\E/not/there},
         'the log has the reason');
     my ($secret) = $signer->{link} =~ m{([^/]+)$};
-    is(index($other->log, $secret), -1, '… and does not have the link');
+    is(index($other->log, $secret), -1, 'the log does not have the link');
     mkdir "$httpd->{dir}/not";
     is($elsewhere->get($url)->body, $right, 'when the folder above exists, the page is shown');
     is(scalar(cached($document->{sha256}, "$httpd->{dir}/not/there")), 1, 'the cache is made then');
@@ -262,13 +262,13 @@ subtest 'sigreqctl gc' => sub {
     my $done = ctl(@gc);
     ok(!-e $first, 'is deleted by a run');
     is(scalar(grep {-e} @others), scalar @others, 'other files are kept');
-    cmp_ok($done->{cache_kept}, '>=', scalar @others, '… and counted');
-    cmp_ok($done->{cache_freed_bytes}, '>', 100, '… the bytes are counted');
+    cmp_ok($done->{cache_kept}, '>=', scalar @others, 'files that are kept are counted');
+    cmp_ok($done->{cache_freed_bytes}, '>', 100, 'the bytes that were freed are counted');
     ok(-e $kept && -e $aside, 'files that are not of the cache are kept');
     is($done->{kept}, $before->{kept}, 'documents are collected as before');
     my $young = ctl(@gc, '--unused', 0);
     is(scalar(cached($document->{sha256}, $folder)), 0, '--unused 0 deletes all');
-    is($young->{cache_kept}, 0, '… counted');
+    is($young->{cache_kept}, 0, '--unused 0 keeps nothing, which is counted');
     is(ctl('gc', '--documents', "$httpd->{dir}/documents", '--cache', "$httpd->{dir}/not/there", '--unused', 0)
         ->{cache_deleted}, 1, '--cache names another folder');
     is($signer->get($url)->code, 200, 'the page is made again');

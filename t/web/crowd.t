@@ -62,8 +62,8 @@ is(scalar(grep { $_->[0] != 503 && $_->[0] != 422 } @answers), 0, 'none of the p
 my ($given_up) = grep { $answers[$_][0] == 422 } 0 .. $#answers;
 my @refused = grep { $_->[0] == 503 } @answers[0 .. ($given_up // @answers) - 1];
 cmp_ok(scalar @refused, '>=', 15, scalar @refused . ' are refused before a page is given up');
-is(scalar(grep { $_->[1] !~ /^[0-9]/ } @refused), 0, '… with Retry-After');
-unlike($httpd->log, qr/SR0100: Too many/, '… and without a message of the level error each');
+is(scalar(grep { $_->[1] !~ /^[0-9]/ } @refused), 0, 'every refusal has Retry-After');
+unlike($httpd->log, qr/SR0100: Too many/, 'no refusal has a message of the level error');
 my $figures = Mojo::UserAgent->new->get($httpd->base . '/metrics')->res->body;
 like($figures, qr/^sigreq_limited_total\{limit="pages"\} [1-9]/m, 'they are counted');
 

@@ -73,7 +73,7 @@ for my $what (sort keys %of) {
             my @both = map { fetch(GET => $_, { %{ $headers // {} }, %$with }) } $url, $there;
             is_deeply(cached_by($both[1]), cached_by($both[0]), "the same headers for $with->{'Accept-Encoding'}");
             my ($own, $other) = map { unpacked($_) =~ s/\Q$filtered\E/$plain/gr } @both;
-            ok($own eq $other, '… the same content');
+            ok($own eq $other, "the same content for $with->{'Accept-Encoding'}");
         }
         my %both = (%{ $headers // {} }, %accept);
         my $etag = fetch(GET => $there, \%both)->headers->etag or return;

@@ -72,7 +72,7 @@ if (suite->{db} eq 'pgsql') {
     database_stop();
     my $res = $signer->sign;
     is($res->code, 503, 'the database is stopped: the answer is 503');
-    like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
+    like($res->headers->header('Retry-After') // '', qr/^\d+$/, 'the database is stopped: the answer has Retry-After');
     database_start();
     ok(wait_for(sub { $client->get('/signatures')->code == 200 }), 'the database works again');
     is(shown($made)->{submitters}[0]{status}, 'sent', 'nothing has changed');

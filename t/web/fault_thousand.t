@@ -103,12 +103,12 @@ diag sprintf '%s: signed in %.1f s, %d children killed, %d requests without an a
 
 subtest 'everybody signs once' => sub {
     cmp_ok(scalar @killed, '>=', 5, 'children were killed');
-    cmp_ok($died, '>', 0, '… while a signer signed, so the test is effective');
+    cmp_ok($died, '>', 0, 'children were killed while a signer signed, so the test is effective');
     is(scalar(grep { $_->code !~ /^(?:200|409)$/ } @answers), 0, 'all signers have signed');
     my @unasked = grep { $_->[-1] == 409 && @$_ == 1 } @tries;
     is(scalar @unasked, 0, 'only signers with an earlier request get the answer that they have signed already');
     my @wrong = grep { $_->code == 409 && $_->json->{message} ne 'You have signed already' } @answers;
-    is(scalar @wrong, 0, '… there is no other conflict');
+    is(scalar @wrong, 0, 'there is no other conflict');
     my @shown = map { $_->json } all(sub { $crowd->request_p(GET => "/signatures/$_[0]{uuid}") }, @made);
     my @status = map { map { $_->{status} } @{ $_->{submitters} } } @shown;
     is(scalar(grep { $_ eq 'completed' } @status), $SIGNERS, 'GET shows that each has signed');
@@ -119,7 +119,7 @@ subtest 'everybody signs once' => sub {
     my %signed;
     $signed{ $_->{signer} }++ for grep { $_->{event} eq 'signed' } map { @{ $_->{events} } } @trails;
     is(join(' ', scalar keys %signed, grep { $_ != 1 } values %signed), $SIGNERS, 'one event for each');
-    is(scalar(grep { $_->{events}[-1]{event} ne 'completed' } @trails), 0, '… the last event is completed');
+    is(scalar(grep { $_->{events}[-1]{event} ne 'completed' } @trails), 0, 'the last event of each is completed');
 };
 
 subtest 'the signed documents' => sub {
@@ -165,22 +165,23 @@ subtest 'every event ends once' => sub {
     my $every = join ' ', sort @EVENTS;
     my @wrong = grep { join(' ', sort @{ $events{ $_->{uuid} } // [] }) ne $every } @made;
     is(scalar @wrong, 0, 'each submission has all its events') or diag join ' ', @{ $events{ $wrong[0]{uuid} } // [] };
-    is(scalar keys %ids, $wanted, '… one row for each');
-    is(scalar(grep { !$_->{endedAt} } @$rows), 0, '… each call is over');
+    is(scalar keys %ids, $wanted, 'the history has one row for each event');
+    is(scalar(grep { !$_->{endedAt} } @$rows), 0, 'each call is over');
     my @lost = grep { !$_->{success} } @$rows;
     is_deeply([grep { $_ ne $LOST } map { $_->{error} } @lost], [],
         scalar(@lost) . ' were interrupted, and nothing else');
     cmp_ok(scalar @lost, '>', 0, 'some calls were interrupted, so the test is effective');
     # a process that is killed after it has recorded the loss has not counted it yet
-    cmp_ok(grown('sigreq_deliveries_lost_total'), '>', 0, '… the metrics count them');
-    cmp_ok(grown('sigreq_deliveries_lost_total'), '<=', scalar @lost, '… they do not count more');
-    cmp_ok(grown('sigreq_seals_total'), '>=', $SIGNERS + $SUBMISSIONS, '… the metrics count every seal');
-    cmp_ok(grown('sigreq_database_errors_total'), '>', 0, '… and that the database was away') if $database;
+    cmp_ok(grown('sigreq_deliveries_lost_total'), '>', 0, 'the metrics count the interrupted calls');
+    cmp_ok(grown('sigreq_deliveries_lost_total'), '<=', scalar @lost,
+        'the metrics count no more than the interrupted calls');
+    cmp_ok(grown('sigreq_seals_total'), '>=', $SIGNERS + $SUBMISSIONS, 'the metrics count every seal');
+    cmp_ok(grown('sigreq_database_errors_total'), '>', 0, 'the metrics count that the database was away') if $database;
     my %seen;
     my @calls = $receiver->received;
     $seen{ $_->{body}{eventId} }++ for @calls;
     is(scalar(grep { $_ > 1 } values %seen), 0, 'no event arrived twice');
-    is(scalar(grep { !$ids{$_} } keys %seen), 0, '… every call that arrived is in the history');
+    is(scalar(grep { !$ids{$_} } keys %seen), 0, 'every call that arrived is in the history');
     is(scalar(grep { $_->{success} && !$seen{ $_->{eventId} } } @$rows), 0,
         'every call that is recorded as a success has arrived');
     my %order;

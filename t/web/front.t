@@ -27,7 +27,7 @@ subtest 'the page' => sub {
     is("@links", 'api/v3/ api/v3/openapi.json api/v3/health', 'its links');
     my @files = $res->body =~ /(?:href|src)="(sign\/assets\/[^"]+)"/g;
     cmp_ok(scalar @files, '>', 2, 'its files are of this location');
-    is($ua->get(place("/deep/er/place/$_"))->result->code, 200, "… $_") for @links, @files;
+    is($ua->get(place("/deep/er/place/$_"))->result->code, 200, "the front page's link $_ works") for @links, @files;
     like($res->body, qr/<a href="verify">/, 'with SigreqVerifyPage it names that page');
     is($ua->head(place('/deep/er/place/'), { 'Accept-Encoding' => 'identity' })->result->headers->content_length,
         length $res->body, 'HEAD has the length');
@@ -37,7 +37,7 @@ subtest 'the page' => sub {
         'the language of the query');
     my $moved = $ua->get(place('/topleft'))->result;
     is($moved->code, 303, 'without the slash');
-    is($moved->headers->location, place('/topleft/'), '… the address is given');
+    is($moved->headers->location, place('/topleft/'), 'without the slash, the answer gives the address');
     like($ua->get(place('/themed/'))->result->body, qr{<link rel="stylesheet" href="sign/theme/}, 'it has the theme');
 };
 

@@ -29,8 +29,8 @@ my @url = (page_url($document, 0, 'png', version => $document->{sha256}), page_u
 for my $try (1, 2) {
     my $res = $signer->get($url[0]);
     is($res->code, 200, "a full disk: the page is shown ($try)");
-    is_deeply([png_size($res->body)], [800, 1035], '… completely');
-    is($signer->get($url[1])->code, 200, '… the text of the page is shown, too');
+    is_deeply([png_size($res->body)], [800, 1035], 'a full disk: the page is shown completely');
+    is($signer->get($url[1])->code, 200, 'a full disk: the text of the page is shown');
 }
 like($httpd->log, qr/SR0500: a page cannot be cached: .*No space left on device/, 'the log has the reason');
 $disk->free;

@@ -73,11 +73,11 @@ subtest 'a document is uploaded' => sub {
         lie_of(@lie);
         my $answer = creation($name);
         is_text($answer, 400, 'Document a.pdf cannot be signed: it made the PDF helper send an invalid answer', $name);
-        is(stored(), $before, '… nothing is stored');
+        is(stored(), $before, "nothing is stored after: $name");
         my @now = refusals();
-        is(scalar @now, @said + 1, '… and the log says why: ' . ($now[-1] // ''));
+        is(scalar @now, @said + 1, 'the log says why the document was refused: ' . ($now[-1] // ''));
         lie_of();
-        is(creation($name)->code, 201, '… the same document is accepted when the helper is correct again');
+        is(creation($name)->code, 201, 'the same document is accepted when the helper is correct again');
     }
 };
 
@@ -94,10 +94,11 @@ subtest 'a document is signed' => sub {
         lie_of(@lie);
         my $answer = $ann->sign;
         is_error($answer, 503, 'The document could not be sealed, try again later', "$lie[0]: $name");
-        like($answer->headers->header('Retry-After') // '', qr/^\d+$/, '… Retry-After');
+        like($answer->headers->header('Retry-After') // '', qr/^\d+$/, 'the refusal has Retry-After');
         my @now = refusals();
-        is(scalar @now, @said + 1, '… the log says why: ' . ($now[-1] // ''));
-        is_deeply([$shown->('')->body, $shown->($path)->body, stored()], \@before, '… and nothing has changed');
+        is(scalar @now, @said + 1, 'the log says why the signature was refused: ' . ($now[-1] // ''));
+        is_deeply([$shown->('')->body, $shown->($path)->body, stored()], \@before,
+            'nothing has changed after the refusal');
     }
     my @events = map { $_->{event} } @{ $shown->('/audit')->json->{events} };
     is_deeply([grep { $_ eq 'signed' } @events], [], 'the audit trail has no signature');

@@ -47,7 +47,7 @@ subtest 'a signer who is not due yet' => sub {
     my ($facts) = facts($bob);
     my $number = substr $made->{uuid}, 0, 8;
     like($facts, qr/^From .+, \Q$org->{name}\E\S+@\S+ For Ann Lee Sent [\d-]{10} Request number $number$/,
-        '… it names sender, signer and request number');
+        'the page names sender, signer and request number');
     my %form    = (action => 'sign', consent => 'yes', typed => 'Bob Lee');
     my $refused = $bob->post(headers => { Accept => 'text/html' }, form => \%form);
     is($refused->code, 409, 'the form of the page is refused');
@@ -69,7 +69,8 @@ subtest 'withdrawn, expired, replaced' => sub {
     unlike(page($late), qr/deadline/, 'before the deadline the page has the document');
     ok(wait_for(sub { page($late) eq '200 | The deadline has passed | 0' }), 'after it, the page says so');
     my ($expired, $clock) = facts($late);
-    like($expired, qr/Sign by \d+ \w+ \d{4}, \d\d:\d\d \(\w+.*\) Sent/, '… and when that was, with the zone');
+    like($expired, qr/Sign by \d+ \w+ \d{4}, \d\d:\d\d \(\w+.*\) Sent/,
+        'the page says when the deadline was, with the zone');
     my ($withdrawn, $arrow) = facts($ann);
     my $number = substr $made->{uuid}, 0, 8;
     like($withdrawn, qr/^From .+, \Q$org->{name}\E.+ $number$/, 'a withdrawn request has its sender and number');
@@ -84,11 +85,11 @@ subtest 'where the page leads' => sub {
     my %form = (action => 'sign', consent => 'yes', typed => 'Ann Lee');
     my $res  = $ann->post(headers => { Accept => 'text/html' }, form => \%form);
     is($res->code, 303, 'the form signs');
-    is($res->headers->location, $ann->{link}, '… and leads to the page of the outcome');
+    is($res->headers->location, $ann->{link}, 'the form leads to the page of the outcome');
     my $dom = $ann->get('', headers => { Accept => 'text/html' })->dom;
     ok(!$dom->at('meta[http-equiv=refresh]'), 'which does not lead on by a timer');
-    is($dom->at('a.primary')->{href}, $to, '… but offers it');
-    like($dom->at('a.primary')->text, qr/^Continue to \W?app\.example\.org\W?$/, '… by the name of the host');
+    is($dom->at('a.primary')->{href}, $to, 'the page offers the address of the caller');
+    like($dom->at('a.primary')->text, qr/^Continue to \W?app\.example\.org\W?$/, 'the link has the name of the host');
     is($ann->state->{redirect}, $to, 'a program gets the same URL');
     my $no = made($timed, [{}], redirectUrl => 'https://intranet.test:8443/');
     my ($bob) = signers_of($no);

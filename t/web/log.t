@@ -41,14 +41,14 @@ for my $require (sort keys %require) {
     is($ua->get($base . $paths{$_})->res->code, $status, "$name: $_") for sort keys %paths;
     my $log = '';
     wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 5 });
-    like($httpd->log, $message, '… httpd has logged a message');
+    like($httpd->log, $message, 'httpd has logged a message');
     my $rest = substr $secret, 9;
-    unlike($httpd->log, qr/\Q$rest\E/, '… without the link');
+    unlike($httpd->log, qr/\Q$rest\E/, 'the message of httpd does not have the link');
     unlike($log,        qr/\Q$rest\E/, 'the access log does not have the link');
     my $short = substr($secret, 0, 8) . '...';
-    like($httpd->log, qr/\Q$short\E/, '… it has the beginning of the link');
+    like($httpd->log, qr/\Q$short\E/, 'the log has the beginning of the link');
     like($log, qr{^\[/sign/\Q$short\E/documents/x/pages/0\.png\|sigreq:/sign/\Q$short\E/documents}m,
-        '… in the path and in the file name');
+        'the access log has the beginning of the link in the path and in the file name');
     unlike($httpd->log, qr/AH01797|AH01631/, 'no other refusal');
 }
 done_testing;

@@ -114,12 +114,13 @@ subtest 'the page that is linked beside the consent' => sub {
         return $event->{detail}{termsUrl};
     };
     is_deeply([sort keys %{ $plain->state->{consent} }], [qw(language text version)], 'by default there is none');
-    unlike($plain->get('', headers => {%html})->body, qr/About electronic signatures/, '… and the page has no link');
+    unlike($plain->get('', headers => {%html})->body, qr/About electronic signatures/,
+        'by default the page has no link');
     is($linked->state->{consent}{termsUrl}, $url, 'with SigreqTermsURL the state has it');
     my $dom = $linked->get('', headers => {%html})->dom;
     is_deeply([map { "$_->{href} $_->{target} $_->{rel}" } @{ $dom->find('.terms a')->to_array }],
-        [("$url _blank noopener noreferrer") x 2], '… the last step and the plain form link it');
-    is($dom->at('input[name=termsUrl]')->{value}, $url, '… the form sends what was shown');
+        [("$url _blank noopener noreferrer") x 2], 'the last step and the plain form have the link');
+    is($dom->at('input[name=termsUrl]')->{value}, $url, 'the form sends the link that was shown');
     is_error($linked->post(json => { %{ typed() }, termsUrl => $_->[0] }), @$_[1 .. 3])
         for ['https://example.org/esign/1', 409, qr/^termsUrl is not the page that is linked now/, 'another page'],
         ['', 409, qr/^termsUrl is not/, 'none, although one is linked'],

@@ -81,9 +81,9 @@ subtest 'drawn, typed, uploaded; in any script' => sub {
         my $before = ink($client->get($path)->body);
         is($signers[$i]->post(json => { action => 'sign', consent => \1, signature => $kinds[$i] })->code, 200,
             "$i: $kinds[$i]{type}");
-        cmp_ok(ink($client->get($path)->body), '>', $before + 20, '… ink is visible in the field');
+        cmp_ok(ink($client->get($path)->body), '>', $before + 20, "$i: ink is visible in the field");
         my $shown = $client->get("/signatures/$made->{uuid}")->json->{submitters}[$i];
-        is($shown->{signerInformation}{signatureType}, $kinds[$i]{type}, '… the API shows the kind');
+        is($shown->{signerInformation}{signatureType}, $kinds[$i]{type}, "$i: the API shows the kind");
     }
     my $told = pdfsig($client->get($path)->body);
     is_deeply([@$told{qw(signatures valid total)}], [6, 6, 1], 'all signatures are valid');

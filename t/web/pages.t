@@ -96,8 +96,8 @@ subtest 'a text' => sub {
     my ($first) = @{ $text->{lines}[0] };
     my ($left, $top, $width, $height) = @$first[1 .. 4];
     cmp_ok(abs($left - 100 * 72 / 612), '<', 0.5, 'the box begins where the text does');
-    cmp_ok($top, '<', 100 - 100 * 72 / 792, 'above the baseline …');
-    cmp_ok($top + $height, '>=', 100 - 100 * 72 / 792, '… it ends at the baseline');
+    cmp_ok($top, '<', 100 - 100 * 72 / 792, 'the box begins above the baseline');
+    cmp_ok($top + $height, '>=', 100 - 100 * 72 / 792, 'the box ends at the baseline');
     cmp_ok($width, '>', 3, 'the box has the width of a word');
     is($ann->get(page_url($document, 1, 'json'), headers => { 'If-None-Match' => $res->headers->etag })->code, 304,
         'If-None-Match: 304');

@@ -39,7 +39,7 @@ subtest 'drawn' => sub {
         'at another place of the canvas the drawing is the same');
     my $text = $preview->($ann, { %canvas, strokes => 'AAAiMmIA.iMnIoP' })->json;
     is(scalar @{ $text->{paths} }, scalar @{ $drawing->{paths} }, 'strokes as one text are accepted');
-    ok(abs($text->{height} - $drawing->{height}) < 1, '… the height is the same');
+    ok(abs($text->{height} - $drawing->{height}) < 1, 'strokes as one text have the same height');
 };
 
 subtest 'typed' => sub {
@@ -55,7 +55,7 @@ subtest 'an image' => sub {
     my $url = 'data:image/png;base64,' . MIME::Base64::encode_base64($png, '');
     my $one = $preview->($ann, { type => 'uploaded', image => $url })->json;
     is($one->{type}, 'image/png', 'a PNG');
-    like(decode_base64($one->{image}), qr/^\x89PNG/, '… in base64');
+    like(decode_base64($one->{image}), qr/^\x89PNG/, 'the PNG is in base64');
     my $file = $ann->request(POST => '/preview', form => { image => { content => $png, filename => 'a.png' } });
     is_deeply($file->json, $one, 'an image is accepted as a file');
 };
@@ -94,6 +94,6 @@ subtest 'signing in the same ways' => sub {
     is_deeply(\@kinds, [qw(uploaded drawn)], 'the API shows the kinds of the signatures');
     my $page = $bob->post(form => $form->(consent => 'yes'), headers => { Accept => 'text/html' });
     is($page->code, 409, 'a browser gets a page');
-    like($page->headers->content_type, qr/html/, '… the page is HTML');
+    like($page->headers->content_type, qr/html/, 'the page for a browser is HTML');
 };
 done_testing;

@@ -81,7 +81,7 @@ subtest 'openings by others' => sub {
     my $at = $client->get("/signatures/$shared->{uuid}")->json->{submitters}[0]{openedAt};
     is($eve->state->{openedAt}, $at, 'the first opening counts');
     $opens->("Agent $_") for 1 .. 20;
-    is(scalar(split /\|/, $events->()), 20, '… and there are at most 20');
+    is(scalar(split /\|/, $events->()), 20, 'there are at most 20 openings');
     is($eve->sign('Eve Lee')->code, 200, 'the signer signs');
     my $before = $events->();
     $opens->('Later');
@@ -237,13 +237,13 @@ subtest 'the certificate of completion' => sub {
     my $packed = $text =~ s/\s+//gr;
     like($packed, qr/\Q$_\E/, 'a hash') for $made->{documents}[0]{sha256};
     like($packed, qr/Requestcreated.*Documentsopened.*Signed/, 'the certificate has the events');
-    like($packed, qr/Ihavereadthesedocumentsandagree/, '… it has the consent text');
-    like($packed, qr/Linkdeliveredbytherequester/, '… it says how the link reached the signer');
-    like($packed, qr/Fingerprintoftheseal/, '… it has the fingerprint of the seal');
+    like($packed, qr/Ihavereadthesedocumentsandagree/, 'the certificate has the consent text');
+    like($packed, qr/Linkdeliveredbytherequester/, 'the certificate says how the link reached the signer');
+    like($packed, qr/Fingerprintoftheseal/, 'the certificate has the fingerprint of the seal');
     is($bob->get('/certificate')->body, $res->body, 'the signers get the certificate, too');
     my ($last) = reverse @{ $client->get("/signatures/$uuid/audit")->json->{events} };
     is($last->{event},               'completed',      'the last event');
-    is($last->{detail}{certificate}, $shown->{sha256}, '… its hash is in the certificate');
+    is($last->{detail}{certificate}, $shown->{sha256}, 'the hash of the last event is in the certificate');
 };
 
 subtest 'the evidence' => sub {
@@ -258,8 +258,8 @@ subtest 'the evidence' => sub {
         'the event has the SHA-256 of the document before');
     is($events[2]{detail}{documents}[0]{after},  sha256_hex($first), 'the event has the SHA-256 of the document after');
     is($events[2]{signer}, $made->{submitters}[0]{uuid}, 'who');
-    like($events[2]{commitments}{$_}, qr/^[0-9a-f]{64}$/, "… a commitment of $_") for qw(ip userAgent);
-    is($events[0]{detail}{signers}[0]{firstname}, 'Ann', '… the values are where they were before');
+    like($events[2]{commitments}{$_}, qr/^[0-9a-f]{64}$/, "the event has a commitment of $_") for qw(ip userAgent);
+    is($events[0]{detail}{signers}[0]{firstname}, 'Ann', 'the values are where they were before');
     is(commands_say(suite->{source}, $answer->body), '', 'the documented commands verify chain and commitments');
     my %wrong = (
         '"Ann"'      => '"Eve"',
@@ -267,7 +267,7 @@ subtest 'the evidence' => sub {
         '"number":2' => '"number":3',
         '"salts":{'  => '"salts":{"x":"y",'
     );
-    isnt(commands_say(suite->{source}, $answer->body =~ s/\Q$_\E/$wrong{$_}/r), '', "… $_ changed is detected")
+    isnt(commands_say(suite->{source}, $answer->body =~ s/\Q$_\E/$wrong{$_}/r), '', "the change of $_ is detected")
         for sort keys %wrong;
 };
 
@@ -307,7 +307,7 @@ subtest 'the logs' => sub {
     for my $log (qw(error_log access_log)) {
         my $text = path("$folder/$log")->slurp;
         unlike($text, qr/\Q$secret\E/, "$log does not have the link");
-        like($text, qr{/sign/\Q$short\E\.\.\.}, '… but that it was used') if $log eq 'access_log';
+        like($text, qr{/sign/\Q$short\E\.\.\.}, 'the access log says that the link was used') if $log eq 'access_log';
     }
 };
 

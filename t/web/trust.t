@@ -29,14 +29,14 @@ for my $signer (signers_of($made)) {
     my $bytes = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
     my $told  = openssl($bytes, "$issuer/ca.crt");
     is_deeply([@$told{qw(signatures valid)}], [$count, $count], "openssl: $count trusted") or diag $told->{said};
-    is(openssl($bytes, "$stranger/ca.crt")->{valid}, 0, '… without this authority nothing is trusted');
+    is(openssl($bytes, "$stranger/ca.crt")->{valid}, 0, 'openssl: nothing is trusted without this authority');
     is_unchanged($bytes, $count);
     next if $count > 1; # see Sigreq::Validator: pdfsig's doubts
     $told = pdfsig($bytes, "$issuer/nss");
     is_deeply([@$told{qw(signatures valid total trusted)}], [(1) x 4], 'pdfsig: trusted') or diag $told->{said};
     $told = pdfsig($bytes, "$stranger/nss");
     is_deeply([@$told{qw(signatures valid total trusted)}], [1, 1, 1, 0],
-        '… without this authority nothing is trusted') or diag $told->{said};
+        'pdfsig: nothing is trusted without this authority') or diag $told->{said};
     my $changed = substr($bytes, 0, 200) . chr(1 ^ ord substr $bytes, 200, 1) . substr $bytes, 201;
     is(openssl($changed, "$issuer/ca.crt")->{valid}, 0, 'a changed document is not trusted');
 }

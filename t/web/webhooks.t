@@ -81,7 +81,7 @@ subtest 'two signers sign' => sub {
     my $id = is_own($body, $made, 'completed', '/ok?completed', 'completed is sent to its own URL');
     $shown = $client->get("/signatures/$made->{uuid}")->json;
     is_deeply($body, $shown, 'the body has the submission as in GET');
-    ok($shown->{certificate}, '… with its certificate');
+    ok($shown->{certificate}, 'the body of a completed submission has its certificate');
     my %ids = map { $_ => 1 } $id, map { $_->{body}{eventId} // '' } @calls[0 .. 2];
     is(scalar keys %ids, 4, 'each event has its own id');
 };
@@ -110,7 +110,7 @@ subtest 'events of a submission are sent one after the other' => sub {
     my ($later) = submission('Bob');
     is(scalar $receiver->wait_for(2, '/held'), 2, "a later submission's event is sent");
     my @sent = grep { $_->{body}{submissionId} eq $made->{uuid} } $receiver->received;
-    is(scalar @sent, 1, '… and the second event of this one waits');
+    is(scalar @sent, 1, 'the second event of the earlier submission waits');
     $receiver->release;
     my @calls = calls_of($made, 3);
     is(join(' ', map { $_->{body}{event} } @calls), 'sent signed completed', 'the events come in their order');
@@ -145,8 +145,10 @@ subtest 'links do not depend on the Host of the signer' => sub {
     my @calls = calls_of($made, 4);
     is(scalar @calls, 4, 'sent, signed, signed, completed');
     is(scalar(grep { $_->{raw} =~ /evil/ } @calls), 0, 'links have the host that the creator used');
-    like($calls[1]{body}{signedDocuments}[0]{url}, qr{^\Q@{[place()]}\E/api/v3/}, '… in links to documents');
-    like($calls[3]{body}{certificate}{url}, qr{^\Q@{[place()]}\E/api/v3/}, '… and to the certificate');
+    like($calls[1]{body}{signedDocuments}[0]{url}, qr{^\Q@{[place()]}\E/api/v3/},
+        'links to documents have the host that the creator used');
+    like($calls[3]{body}{certificate}{url}, qr{^\Q@{[place()]}\E/api/v3/},
+        'links to the certificate have the host that the creator used');
 };
 
 subtest 'each token has its own URLs, which are called after its revocation' => sub {
@@ -174,7 +176,7 @@ subtest 'each token has its own URLs, which are called after its revocation' => 
     is((signers_of($next))[0]->sign->code, 200, 'another signer signs');
     $client->post("$at/signed-webhook-url", json => { url => $receiver->url('/ok?again') });
     is((signers_of($last))[0]->sign->code, 200, 'the last signer signs');
-    is(scalar(calls_of($last, 1)), 1, '… this event is sent');
+    is(scalar(calls_of($last, 1)), 1, 'the event of the last signer is sent');
     is(scalar(calls_of($next, 0)), 0, 'there were no events while there was no URL');
 };
 
