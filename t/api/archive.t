@@ -85,15 +85,15 @@ sub conclusion {
 sub is_archived {    # a document, with so many signatures and document timestamps
     my ($name, $pdf, $signatures, $timestamps) = @_;
     is(qpdf_check($pdf), '', "$name: qpdf has nothing to say");
-    is(pdfsig($pdf)->{valid}, $signatures, '… pdfsig calls each signature valid');
-    is(conclusion($pdf), 'signed', '… and POST /verify calls it signed');
+    is(pdfsig($pdf)->{valid}, $signatures, "$name: pdfsig calls each signature valid");
+    is(conclusion($pdf), 'signed', "$name: POST /verify calls it signed");
     my $file   = Sigreq::Validator::saved($pdf);
     my $judged = java_judge({ roots => $pki->file('roots.crt') }, "$file")->{"$file"};
     my @found  = @{ $judged->{signatures} // [] };
-    is(scalar(grep { $_->{kind} eq 'timestamp' } @found), $timestamps, '… PDFBox finds the document timestamps')
+    is(scalar(grep { $_->{kind} eq 'timestamp' } @found), $timestamps, "$name: PDFBox finds the document timestamps")
         or diag explain $judged;
-    is(scalar(grep { $_->{intact} } @found), $signatures + $timestamps, '… and all is intact');
-    ok($found[-1]{whole} && $found[-1]{kind} eq 'timestamp', '… the last timestamp covers the whole document');
+    is(scalar(grep { $_->{intact} } @found), $signatures + $timestamps, "$name: PDFBox calls all intact");
+    ok($found[-1]{whole} && $found[-1]{kind} eq 'timestamp', "$name: the last timestamp covers the whole document");
     return;
 }
 
@@ -108,7 +108,8 @@ subtest 'a completed submission' => sub {
     my $open = $client->create->json;
     my ($code, $count, $said) = archive($open->{uuid});
     is($code, 4, 'an open one is refused');
-    like($said, qr/Only a completed submission can be archived/, '… it says so');
+    like($said, qr/Only a completed submission can be archived/,
+        'the answer says that only a completed submission can be archived');
     is((archive('11111111-2222-4333-8444-555555555555'))[0], 3, 'there is no such submission');
 
     my $made   = completed();
@@ -116,19 +117,19 @@ subtest 'a completed submission' => sub {
     $tsa[0]->forget;
     ($code, $count, $said) = archive($made->{uuid});
     is($code,                     0, 'it is archived') or diag $said;
-    is($count,                    1, '… one submission');
-    is($tsa[0]->counts->{tokens}, 2, '… by one timestamp for each document');
+    is($count,                    1, 'one submission is archived');
+    is($tsa[0]->counts->{tokens}, 2, 'each document got one timestamp');
     for my $i (0, 1) {
         my $answer = document($made, $i);
         my $pdf    = $answer->body;
         ok(substr($pdf, 0, length $before[$i]) eq $before[$i], 'the signed document is the beginning of it');
-        cmp_ok(length($pdf) - length $before[$i], '<', 36_000, '… and not much follows');
+        cmp_ok(length($pdf) - length $before[$i], '<', 36_000, 'not much follows the signed document');
         ok(signed($made, $i) eq $before[$i], 'version=signed is the document of the last signature');
         is_archived("document $i", $pdf, $i ? 1 : 2, 1);
     }
     my ($event) = archived($made);
     is(scalar @{ $event->{detail}{documents} }, 2, 'the event names both documents');
-    like($event->{detail}{documents}[0]{timestamp}{authority}, qr/tsa1/, '… and the authority');
+    like($event->{detail}{documents}[0]{timestamp}{authority}, qr/tsa1/, 'the event names the authority');
     is(chain_fault(audit($made)), undef, 'the audit trail is a chain');
     ($code, $count) = archive($made->{uuid});
     is("$code $count", '0 0', 'it is not archived again');
@@ -138,15 +139,15 @@ subtest 'all that are due' => sub {
     my @made = (completed(), completed());
     my ($code, $count, $said) = archive();
     is("$code $count", '0 2', 'two were not archived yet') or diag $said;
-    is((archive())[1], 0, '… and then none is due');
+    is((archive())[1], 0, 'none is due after that');
     ($code, $count) = archive('--renew', 30_000);
     is("$code $count", '0 0', 'an early renewal by the same authority would renew nothing');
-    is(scalar archived($made[0]), 1, '… so nothing is appended');
+    is(scalar archived($made[0]), 1, 'nothing is appended by an early renewal');
     @asked = $long;
     ($code, $count) = archive('--renew', 30_000);
-    cmp_ok($count, '>=', 3, '… and all are renewed by one whose certificate ends later');
+    cmp_ok($count, '>=', 3, 'all are renewed by an authority whose certificate ends later');
     @asked = @tsa;
-    is(scalar archived($made[0]), 2, '… which is a second event');
+    is(scalar archived($made[0]), 2, 'the renewal is a second event');
     is_archived('a renewed document', document($made[0], 1)->body, 1, 2);
 };
 
@@ -156,8 +157,8 @@ subtest 'authorities that fail' => sub {
     $_->mode('500') for @tsa;
     my ($code, $count, $said) = archive();
     is("$code $count", '1 0', 'nothing is archived') or diag $said;
-    like($said, qr/$made->{uuid}: .*timestamp/, '… it says of which submission');
-    ok(document($made, 0)->body eq $before, '… the document is as it was');
+    like($said, qr/$made->{uuid}: .*timestamp/, 'the output says which submission was not archived');
+    ok(document($made, 0)->body eq $before, 'the document is as it was');
     $tsa[1]->mode('ok');
     is((archive())[1], 1, 'the second authority does it');
     $tsa[0]->mode('ok');
@@ -168,7 +169,7 @@ subtest 'two at the same time' => sub {
     my @both = map { begin($made->{uuid}) } 1, 2;
     my @said = map { (end($_))[1] } @both;
     is(scalar(grep {/"archived": ?1/} @said), 1, 'one of them archives it') or diag @said;
-    is(scalar archived($made), 1, '… once');
+    is(scalar archived($made), 1, 'the submission is archived once');
 };
 
 subtest 'killed' => sub {
@@ -181,10 +182,10 @@ subtest 'killed' => sub {
     kill 'KILL', $one->[0];
     end($one);
     ok(document($made, 0)->body eq $before, 'the document is as it was');
-    is(scalar archived($made), 0, '… without an event');
+    is(scalar archived($made), 0, 'there is no event');
     $tsa[0]->delay(0);
     is((archive($made->{uuid}))[1], 1, 'a second run ends it');
-    is(chain_fault(audit($made)), undef, '… and the audit trail is a chain');
+    is(chain_fault(audit($made)), undef, 'the audit trail is a chain');
     is_consistent();
 };
 
@@ -228,7 +229,7 @@ subtest 'killed at any point' => sub {
     }
     @under = ();
     is_deeply(\@wrong, [], 'event and revision agree after each');
-    cmp_ok($kills, '>', 10, "… of $kills kills");
+    cmp_ok($kills, '>', 10, "there were $kills kills");
     note "$ended of them came after the commit";
     is((archive($made->{uuid}))[1], 1, 'a last run ends what was begun') if $made;
     is_consistent();

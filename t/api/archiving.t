@@ -96,18 +96,18 @@ sub levels {
 sub is_judged {     # by other programs: a document with one signature and so many document timestamps
     my ($pdf, $timestamps) = @_;
     is(qpdf_check($pdf), '', 'qpdf has nothing to say');
-    is(pdfsig($pdf)->{valid}, 1, '… pdfsig calls the signature valid');
+    is(pdfsig($pdf)->{valid}, 1, 'pdfsig calls the signature valid');
     return if suite->{db} ne 'sqlite3';    # once is enough: the document does not depend on the database
     my $file  = Sigreq::Validator::saved($pdf);
     my $judged = java_judge({ roots => $pki->file('roots.crt') }, "$file")->{"$file"};
     is_deeply([map {"$_->{kind} $_->{intact} $_->{chain}"} @{ $judged->{signatures} // [] }],
-        ['signature 1 ok', ('timestamp 1 ok') x $timestamps], '… PDFBox and Bouncy Castle agree')
+        ['signature 1 ok', ('timestamp 1 ok') x $timestamps], 'PDFBox and Bouncy Castle agree')
         or diag explain $judged;
     my $hanko = pyhanko_judge($pki->file('roots.crt'), "$file");
     SKIP: {
         skip 'pyHanko is not here', 1 if !$hanko;
         my ($signature) = @{ $hanko->{"$file"}{signatures} };    # it does not look at document timestamps
-        is_deeply([@$signature{qw(intact valid modification)}], [1, 1, 'LTA_UPDATES'], '… and so does pyHanko')
+        is_deeply([@$signature{qw(intact valid modification)}], [1, 1, 'LTA_UPDATES'], 'pyHanko agrees')
             or diag explain $hanko;
     }
 }
@@ -115,11 +115,12 @@ sub is_judged {     # by other programs: a document with one signature and so ma
 sub is_sound {      # what must be true whatever has happened
     my ($made, $before) = @_;
     is(scalar archived($made), 1, 'there is one event');
-    is(chain_fault(audit($made)), undef, '… the audit trail is a chain');
+    is(chain_fault(audit($made)), undef, 'the audit trail is a chain');
     my ($event) = archived($made);
     my $document = document($made);
-    is($event->{detail}{documents}[0]{after}, Digest::SHA::sha256_hex($document), '… of the document as it is');
-    ok(substr($document, 0, length $before) eq $before, '… which begins with the signed one');
+    is($event->{detail}{documents}[0]{after}, Digest::SHA::sha256_hex($document),
+        'the event has the hash of the document as it is');
+    ok(substr($document, 0, length $before) eq $before, 'the archived document begins with the signed one');
 }
 
 subtest 'in the background' => sub {
@@ -129,28 +130,29 @@ subtest 'in the background' => sub {
     my $before = document($made);
     ok(wait_for(sub { archived($made) }), 'a completed submission is archived');
     is_sound($made, $before);
-    is(levels(document($made)), 'signed B-LTA trusted timestamp trusted', '… as PAdES B-LTA');
-    ok(document($made, version => 'signed') eq $before, '… version=signed is what the signer has left');
+    is(levels(document($made)), 'signed B-LTA trusted timestamp trusted', 'the document is PAdES B-LTA');
+    ok(document($made, version => 'signed') eq $before, 'version=signed is what the signer has left');
     is_judged(document($made), 1);
     my ($event) = archived($made);
-    like($event->{detail}{documents}[0]{timestamp}{authority}, qr/tsa1/, '… the event names the authority');
-    like($event->{detail}{documents}[0]{timestamp}{time}, qr/^20\d\d-/, '… and the time');
+    like($event->{detail}{documents}[0]{timestamp}{authority}, qr/tsa1/, 'the event names the authority');
+    like($event->{detail}{documents}[0]{timestamp}{time}, qr/^20\d\d-/, 'the event has the time');
     ok(wait_for(sub { job($made, 'state') eq 'done' }), 'its job is done');
-    ok(wait_for(sub { due() == 0 }), '… and nothing is due');
+    ok(wait_for(sub { due() == 0 }), 'nothing is due');
 };
 
 subtest 'proofs that are older than the signature' => sub {
     serve('tsa1', 'SigreqLongTerm lta');    # whose proofs are not fetched again for long
     ok(wait_for(\&proven), 'there are proofs of the seal');
     my $made = completed();
-    ok(wait_for(\&stamped), '… and of the authority');
+    ok(wait_for(\&stamped), 'there are proofs of the authority');
     my $later = completed();
     is(due(), 0, 'nothing is due');
-    is(job($later, 'id'), '', '… so there is no job that could fail');
+    is(job($later, 'id'), '', 'there is no job that could fail');
     in_database("UPDATE submission SET closed_at = closed_at - 87000000000 WHERE uuid = '$later->{uuid}'");
     ok(wait_for(sub { archived($later) }), 'after a day it is archived all the same');
-    is(levels(document($later)), 'signed B-LTA trusted timestamp trusted', '… with the proofs that there are');
-    is(scalar archived($made), 0, '… and the other one is not');
+    is(levels(document($later)), 'signed B-LTA trusted timestamp trusted',
+        'a submission is archived after a day with the proofs that there are');
+    is(scalar archived($made), 0, 'the submission that was completed first is not archived');
 };
 
 subtest 'authorities that are away' => sub {
@@ -160,17 +162,18 @@ subtest 'authorities that are away' => sub {
     my $made   = completed();
     my $before = document($made);
     ok(wait_for(sub { (job($made, 'attempts') || 0) == 1 }), 'archiving fails');
-    is(job($made, 'state'), 'scheduled', '… and will be tried again');
-    ok(wait_for(sub { due() > 0 }), '… the metric says that something is due');
-    ok(document($made) eq $before, '… nothing has happened to the document');
-    ok(wait_for(sub { $httpd->log =~ /SR0600: archive \d+ failed at attempt 1 of 10/ }), '… the log has it');
+    is(job($made, 'state'), 'scheduled', 'the failed job will be tried again');
+    ok(wait_for(sub { due() > 0 }), 'the metric says that something is due');
+    ok(document($made) eq $before, 'nothing has happened to the document');
+    ok(wait_for(sub { $httpd->log =~ /SR0600: archive \d+ failed at attempt 1 of 10/ }), 'the log has the failure');
     $tsa{tsa1}->mode('ok');
     ok(wait_for(sub {    # the authority is skipped for a while after its failures
             in_database("UPDATE job SET due_at = 1, attempts = 0 WHERE kind = 'archive' AND state = 'scheduled'");
             return archived($made);
         }), 'when they are back it is archived');
     is_sound($made, $before);
-    is(levels(document($made)), 'signed B-LTA trusted timestamp trusted', '… and its timestamp proves when');
+    is(levels(document($made)), 'signed B-LTA trusted timestamp trusted',
+        'the timestamp of the archived document proves when');
 };
 
 subtest 'renewal' => sub {
@@ -178,13 +181,13 @@ subtest 'renewal' => sub {
     ok(wait_for(\&proven), 'there are proofs of the seal');
     my $made = completed();
     ok(wait_for(sub { archived($made) }), 'a submission is archived by a timestamp that ends in 30 days');
-    ok(wait_for(sub { job($made, 'state') eq 'done' }), '… which is all');
+    ok(wait_for(sub { job($made, 'state') eq 'done' }), 'the job is done after one timestamp');
     serve('short', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s');
     in_database("UPDATE job SET ended_at = ended_at - 87000000000 WHERE kind = 'archive' AND state = 'done'");
     ok(wait_for(sub { job($made, 'state') eq 'scheduled' }), '90 days before that it is due');
-    is(scalar archived($made), 1, '… but another timestamp of this authority would renew nothing');
-    cmp_ok(job($made, 'due_at') / 1e6, '>', time + 80_000, '… so it is tried again in a day');
-    is(job($made, 'attempts'), 0, '… which is no failure');
+    is(scalar archived($made), 1, 'another timestamp of the same authority would renew nothing');
+    cmp_ok(job($made, 'due_at') / 1e6, '>', time + 80_000, 'the renewal is tried again in a day');
+    is(job($made, 'attempts'), 0, 'the renewal that has to wait is no failure');
     serve('tsa1', 'SigreqLongTerm lta', 'SigreqProofsRefresh 1s', 'SigreqRenew 31d');
     ok(wait_for(sub {    # it waits for the proofs, which nobody needed here before
             in_database("UPDATE job SET due_at = 1, attempts = 0 WHERE kind = 'archive' AND state = 'scheduled'");
@@ -192,7 +195,8 @@ subtest 'renewal' => sub {
         }), 'an authority whose certificate ends later renews it')
         or diag job($made, 'error');
     my $document = document($made);
-    is(levels($document), 'signed B-LTA trusted timestamp trusted timestamp trusted', '… as PAdES B-LTA');
+    is(levels($document), 'signed B-LTA trusted timestamp trusted timestamp trusted',
+        'the renewed document is PAdES B-LTA');
     is_judged($document, 2);
     my $first = (archived($made))[0]{detail}{documents}[0]{after};
     my $size  = -1;
@@ -201,8 +205,8 @@ subtest 'renewal' => sub {
         next if substr($document, $end, 6) ne "%%EOF\n";
         $size = $end + 6 if Digest::SHA::sha256_hex(substr $document, 0, $end + 6) eq $first;
     }
-    cmp_ok(index($document, '/CRLs', $size), '>', 0, '… with a proof about the authority before');
-    ok(wait_for(sub { job($made, 'state') eq 'done' }), '… and that is all');
+    cmp_ok(index($document, '/CRLs', $size), '>', 0, 'the renewed document has a proof about the authority before');
+    ok(wait_for(sub { job($made, 'state') eq 'done' }), 'the renewal is done');
 };
 
 subtest 'killed again and again' => sub {
@@ -245,7 +249,7 @@ subtest 'deletion' => sub {
     my $made = completed();
     ok(wait_for(sub { archived($made) }), 'a submission is archived');
     is($client->delete("/signatures/$made->{uuid}")->code, 204, 'it can be deleted');
-    is(job($made, 'id'), '', '… and its job with it');
+    is(job($made, 'id'), '', 'the job of the deleted submission is gone');
 };
 
 $httpd->stop;

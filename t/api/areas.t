@@ -101,7 +101,7 @@ near(
             $elsewhere->create(signers => signer_with({ %$area, origin => 'user-space' }))
                 ->json('/submitters/0/fields/0')))[0],
     [0, 90, 10, 10],
-    '… an area with its own origin');
+    'an area can have its own origin');
 near(
     (   look(
             $org->{test}->create(signers => signer_with({ %$area, origin => 'user-space' }))

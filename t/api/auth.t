@@ -75,7 +75,8 @@ subtest 'expiry' => sub {
     sql("UPDATE token SET expires_at = expires_at - 3601000000 WHERE uuid = '$made->{uuid}'");
     is_error($short->get('/tokens/current'), 401, 'User not founded for this API Token',
         'the token is refused after it has expired');
-    is_error($short->create(),               401, 'User not founded for this API Token', '… also for a creation');
+    is_error($short->create(),               401, 'User not founded for this API Token',
+        'a creation with the expired token is refused');
 };
 
 subtest 'revoked in the middle of an upload' => sub {
@@ -99,7 +100,7 @@ subtest 'revoked in the middle of an upload' => sub {
 my $log = join '', map { path(suite->{dir}, "t/logs/$_")->slurp } qw(error_log access_log);
 for my $secret ($token, $org->{live}{token}, $unknown) {
     ok(index($log, $secret) < 0, 'the logs do not have the token');
-    ok(index($log, substr $secret, 12, 30) < 0, '… they do not have its secret part');
+    ok(index($log, substr $secret, 12, 30) < 0, 'the logs do not have the secret part of the token');
 }
-ok(index($log, $org->{email}) < 0, '… they have no email address');
+ok(index($log, $org->{email}) < 0, 'the logs have no email address');
 done_testing;

@@ -55,15 +55,15 @@ subtest 'webhooks' => sub {
         my $before = $receiver{$who}->received;
         my $row    = $called->($who);
         is_deeply([@$row{qw(statusCode error)}], [200, undef], $name);
-        is($receiver{$who}->received - $before, 1, '… once');
+        is($receiver{$who}->received - $before, 1, "$name: the receiver gets one request");
     };
     my $is_refused = sub {
         my ($who, $name, $words) = @_;
         my $before = $receiver{$who}->received;
         my $row    = $called->($who);
         is($row->{statusCode}, undef, $name);
-        like($row->{error}, $words, '… the history has the reason');
-        is($receiver{$who}->received, $before, '… the receiver gets no request');
+        like($row->{error}, $words, "$name: the history has the reason");
+        is($receiver{$who}->received, $before, "$name: the receiver gets no request");
     };
     trust($ours->file('ca.crt'));
     serve($given);
@@ -81,8 +81,8 @@ subtest 'webhooks' => sub {
         return %now && !grep { $now{$_} } @before;
     };
     ok(wait_for($renewed), 'httpd is restarted');
-    $is_refused->('right', '… the former authority is not trusted any more', qr/issuer certificate/);
-    $is_called->('stranger', '… the new authority is trusted');
+    $is_refused->('right', 'the former authority is not trusted any more', qr/issuer certificate/);
+    $is_called->('stranger', 'the new authority is trusted');
 
     trust($ours->file('ca.key'), map { $_->file('ca.crt') } $others, $ours);
     serve($given);
@@ -111,14 +111,14 @@ subtest 'mail' => sub {
         my $row = $sent->($scheme, $right, $box);
         is_deeply([@$row{qw(statusCode error)}], [250, undef], "$scheme: with the password the mail is sent");
         my @mails = $box{$box}->mails;
-        is(scalar @mails, 1, '… once');
+        is(scalar @mails, 1, "$scheme: one mail is sent");
         is_deeply([map { [@$_{qw(user tls to)}] } @mails], [['us@er', Mojo::JSON::true(), ['p@x.org']]],
-            '… by this user, over TLS');
+            "$scheme: the mail is sent by this user, over TLS");
     }
     my $row = $sent->('smtp', $wrong, 'starttls');
     is($row->{statusCode}, 535, 'a wrong password is refused, as the server says');
-    is($row->{success}, Mojo::JSON::false(), '… the history has no success');
-    is(scalar $box{starttls}->mails, 1, '… no mail is sent');
+    is($row->{success}, Mojo::JSON::false(), 'the history has no success for a wrong password');
+    is(scalar $box{starttls}->mails, 1, 'no mail is sent with a wrong password');
     for my $case (['smtp', 'name', $given], ['smtps', 'names', $given], ['smtp', 'starttls', '']) {
         my ($scheme, $box, $directive) = @$case;
         my $what   = $directive ? 'a certificate for another name' : 'a certificate of another authority';
@@ -126,8 +126,8 @@ subtest 'mail' => sub {
         $row = $sent->($scheme, $right, $box, $directive);
         is($row->{success}, Mojo::JSON::false(), "$scheme: $what");
         like($row->{error}, $directive ? qr/subject name|host ?name/i : qr/issuer certificate/,
-            '… the history has the reason');
-        is(scalar $box{$box}->mails, $before, '… no mail is sent');
+            "$scheme: the history has the reason");
+        is(scalar $box{$box}->mails, $before, "$scheme: no mail is sent");
     }
 };
 
@@ -150,17 +150,17 @@ subtest 'httpd -t' => sub {
         my $httpd = Sigreq::Httpd->new(server => qq{SigreqCACertificateFile "$file"});
         my ($status, $said) = $httpd->test;
         is($status, 0, "reported: $file");
-        like($said, qr/SigreqCACertificateFile: /, '… the message has the name of the file');
-        like($said, $words, '… the message has the reason');
+        like($said, qr/SigreqCACertificateFile: /, "the message has the name of the file: $file");
+        like($said, $words, "the message has the reason: $file");
         my @lines = grep { !/^Syntax OK/ && /\S/ } split /\n/, $said;
-        is(scalar @lines, 1, '… the message is one line') or diag $said;
+        is(scalar @lines, 1, "the message is one line: $file") or diag $said;
     }
     my @off = (place => 'Sigreq Off', server => "SigreqCACertificateFile $dir/none.crt");
     my ($status, $said) = Sigreq::Httpd->new(@off)->test;
     is($status, 0, 'without a service the directive needs no file') or diag $said;
     ($status, $said) = Sigreq::Httpd->new(place => "Sigreq On\n$given")->test;
     like($said, qr/SigreqCACertificateFile/, 'the directive is accepted for the whole server');
-    isnt($status, 0, '… and refused elsewhere');
+    isnt($status, 0, 'the directive is refused in a location');
 };
 $apart->stop;
 done_testing;

@@ -34,7 +34,7 @@ sub command {
     is(scalar keys %commands, 1, "the page has the command: $words");
     my ($command) = keys %commands;
     $command =~ s/\Q$_\E(?![\w.])/$files{$_}/g for sort { length $b <=> length $a } keys %files;
-    is(system('sh', '-c', $command), 0, "… $command");
+    is(system('sh', '-c', $command), 0, "the command works: $command");
 }
 
 sub name_of { my ($name) = $_[0] =~ /dbname=(\S+)/; return $name // '' }
@@ -95,9 +95,9 @@ command('sigreqctl backup', %backup);
 my $second = path("$backup/saved")->slurp;
 my $copied = sub { my ($copied) = $_[0] =~ /^copied +(\d+)$/m; return $copied };
 cmp_ok($copied->($first),  '>', 0, 'the first backup copies documents');
-cmp_ok($copied->($second), '>', 0, '… and the next one those that were added');
+cmp_ok($copied->($second), '>', 0, 'the next backup copies the documents that were added');
 my ($all) = $second =~ /^documents +(\d+)$/m;
-cmp_ok($copied->($second), '<', $all, '… alone');
+cmp_ok($copied->($second), '<', $all, 'the next backup copies no other documents');
 goes_on();
 command('rsync -a /etc/sigreq', %live);
 # what a database that was not stopped well has left
@@ -179,7 +179,7 @@ is($made->code, 201, 'documents are stored: the folder is accepted');
 for my $one ($made->json, $there{ $open[0] }) {
     my ($signer) = signers_of($one);
     is($signer->sign->code, 200, 'signing goes on');
-    is(join("\n", faults($one)), '', '… the new signature has documents and audit trail');
+    is(join("\n", faults($one)), '', 'the new signature has documents and audit trail');
 }
 $again->stop;
 
@@ -196,7 +196,7 @@ sub refused {
     my ($name, $code, $message, @arguments) = @_;
     my @got = backed_up(@arguments);
     is($got[0], $code, "$name: refused") or diag @got;
-    like($got[2], $message, '… with the reason');
+    like($got[2], $message, "$name: the message has the reason");
 }
 
 my $file = $pgsql ? 'sigreq.dump' : 'sigreq.db';
@@ -204,19 +204,19 @@ my $next = "$backup/next";
 my @got  = backed_up($next, @database, '--quiet');
 is("@got", '0  ', 'a backup with --quiet prints nothing') or diag @got;
 is((stat $next)[2] & 07777,         0700, 'only the caller can read the folder');
-is((stat "$next/$file")[2] & 07777, 0600, '… and the file of the database');
+is((stat "$next/$file")[2] & 07777, 0600, 'only the caller can read the file of the database');
 ok(!-e "$next/$file.partial", 'nothing incomplete is left');
 refused('the folder of the service', 4, qr/^sigreqctl: \Q$restored\E is in use by the service/, $restored);
 mkdir "$backup/other";
 Sigreq::Suite::write_file("$backup/other/$file", 'x');
 refused('a folder with something else', 4, qr/documents does not: this is not a backup/, "$backup/other");
-is(path("$backup/other/$file")->slurp, 'x', '… which stays');
+is(path("$backup/other/$file")->slurp, 'x', 'the other file stays');
 my ($gone) = grep { $_ ne $open[0] && !$before->{signed}{$_} } @open;
 restored('submission', 'cancel', $gone);
 restored('submission', 'delete', $gone);
 restored('gc');
 like((backed_up($next))[1], qr/^removed +[12]$/m, 'documents of a submission that was deleted are removed');
-cmp_ok(scalar(() = glob "$next/documents/quarantine/*"), '>', 0, '… to the quarantine');
+cmp_ok(scalar(() = glob "$next/documents/quarantine/*"), '>', 0, 'the removed documents are in the quarantine');
 my ($copy) = grep { !m{/quarantine/} } glob "$next/documents/*/*.????????????????";
 my $damaged = "$restored/documents/" . path($copy)->to_rel("$next/documents");
 my $kept    = path($damaged)->slurp;
@@ -225,7 +225,7 @@ path($damaged)->spurt('x');
 unlink $copy;
 my ($code, $said) = backed_up($next);
 is($code, 1, 'a damaged document makes it fail');
-like($said, qr/^damaged +1\n.*^damaged +\Q${\path($damaged)->basename}\E /ms, '… and is named');
+like($said, qr/^damaged +1\n.*^damaged +\Q${\path($damaged)->basename}\E /ms, 'the damaged document is named');
 path($damaged)->spurt($kept);
 if ($pgsql) {
     mkdir "$backup/bin";
@@ -240,6 +240,6 @@ if ($pgsql) {
         local $ENV{PATH} = "$backup/none";
         refused('no pg_dump', 5, qr/there is no pg_dump: install postgresql-client/, $next);
     }
-    is(-s "$next/$file", $size, '… the former backup stays');
+    is(-s "$next/$file", $size, 'the former backup stays');
 }
 done_testing;

@@ -33,7 +33,7 @@ sub captions { return [map { $_->{caption} // 'absent' } @{ $_[0]{submitters}[0]
 
 my $plain = made([field()]);
 is_deeply(captions($plain), ['absent'], 'a caller who sends no caption sees none');
-is($plain->{warnings}, undef, '… the answer has no warning');
+is($plain->{warnings}, undef, 'an answer without captions has no warning');
 my $empty = made([field(), field(caption => undef)], '');
 is_deeply(captions($empty), ['absent', 'absent'], 'an empty part and null mean no caption');
 my $mixed = made([field(), field(caption => 'id'), field(caption => ''), field(caption => undef)], 'name, date');
@@ -78,21 +78,23 @@ for my $case (['the locale', 'de', { locale => 'de-AT' }, '1-en'], ['the text ag
     my %sent = (signature => { type => 'typed', text => 'Ann' }, consentVersion => $version, @zone);
     my $preview = ask($signer, '/preview', %sent);
     is(scalar @{ $preview->{captions} }, 2, 'the preview draws both captions');
-    cmp_ok($preview->{captions}[0]{width}, '>', 2 * $preview->{captions}[1]{width}, '… one is longer than the other');
+    cmp_ok($preview->{captions}[0]{width}, '>', 2 * $preview->{captions}[1]{width},
+        'one caption is longer than the other');
     is(ask($signer, '', action => 'sign', consent => \1, %sent)->{state}, 'completed', 'signed');
     my $text = sealed_text($signer, $made->{documents}[0]{uuid});
     like($text, qr/^\QAnn Lee · $date{$language}\E$/m, 'the sealed document has name and date');
     my $id = substr sha256_hex($made->{submitters}[0]{uuid}), 0, 8;
-    like($text, qr/^$id$/m, '… the other field has the identifier');
+    like($text, qr/^$id$/m, 'the other field has the identifier');
     my $file = tempfile->spurt($signer->get("/documents/$made->{documents}[0]{uuid}")->body);
-    like(`pdfsig -nocert $file 2>&1` . $file->slurp, qr/Signature_$id/, '… the name of the field begins with it');
+    like(`pdfsig -nocert $file 2>&1` . $file->slurp, qr/Signature_$id/,
+        'the name of the field begins with the identifier');
 }
 
 subtest 'without captions' => sub {
     my ($signer) = Sigreq::Signer::signers_of($plain);
     my %sent = (signature => { type => 'typed', text => 'Ann' });
     ok(!exists $signer->state->{fields}[0]{caption}, 'the state has no caption');
-    ok(!exists ask($signer, '/preview', %sent)->{captions}, '… the preview has no caption');
+    ok(!exists ask($signer, '/preview', %sent)->{captions}, 'the preview has no caption');
     is(ask($signer, '', action => 'sign', consent => \1, %sent)->{state}, 'completed', 'signed');
     my $sealed = $signer->get("/documents/$plain->{documents}[0]{uuid}")->body;
     unlike($sealed, qr/ActualText|Helvetica\/Enc/, 'the document has no caption');

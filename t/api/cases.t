@@ -78,7 +78,7 @@ subtest 'a password that readers are to draw' => sub {
     is(scalar(() = $text =~ m{/V [(]Written[)]}g), 3, 'the values stay as they are');
     unlike($text, qr{/V [(][*]}, 'no value is asterisks');
     like($text, qr{/F 40[.]2 Tf 0 g[^\[]*[(]Tall[)] Tj}, 'a size of 0 is as high as the field');
-    like($text, qr{/DA [(]/F 0 Tf}, '… and stays in the document');
+    like($text, qr{/DA [(]/F 0 Tf}, 'a size of 0 stays in the document');
 };
 
 sub words_of {    # word → left and top edge

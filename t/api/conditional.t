@@ -35,8 +35,8 @@ subtest 'a submission' => sub {
             my $not = $client->request($method => $path, headers => { 'If-None-Match' => $known{$name} });
             is($not->code . length $not->body, '3040', "304 without a body: $method, $name");
             is_deeply([map { $not->headers->header($_) } qw(ETag Cache-Control Content-Type Content-Length)],
-                [$etag, 'private, no-cache', undef, undef], '… its headers');
-            like($not->headers->vary // '', qr/Accept-Encoding/, '… Vary');
+                [$etag, 'private, no-cache', undef, undef], "$method, $name: the headers of 304");
+            like($not->headers->vary // '', qr/Accept-Encoding/, "$method, $name: 304 has Vary");
         }
     }
     my ($hash, $version, $base) = $etag =~ /([0-9a-f]{64})-(\d+)-(\w+)/;
@@ -75,10 +75,10 @@ subtest 'each change has another ETag' => sub {
         my $res = ask($path, $last // '"none"');
         my $list = ask('/signatures', $seen{list} // '"none"');
         is($res->code . ' ' . $list->code, '200 200', "$name: 200, and the list, too");
-        ok(!$seen{ $last = $res->headers->etag }++, '… another ETag');
+        ok(!$seen{ $last = $res->headers->etag }++, "$name: another ETag");
         $seen{list} = $list->headers->etag;
-        is(ask($path, $last)->code, 304, '… 304 with it');
-        is(ask('/signatures', $seen{list})->code, 304, '… 304 for the list');
+        is(ask($path, $last)->code, 304, "$name: 304 with the ETag");
+        is(ask('/signatures', $seen{list})->code, 304, "$name: 304 for the list");
     };
     my $patch = sub {
         my $res = $client->request(PATCH => $path, json => { expiresAt => shift });
@@ -99,7 +99,7 @@ subtest 'each change has another ETag' => sub {
     $client->post("$path/cancel", json => { reason => 'x' });
     $new->('cancelled');
     is($client->post("$path/cancel")->code, 200, 'cancelled again: nothing changes');
-    is(ask($path, $last)->code, 304, '… 304');
+    is(ask($path, $last)->code, 304, 'cancelled again: 304');
 };
 
 subtest 'a deadline that is over while the client knows the open submission' => sub {
@@ -127,10 +127,10 @@ subtest 'lists' => sub {
         my $res  = $client->get($list);
         my $etag = $res->headers->etag // '';
         like($etag, qr{^W/"[0-9a-f]{64}-[0-9a-f]{8}"$}, "$list has an ETag");
-        is($res->headers->cache_control, 'private, no-cache', '… Cache-Control');
+        is($res->headers->cache_control, 'private, no-cache', "$list has Cache-Control");
         my $not = ask($list, qq{"x", $etag});
-        is($not->code . length $not->body, '3040', '… 304');
-        is(ask($list, '"x"')->code, 200, '… 200 for another one');
+        is($not->code . length $not->body, '3040', "$list: 304 with its ETag");
+        is(ask($list, '"x"')->code, 200, "$list: 200 with another ETag");
     }
     my $here = $client->get('/signatures')->headers->etag;
     is($client->get('/signatures', headers => { 'If-None-Match' => $here, 'Accept-Encoding' => 'gzip' })->code, 304,

@@ -23,7 +23,7 @@ is($made->{name},           "Lease of flat 4 \x{2713}",                'the answ
 is($res->headers->location, place("/api/v3/signatures/$made->{uuid}"), 'Location');
 like($made->{uuid}, qr/^$uuid4$/, 'uuid v4');
 is($made->{template}{name}, $made->{name}, 'the template has its name');
-isnt($made->{template}{uuid}, $made->{uuid}, '… the template has its own uuid');
+isnt($made->{template}{uuid}, $made->{uuid}, 'the template has its own uuid');
 is_deeply($made->{createdBy}, { firstname => 'Kim', lastname => 'Roe', email => $org->{email} }, 'createdBy');
 is($made->{createdAt},              $made->{updatedAt}, 'times');
 is(scalar @{ $made->{submitters} }, 2,                  'the answer has all signers');
@@ -40,7 +40,7 @@ for my $signer ($ann, $zoe) {
         [(undef) x 6], 'no document is signed yet');
 }
 is($zoe->{fields}[0]{page}, 1, 'the field has its place');
-is_deeply($zoe->{fields}[0]{rect}, [-5, 72, 175, 122], '… a field may be partly outside of the page');
+is_deeply($zoe->{fields}[0]{rect}, [-5, 72, 175, 122], 'a field may be partly outside of the page');
 is_deeply([map { @{$_}{qw(name size pages)} } @{ $made->{documents} }], ['a.pdf', length pdf(pages => 2), 2],
     'the answer has the document');
 
@@ -62,8 +62,9 @@ subtest 'switches' => sub {
     my $before = $count->();
     my $refused = $org->{test}->create(sendEmail => 'true', signers => $mailed);
     is($refused->code, 503, 'sendEmail without a mail server is refused');
-    like($refused->json->{message}, qr/^This service sends no mail/, '… the message has the reason');
-    is($count->(), $before, '… nothing is created');
+    like($refused->json->{message}, qr/^This service sends no mail/,
+        'the message says that this service sends no mail');
+    is($count->(), $before, 'nothing is created');
     is($org->{test}->create(sendEmail => 'false')->code,                    201, 'no sendEmail, no emails');
     is($org->{test}->create(signers   => Sigreq::Client::signers({ email => undef }))->code, 201,
         'a null email means no email');
@@ -92,7 +93,7 @@ subtest 'several documents' => sub {
                     {   type => 'signature', name => 'f', document => 'c.pdf',
                         area => { x => 0, y => 0, w => 1, h => 1, page => 0 } }] }));
     is($twin->code,                        201,                                'the same document under two names');
-    is($twin->json('/documents/0/sha256'), $twin->json('/documents/1/sha256'), '… both have the same content');
+    is($twin->json('/documents/0/sha256'), $twin->json('/documents/1/sha256'), 'both documents have the same content');
 };
 
 subtest 'unknown parts and unusual forms' => sub {
@@ -131,7 +132,7 @@ subtest 'file names' => sub {
             $signers->[0]{fields}[0]{document} = $text;
             my $answer = $org->{test}->create(files => [[$raw, pdf()]], signers => $signers);
             is($answer->code, 201, "the field may name it $text" =~ s/[^ -~]/?/gr) or diag $answer->body;
-            is($answer->json('/documents/0/name'), $name, '… the name is shown decoded');
+            is($answer->json('/documents/0/name'), $name, 'the name is shown decoded');
         }
     }
 };
@@ -144,7 +145,7 @@ subtest 'composed and decomposed names' => sub {
         $signers->[0]{fields}[0]{document} = $named;
         my $res = $org->{test}->create(files => [[encode('UTF-8', $file), pdf()]], signers => $signers);
         is($res->code, 201, 'a field may name a file in the other form') or diag $res->body;
-        is($res->json('/submitters/0/fields/0/document'), $file, '… it is shown as the file was sent');
+        is($res->json('/submitters/0/fields/0/document'), $file, 'the name is shown as the file was sent');
     }
 };
 

@@ -45,7 +45,7 @@ sub refused {
     my ($name, $code, $message, @command) = @_;
     my @got = copied(@command ? @command : @copy);
     is($got[0], $code, "$name: refused") or diag "@got";
-    like($got[2], $message, '… with the reason');
+    like($got[2], $message, "$name: the message has the reason");
     return;
 }
 
@@ -130,7 +130,7 @@ refused('a password', 2, qr/--to-params must not have a password/, @copy[0 .. 7]
 lite(q(UPDATE submission SET external_id = 'a' || char(0) WHERE id = 3));
 refused('a text that PostgreSQL cannot have', 1, qr/^sigreqctl: .*\(submission: /);
 lite('UPDATE submission SET external_id = NULL WHERE id = 3');
-is(sql('SELECT count(*) FROM organization', $new), 0, '… nothing was copied');
+is(sql('SELECT count(*) FROM organization', $new), 0, 'nothing was copied');
 
 # --- the schemas
 
@@ -148,7 +148,7 @@ is($code, 0, 'copied') or diag $error;
 my %rows = map { $_->{table} => $_->{rows} } @{ decode_json($said) };
 is(join(' ', sort keys %rows), join(' ', sort grep { !/^(?:schema_version|installation)$/ }
     keys %{ { map { s/\..*//r => 1 } split / /, $columns } }), 'all tables');
-is($rows{submission}, lite('SELECT count(*) FROM submission'), '… with their rows');
+is($rows{submission}, lite('SELECT count(*) FROM submission'), 'the table of submissions has its rows');
 refused('a second copy', 4, qr/the target has rows already/);
 
 my $again = Sigreq::Httpd->new(driver => 'pgsql', params => $new, %places, @mail)->start;
@@ -163,7 +163,7 @@ is($client->get('/health')->code, 200, 'after documents adopt the service is hea
 my $after = answers($client);
 is_deeply([grep { $after->{$_} ne $before->{$_} } sort keys %$before], [], 'all answers are the same')
     or diag map {"$_\n$before->{$_}\n$after->{$_}\n"} (grep { $after->{$_} ne $before->{$_} } sort keys %$before)[0];
-is(encode_json([sort keys %$after]), encode_json([sort keys %$before]), '… and nothing is added');
+is(encode_json([sort keys %$after]), encode_json([sort keys %$before]), 'nothing is added');
 
 # --- it continues
 
@@ -178,6 +178,6 @@ on_target('user', 'create', 'Apart', qw(Bob Kay bob@x.org));
 is(on_target('org', 'create', 'Another')->{used}, 0, 'people and tokens are added');
 my $check = on_target('check', '--evidence', @documents);
 is_deeply([@$check{qw(missing damaged foreign evidence)}], [0, 0, 0, 0], 'check --evidence finds nothing');
-is($check->{submissions}, keys(%made) + 1, '… in all submissions');
+is($check->{submissions}, keys(%made) + 1, 'check --evidence has looked at all submissions');
 $again->stop;
 done_testing;

@@ -58,7 +58,7 @@ is_deeply(
     {   uuid => $event, eventId => $event, event => 'sent', submissionId => $submission->{uuid},
         userTokenId => $org->{test_token}{uuid}, url => $receiver->url('/ok?x=1'), success => Mojo::JSON::true(),
         statusCode => 200, error => undef },
-    '… all other members of the row');
+    'the row has all other members');
 is_deeply(history(submissionId => $silent->{uuid}), [], 'events before the URL was set are not reported');
 
 # --- whose
@@ -79,7 +79,7 @@ my $live = $org->{live}->create(@key)->json;
 is($org->{live}->create(@key)->json->{uuid}, $live->{uuid}, 'a creation is repeated');
 ($call) = $receiver->wait_for(1, '/ok?live');
 is($call->{body}{environment}, 'production', 'the body has the environment production');
-is($call->{body}{userTokenId}, $org->{live_token}{uuid}, '… it has the uuid of the token');
+is($call->{body}{userTokenId}, $org->{live_token}{uuid}, 'the body has the uuid of the token');
 
 # --- answers of every kind
 my $closed = Sigreq::Suite::free_port();
@@ -129,15 +129,16 @@ for my $kind (@kinds) {
         @rows = ended($client->create->json, 1);
     }
     is(scalar @rows, 1, "$url: one row") or next;
-    is($rows[0]{statusCode}, $status, '… status');
-    is(!!$rows[0]{success}, !defined $error, '… success');
-    defined $error ? like($rows[0]{error}, $error, '… the reason in words') : is($rows[0]{error}, undef, '… no error');
+    is($rows[0]{statusCode}, $status, "$url: the row has the status");
+    is(!!$rows[0]{success}, !defined $error, "$url: the row has the success");
+    defined $error ? like($rows[0]{error}, $error,
+        "$url: the row has the reason in words") : is($rows[0]{error}, undef, "$url: the row has no error");
 }
 my $open = "SELECT count(*) FROM job WHERE state <> 'done' AND organization_id = "
     . "(SELECT id FROM organization WHERE uuid = '$org->{uuid}')";
 is(sql($open), 0, 'no further call is due');
 is(scalar $receiver->received('/reset'),      1, 'there is no second attempt after a lost connection');
-is(scalar $receiver->received('/status/500'), 1, '… there is none after an error');
+is(scalar $receiver->received('/status/500'), 1, 'there is no second attempt after an error');
 is(scalar $receiver->received('/ok'),         0, 'no redirect is followed');
 is(scalar $tls->received,                     0, 'a receiver with an invalid certificate gets no request');
 is(scalar(grep { $_->{body}{eventId} eq $event } $receiver->received('/ok?x=1')), 1,
@@ -150,20 +151,20 @@ for my $path (sort keys %pauses) {
     my @made = map { my $made = $client->create->json; ended($made, 1); sleep $pauses{$path}; $made } 1 .. 8;
     my @rows = map { ended($_, 1) } @made;
     is(scalar @rows, 8, "$path: eight calls");
-    is_deeply([map { $_->{error} } @rows], [(undef) x 8], '… no call is lost');
+    is_deeply([map { $_->{error} } @rows], [(undef) x 8], "$path: no call is lost");
     my %events;
     $events{ $_->{body}{eventId} }++ for $receiver->received($path);
-    is(join(' ', sort map {"$_ times"} values %events), join(' ', ('1 times') x 8), '… each event arrived once');
+    is(join(' ', sort map {"$_ times"} values %events), join(' ', ('1 times') x 8), "$path: each event arrived once");
     my %connections = map { $_->{connection} => 1 } $receiver->received($path);
-    is(scalar keys %connections, 8, '… each call had its own connection');
+    is(scalar keys %connections, 8, "$path: each call had its own connection");
 }
 
 # --- filters and pages
 is(scalar @{ history(success => 'false') } + @{ history(success => 'true') }, scalar @{ history() },
     'the filter success has these rows');
-is(scalar(grep { $_->{success} } @{ history(success => 'false') }), 0, '… all of them were successful');
+is(scalar(grep { $_->{success} } @{ history(success => 'false') }), 0, 'the filter success has only successful rows');
 is(scalar @{ history(event => 'signed') }, 0, 'the filter event has no rows');
-is(scalar @{ history(event => 'sent') }, scalar @{ history() }, '… or all rows');
+is(scalar @{ history(event => 'sent') }, scalar @{ history() }, 'the filter event has all rows');
 is_error($client->get('/webhooks/history', query => { event => 'x' }), 400, qr/^event must be /);
 is_error($client->get('/webhooks/history', query => { success => '1' }), 400, qr/^success must be /);
 is_error($client->get('/webhooks/history', query => { submissionId => '1' }), 400, qr/^submissionId must be /);
@@ -183,14 +184,15 @@ is_deeply([sort { $b cmp $a } @times], \@times, 'newest first');
 register(sent => $receiver->url('/ok?again'));
 my $again = $client->post("/webhooks/history/$event/redeliver");
 is($again->code, 202, 'the event is repeated');
-isnt($again->json->{uuid}, $event, '… the call is another one');
+isnt($again->json->{uuid}, $event, 'the repeated call is another one');
 is_deeply([@{ $again->json }{qw(eventId url success endedAt)}], [$event, $receiver->url('/ok?again'), undef, undef],
-    '… it reports the same event at the present URL');
+    'the repeated call reports the same event at the present URL');
 ($call) = $receiver->wait_for(1, '/ok?again');
 is($call->{body}{eventId},    $event,                       'the repeated call arrives');
-is($call->{body}{webhookUrl}, $receiver->url('/ok?again'), '… its body has the present URL');
+is($call->{body}{webhookUrl}, $receiver->url('/ok?again'), 'the repeated call\'s body has the present URL');
 is_deeply({ %{ $call->{body} }, map { $_ => 0 } qw(webhookUrl) },
-    { %{ ($receiver->received('/ok?x=1'))[0]{body} }, webhookUrl => 0 }, '… its body is otherwise the same');
+    { %{ ($receiver->received('/ok?x=1'))[0]{body} }, webhookUrl => 0 },
+        'the repeated call\'s body is otherwise the same');
 is(scalar(ended($submission, 2)), 2, 'the history has both calls');
 register(sent => undef);
 is_error($client->post("/webhooks/history/$event/redeliver"), 409, qr/no longer has a webhook URL/,
@@ -201,26 +203,29 @@ is(queued($submission->{uuid}), 2, 'no further call is made');
 # --- a call that tries a URL
 my $try = sub { $client->post('/webhooks/test', json => { event => $_[0] }) };
 is_error($try->('sent'), 409, 'The token has no webhook URL for this event', 'a test call needs a URL');
-is_error($try->($_), 400, 'event must be sent, signed, refused or completed', '… and an event') for undef, 'test', [1];
+is_error($try->($_), 400, 'event must be sent, signed, refused or completed',
+    'a test call needs an event') for undef, 'test', [1];
 is_error($client->with(token => 'x')->post('/webhooks/test', json => {}), 401, qr/./, 'nobody');
 register(signed => $receiver->url('/status/500?try'));
 my $tried = $try->('refused');
 is($tried->code, 202, 'a test call is accepted');
 my $made = $tried->json;
 is_deeply([@$made{qw(event submissionId eventId url success)}],
-    ['test', undef, $made->{uuid}, $receiver->url('/status/500?try'), undef], '… the row of the call is the answer');
+    ['test', undef, $made->{uuid}, $receiver->url('/status/500?try'), undef], 'the answer is the row of the test call');
 ($call) = $receiver->wait_for(1, '/status/500?try');
-is(join("\n", $client->{judge}->errors_of_event($call->{body})), '', '… it arrives, and its body is as described');
-is($call->{body}{eventId}, $made->{eventId}, '… with the id of the event');
+is(join("\n", $client->{judge}->errors_of_event($call->{body})), '', 'the body of the test call is as described');
+is($call->{body}{eventId}, $made->{eventId}, 'the body of the test call has the id of the event');
 my $rows;
 wait_for(sub { $rows = history(event => 'test'); @$rows });
-is_deeply([map { "$_->{uuid} $_->{error}" } @$rows], ["$made->{uuid} the answer was 500"], '… its result is kept');
-is_error($client->post("/webhooks/history/$made->{eventId}/redeliver"), 404, 'Not found', '… it is not made again');
+is_deeply([map { "$_->{uuid} $_->{error}" } @$rows], ["$made->{uuid} the answer was 500"],
+    'the result of the test call is kept');
+is_error($client->post("/webhooks/history/$made->{eventId}/redeliver"), 404, 'Not found',
+    'a test call is not made again');
 is(join(' ', map { $try->('signed')->code } 1 .. 5), '202 202 202 202 429', 'a token can make five in a minute');
 sql("UPDATE job SET created_at = created_at - 60000000 WHERE uuid = '$made->{uuid}'");
-is($try->('signed')->code, 202, '… then others');
+is($try->('signed')->code, 202, 'a test call is accepted after a minute');
 wait_for(sub { $rows = history(event => 'test'); @$rows == 6 });
-is(scalar $receiver->received('/status/500?try'), 6, '… all are made once');
+is(scalar $receiver->received('/status/500?try'), 6, 'all test calls are made once');
 
 # --- retention
 my @gc = ('gc', '--documents', suite->{dir} . '/documents');
@@ -228,5 +233,5 @@ is(Sigreq::Here::ctl(@gc)->{history_deleted}, 0, 'gc keeps what is younger than 
 sql("UPDATE job SET ended_at = ended_at - 8 * 86400000000 WHERE event_id = '$event'");    # of both rows
 is(Sigreq::Here::ctl(@gc, '--history-days', 9)->{history_deleted}, 0, 'a row is kept with --history-days 9');
 is(Sigreq::Here::ctl(@gc, '--history-days', 7)->{history_deleted}, 2, 'the row is deleted with --history-days 7');
-is(scalar @{ history(submissionId => $submission->{uuid}) }, 0, '… the history does not have it any more');
+is(scalar @{ history(submissionId => $submission->{uuid}) }, 0, 'the history does not have the deleted row');
 done_testing;

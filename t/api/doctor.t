@@ -39,33 +39,35 @@ sub doctor {
 
 my ($code, $found) = doctor($well);
 is($code, 0, 'a service that works') or diag explain $found;
-is_deeply([grep { $found->{$_} !~ /^ok / } sort keys %$found], [], '… everything is ok') or diag explain $found;
+is_deeply([grep { $found->{$_} !~ /^ok / } sort keys %$found], [],
+    'a service that works: everything is ok') or diag explain $found;
 is(join(' ', sort keys %$found),
-    'clock configtest database documents durability links mail seal space timestamp version', '… each with a line');
-like($found->{seal}, qr/, \d{4} days left$/, '… the seal with its days');
-is_deeply([glob "$dir/mail/*"], [], '… nothing is sent');
+    'clock configtest database documents durability links mail seal space timestamp version',
+        'a service that works: there is a line for each check');
+like($found->{seal}, qr/, \d{4} days left$/, 'the line of the seal has its days');
+is_deeply([glob "$dir/mail/*"], [], 'nothing is sent');
 
 subtest 'what is wrong' => sub {
     ($code, $found) = doctor({ %$well, documents => "$dir/absent" });
     is($code, 1, 'no folder of documents');
-    like($found->{documents}, qr/^fail .*absent/, '… is a failure');
-    like($found->{SR0711},    qr/^fail .*503/,    '… and so is what httpd -t says');
+    like($found->{documents}, qr/^fail .*absent/, 'no folder of documents is a failure');
+    like($found->{SR0711},    qr/^fail .*503/,    'what httpd -t says is a failure');
     ($code, $found) = doctor({ %$well, params => suite->{db} eq 'pgsql' ? 'host=/nonexistent' : "$dir/absent.db" });
     is($code, 1, 'no database');
-    like($found->{database}, qr/^fail /, '… is a failure');
-    ok(!$found->{documents}, '… and the documents are not looked at');
+    like($found->{database}, qr/^fail /, 'no database is a failure');
+    ok(!$found->{documents}, 'without a database, the documents are not looked at');
     ($code, $found) = doctor({ %$well, place => "Sigreq On\nMisspelt" });
     is($code, 1, 'a configuration that httpd does not accept');
-    is(join(' ', keys %$found), 'configtest', '… is all that is said');
-    like($found->{configtest}, qr/^fail httpd would not start: .*Misspelt/s, '… is a failure');
+    is(join(' ', keys %$found), 'configtest', 'a wrong configuration is all that is reported');
+    like($found->{configtest}, qr/^fail httpd would not start: .*Misspelt/s, 'a wrong configuration is a failure');
     ($code, $found) = doctor({ place => 'Sigreq On' });
     is($code, 0, 'no base URL, mail and timestamps');
-    like($found->{links}, qr/^warn .*SigreqBaseURL/,                 '… is a warning');
-    like($found->{mail},  qr/^ok no mail is sent: SigreqSMTP/,       '… or said');
-    like($found->{timestamp}, qr/^ok signatures have no timestamps/, '… or said');
+    like($found->{links}, qr/^warn .*SigreqBaseURL/,                 'no base URL is a warning');
+    like($found->{mail},  qr/^ok no mail is sent: SigreqSMTP/,       'no mail is reported');
+    like($found->{timestamp}, qr/^ok signatures have no timestamps/, 'no timestamps are reported');
     ($code, $found) = doctor({ %$well, seal => Sigreq::Httpd::seal(SigreqSeal => "$dir/absent") });
     is($code, 1, 'no key of the seal');
-    like($found->{seal}, qr{^fail .*absent/seal}, '… is a failure');
+    like($found->{seal}, qr{^fail .*absent/seal}, 'no key of the seal is a failure');
     $pki->issue('short', 'ca', 'seal', until => time + 10 * 86_400);
     my ($certificate, $key) = map { $pki->file("short.$_") } qw(crt key);
     ($code, $found) = doctor({ %$well, seal => "SigreqSealCertificate $certificate\nSigreqSealKey $key" });
@@ -79,14 +81,14 @@ subtest 'mail, webhook and timestamp' => sub {
     my @mails = glob "$dir/mail/*";
     is(scalar @mails, 1, 'a mail');
     my $text = qr/^To: ann\@example\.org\r?\nSubject: Test mail of sigreqctl doctor\r?$/m;
-    like(path($mails[0])->slurp, $text, '… is a test');
+    like(path($mails[0])->slurp, $text, 'the mail is a test');
     my ($call) = $receiver->wait_for(1, '/ok');
     is($call->{body}{event}, 'test', 'a call has the event test');
     like($found->{timestamp}, qr/^ok .*has made one$/, 'a timestamp');
-    is($tsa->counts->{tokens}, 1, '… alone');
+    is($tsa->counts->{tokens}, 1, 'only one timestamp is made');
     ($code, $found) = doctor($well, '--webhook', $receiver->url('/status/500'));
     is($code, 1, 'a receiver that refuses');
-    like($found->{webhook}, qr/^fail .*the answer was 500/, '… is a failure');
+    like($found->{webhook}, qr/^fail .*the answer was 500/, 'a receiver that refuses is a failure');
     ($code, $found) = doctor({ %$well, server => join "\n", @mail }, '--webhook', $receiver->url('/ok'));
     like($found->{webhook}, qr/^fail .*the address is loopback/, 'an address that httpd would not call');
     $tsa->mode('refuse');
@@ -95,6 +97,6 @@ subtest 'mail, webhook and timestamp' => sub {
     my $nowhere = "SigreqSMTP smtp://user:secret\@127.0.0.1:1\n$mail[1]";
     ($code, $found) = doctor({ %$well, server => $nowhere }, '--mail', 'ann@example.org');
     is($code, 1, 'no mail server');
-    like($found->{mail}, qr{^fail smtp://127\.0\.0\.1:1: }, '… is a failure, without the password');
+    like($found->{mail}, qr{^fail smtp://127\.0\.0\.1:1: }, 'no mail server is a failure, without the password');
 };
 done_testing;

@@ -50,8 +50,9 @@ for my $range (sort keys %ranges) {
     my ($from, $length) = @{ $ranges{$range} };
     my $res = $client->get($path, headers => { Range => $range });
     is($res->code, 206, $range);
-    ok($res->body eq substr($bytes, $from, $length), '… the answer has these bytes');
-    is($res->headers->content_range, "bytes $from-" . ($from + $length - 1) . "/$size", '… Content-Range');
+    ok($res->body eq substr($bytes, $from, $length), "$range: the answer has these bytes");
+    is($res->headers->content_range, "bytes $from-" . ($from + $length - 1) . "/$size",
+        "$range: Content-Range is right");
 }
 is($client->get($path, headers => { Range => 'bytes=0-9,20-29' })->headers->content_type =~ m{^multipart/byteranges}
     ? 1

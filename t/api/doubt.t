@@ -36,7 +36,7 @@ kill KILL => children($httpd->pid), $sender;
 waitpid $sender, 0;
 my $done = $apart->ctl(@gc);
 is($done->{kept}, 1, 'gc does not wait for the creation');
-is($done->{deleted}, 0, '… gc removes nothing');
+is($done->{deleted}, 0, 'gc removes nothing');
 ok(is_waiting(), 'the database still works on the creation');
 print $say "COMMIT;\n";
 close $say;

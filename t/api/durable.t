@@ -30,9 +30,9 @@ sub is_told {    # by all of them
     my ($code, $said) = $httpd->test;
     is($code, 0, "$name: httpd -t succeeds");
     like($said, qr/SR0704: the database of the main server \(.*\) can lose committed data: $reason/,
-        '… and warns');
-    like(status(), qr/^$reason/, '… sigreqctl db status says it');
-    is(health(), 'at risk', '… and the health check');
+        "$name: httpd -t warns");
+    like(status(), qr/^$reason/, "$name: sigreqctl db status warns");
+    is(health(), 'at risk', "$name: the health check warns");
 }
 
 my ($name) = $apart->{params} =~ /dbname=(\S+)/;
@@ -44,20 +44,21 @@ my @reload = ('SELECT pg_reload_conf()');
 my ($code, $said) = Sigreq::Httpd->new($apart->database, children => 300)->test;
 is($code, 0, 'too few connections for 300 children: httpd -t succeeds');
 like($said, qr/SR0705: .* accepts \d+ connections, and httpd's children may open \d+: set max_connections/,
-    '… and warns');
-like($apart->ctl('db', 'status', '--connections', 3000)->{risk}, qr/^it accepts \d+ connections/, '… db status, too');
+    'too few connections for 300 children: httpd -t warns');
+like($apart->ctl('db', 'status', '--connections', 3000)->{risk}, qr/^it accepts \d+ connections/,
+    'too few connections for 3000 children: db status warns');
 
 SKIP: {
     skip(clock_missing(), 2) if clock_missing();
     ($code, $said) = clocked(sub { $httpd->test }, 3600);
     is($code, 0, 'a clock that is an hour ahead: httpd -t succeeds');
-    like($said, qr/SR0706: .*\b3[56]\d\d s\b/, '… and warns');
+    like($said, qr/SR0706: .*\b3[56]\d\d s\b/, 'a clock that is an hour ahead: httpd -t warns');
 }
 
 Sigreq::Apart::superuser("$set off");
 reconnect();
 is_told('commits do not wait for the disk', 'synchronous_commit is off: a crash of the server');
-like($httpd->log, qr/SR0704: .*synchronous_commit is off/, '… and the log of the restart');
+like($httpd->log, qr/SR0704: .*synchronous_commit is off/, 'the log of the restart warns that commits do not wait');
 Sigreq::Apart::superuser($reset);
 reconnect();
 is(health(), 'ok', 'all is well again');

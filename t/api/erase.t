@@ -79,7 +79,7 @@ my $root = Sigreq::Here::local_folder();
 subtest 'which submissions can be deleted' => sub {
     my $made = $client->create->json;
     is_error($client->delete(path_of($made)), 409, 'This submission is open: cancel it before you delete it');
-    is($client->get(path_of($made))->code, 200, '… and nothing has changed');
+    is($client->get(path_of($made))->code, 200, 'nothing has changed after the refusal');
     $client->post(path_of($made) . '/cancel', json => {});
     sql("UPDATE submission SET held_at = 1, hold_reason = 'Court' WHERE uuid = '$made->{uuid}'");
     is_error($client->delete(path_of($made)), 409, 'This submission is under legal hold and cannot be deleted');
@@ -92,10 +92,11 @@ subtest 'which submissions can be deleted' => sub {
     my ($tombstone) = @{ $list->(status => 'deleted', updatedAfter => $made->{updatedAt}) };
     is_deeply([@$tombstone{qw(uuid createdAt status name submitters documents)}],
         [@$made{qw(uuid createdAt)}, 'deleted', '', [], []], 'the list shows with status=deleted that it was deleted');
-    cmp_ok($tombstone->{updatedAt}, 'gt', $made->{updatedAt}, '… and when');
-    is_deeply($list->(status => 'deleted', updatedAfter => $tombstone->{updatedAt}), [], '… and no others');
+    cmp_ok($tombstone->{updatedAt}, 'gt', $made->{updatedAt}, 'the list shows when it was deleted');
+    is_deeply($list->(status => 'deleted', updatedAfter => $tombstone->{updatedAt}), [], 'the list shows no others');
     is_deeply($list->(updatedAfter => $made->{updatedAt}), [], 'without the filter it is not in the list');
-    is_deeply($other->get('/signatures', query => { status => 'deleted' })->json->{data}, [], '… nor for another user');
+    is_deeply($other->get('/signatures', query => { status => 'deleted' })->json->{data}, [],
+        'another user\'s list does not have it');
     my $late = submission('open');
     sql("UPDATE submission SET expires_at = 1 WHERE uuid = '$late->{uuid}'");
     is($client->delete(path_of($late))->code, 204, 'one whose deadline is over');
@@ -137,8 +138,8 @@ subtest 'deletion' => sub {
         is_error($other->get(path_of($one) . '/audit'), 404, 'Not found', 'another user');
         my ($signer) = signers_of($made);
         is($signer->get('')->code, 404, 'the link is an unknown one');
-        is($signer->get("/documents/$made->{documents}[0]{uuid}")->code, 404, '… and so is the document');
-        is($signer->get(page_of($made), headers => { Accept => undef })->code, 404, '… and the page');
+        is($signer->get("/documents/$made->{documents}[0]{uuid}")->code, 404, 'the document is unknown');
+        is($signer->get(page_of($made), headers => { Accept => undef })->code, 404, 'the page is unknown');
         is(queued($one->{uuid}), 0, 'no job');
         my $answer = $client->get(path_of($one) . '/audit');
         my $audit  = $answer->json;
@@ -154,7 +155,7 @@ subtest 'deletion' => sub {
     my @listed = map { $_->{uuid} } @{ $client->get('/signatures', query => { limit => 100 })->json->{data} };
     my %listed = map { $_ => 1 } @listed;
     is_deeply([grep { $listed{ $_->{uuid} } } @gone], [], 'lists do not have them');
-    is_deeply([grep { !$listed{ $_->{uuid} } } @kept], [], '… but they have the others');
+    is_deeply([grep { !$listed{ $_->{uuid} } } @kept], [], 'lists have the others');
     my $history = $client->get('/webhooks/history', query => { submissionId => $gone[0]{uuid} })->json->{data};
     is_deeply($history, [], 'the history of webhooks does not have them');
 };
@@ -177,10 +178,10 @@ subtest 'nothing is left' => sub {
         is_deeply([grep { $body =~ $_ } @patterns], [], "nor has $_");
     }
     is_deeply([map { stored(sha256_hex($_->{bytes})) } @gone],  [], 'no document is stored');
-    is_deeply([map { reports(sha256_hex($_->{bytes})) } @gone], [], '… and no report');
+    is_deeply([map { reports(sha256_hex($_->{bytes})) } @gone], [], 'no report is stored');
     my @pages = map { sha256_hex($_->{bytes}) } @gone;
     my $any   = join '|', @pages;
-    is_deeply([grep {/$any/} files_below($root, suite->{dir} . '/cache')], [], '… and no page');
+    is_deeply([grep {/$any/} files_below($root, suite->{dir} . '/cache')], [], 'no page is stored');
     is(sql('SELECT count(*) FROM submission WHERE erasing IS NOT NULL'), 0, 'nothing is left to do');
 };
 
@@ -189,11 +190,11 @@ subtest 'the others' => sub {
         is_deeply($client->get(path_of($one))->json, $before{ $one->{uuid} }, 'another submission is as it was');
         my $answer = $client->get(path_of($one) . '/audit');
         unlike($answer->body, qr/strokes/, 'the trail does not show the drawing');
-        is($answer->body, $evidence{ $one->{uuid} }, '… its evidence, too');
-        is(chain_fault($answer->json), undef, '… which is right');
+        is($answer->body, $evidence{ $one->{uuid} }, 'the evidence of another submission stays');
+        is(chain_fault($answer->json), undef, 'the evidence of another submission is a chain');
         my $document = $one->{made}{documents}[0]{uuid};
         is($client->get(path_of($one) . "/documents/$document?version=original")->body,
-            $one->{bytes}, '… and its document');
+            $one->{bytes}, 'the document of another submission stays');
     }
     my ($code, $said) = ctl_said('check');
     is($code, 0, 'sigreqctl check finds no fault') or diag $said;
@@ -209,10 +210,10 @@ subtest 'a document that others use' => sub {
     collect();
     my $sha256 = sha256_hex($bytes);
     is(scalar reports($sha256), 1, 'its report stays');
-    is(scalar(grep {/$sha256\..*\.200/} files_below($root)), 1, '… and its page');
+    is(scalar(grep {/$sha256\..*\.200/} files_below($root)), 1, 'its page stays');
     my $document = $client->get(path_of($made[1]) . "/documents/$made[1]{documents}[0]{uuid}");
     is($document->body, $bytes, 'the other has its document');
-    is((signers_of($made[1]))[0]->sign('Ann Lee')->code, 200, '… which can be signed');
+    is((signers_of($made[1]))[0]->sign('Ann Lee')->code, 200, 'the other submission can be signed');
 };
 
 subtest 'sigreqctl submission delete' => sub {
@@ -221,10 +222,10 @@ subtest 'sigreqctl submission delete' => sub {
     my ($code, $said) = ctl_said('submission', 'delete', $one->{uuid});
     is($code, 0, 'a closed one is deleted') or diag $said;
     is_error($client->get(path_of($one)), 410, 'This submission was deleted');
-    is_deeply([reports(sha256_hex($one->{bytes}))], [], '… and so is its report');
+    is_deeply([reports(sha256_hex($one->{bytes}))], [], 'the report of the deleted submission is gone');
     ($code, $said) = ctl_said('submission', 'delete', $one->{uuid});
     is($code, 4, 'again');
-    like($said, qr/This submission was deleted/, '… it says so');
+    like($said, qr/This submission was deleted/, 'the second deletion says that it was deleted');
     is((ctl_said('submission', 'delete', '11111111-2222-4333-8444-555555555555'))[0], 3, 'there is no such submission');
 };
 
@@ -234,7 +235,8 @@ subtest 'a repeated creation' => sub {
     is($client->create(@same)->json('/uuid'), $made->{uuid}, 'the key gives the first answer');
     $client->post(path_of($made) . '/cancel', json => {});
     $client->delete(path_of($made));
-    isnt($client->create(@same)->json('/uuid'), $made->{uuid}, '… and after the deletion a new submission');
+    isnt($client->create(@same)->json('/uuid'), $made->{uuid},
+        'after the deletion, the same key makes a new submission');
 };
 
 subtest 'evidence from before there were commitments' => sub {
@@ -249,12 +251,12 @@ subtest 'evidence from before there were commitments' => sub {
     $client->post(path_of($made) . '/cancel', json => {});
     my $answer = $client->get(path_of($made) . '/audit');
     is(chain_fault($answer->json), undef, 'it is verified as before');
-    is(commands_say(suite->{source}, $answer->body), '', '… by the documented commands, too');
+    is(commands_say(suite->{source}, $answer->body), '', 'the documented commands verify it as before');
     is($client->delete(path_of($made))->code, 204, 'deleted');
     $answer = $client->get(path_of($made) . '/audit');
     is_deeply($answer->json('/events/0'), { number => 1, previousHash => undef, hash => $hash }, 'its hash stays');
-    is(chain_fault($answer->json), undef, '… in the chain');
-    is(commands_say(suite->{source}, $answer->body), '', '… which the documented commands verify');
+    is(chain_fault($answer->json), undef, 'the hash is in the chain');
+    is(commands_say(suite->{source}, $answer->body), '', 'the documented commands verify the chain');
 };
 
 sub spoil {    # what a process leaves that is killed after the commit: → the files
@@ -273,12 +275,12 @@ sub spoil {    # what a process leaves that is killed after the commit: → the 
 subtest 'what a killed process leaves' => sub {
     my @files = spoil($gone[0]);
     is_error($client->delete(path_of($gone[0])), 410, 'This submission was deleted', 'the second call');
-    is_deeply([grep { -e } @files], [], '… has removed the files');
-    is(sql('SELECT count(*) FROM submission WHERE erasing IS NOT NULL'), 0, '… and there is nothing left');
+    is_deeply([grep { -e } @files], [], 'the second call has removed the files');
+    is(sql('SELECT count(*) FROM submission WHERE erasing IS NOT NULL'), 0, 'nothing is left of the submission');
     @files = (spoil($gone[1]), spoil($gone[2]));
     collect();
     is_deeply([grep { -e } @files], [], 'sigreqctl gc does the same');
-    is(sql('SELECT count(*) FROM submission WHERE erasing IS NOT NULL'), 0, '… for all');
+    is(sql('SELECT count(*) FROM submission WHERE erasing IS NOT NULL'), 0, 'sigreqctl gc ends all deletions');
 };
 
 # Calls DELETE, and kills all children of httpd when it waits for a lock in its transaction, or after a time.
@@ -293,11 +295,11 @@ sub killed {
     Mojo::IOLoop->one_tick until $done;
     my $res;
     wait_for(sub { $res = eval { $client->delete(path_of($one)) }; $res && $res->code =~ /^(?:204|410)$/ });
-    is_error($client->get(path_of($one)), 410, 'This submission was deleted', '… it is deleted');
+    is_error($client->get(path_of($one)), 410, 'This submission was deleted', 'the submission is deleted');
     my $signers = "SELECT count(*) FROM signer WHERE submission_id = (SELECT id FROM submission WHERE uuid = '%s')";
-    is(sql(sprintf $signers, $one->{uuid}), 0, '… with its signers');
-    is(chain_fault($client->get(path_of($one) . '/audit')->json), undef, '… and a tombstone stays');
-    is_deeply([reports(sha256_hex($one->{bytes}))], [], '… without files');
+    is(sql(sprintf $signers, $one->{uuid}), 0, 'its signers are deleted');
+    is(chain_fault($client->get(path_of($one) . '/audit')->json), undef, 'a tombstone stays');
+    is_deeply([reports(sha256_hex($one->{bytes}))], [], 'no report stays');
     return $res->code;
 }
 

@@ -212,7 +212,8 @@ nothing_happens($org, 'documents that cannot be signed', sub {
     for my $bad (['no pages', pdf(pages => [])], ['an empty page box', pdf(pages => [{ mediabox => [0, 0, 0, 0] }])]) {
         my $res = $org->{test}->create(files => [['a.pdf', $bad->[1]]]);
         is($res->code, 400, $bad->[0]);
-        like($res->body, qr/^(?:Document a\.pdf cannot be signed: .|Only PDF files are supported$)/, '… says why');
+        like($res->body, qr/^(?:Document a\.pdf cannot be signed: .|Only PDF files are supported$)/,
+            "$bad->[0]: the answer says why");
     }
 });
 

@@ -123,12 +123,12 @@ is( $code, 0, 'untouched data' ) or diag explain $report->{problems};
 is_deeply(
     [ @$report{qw(evidence problems)} ],
     [ 0, [] ],
-    '… nothing is found'
+    'nothing is found'
 );
 is(
     $report->{submissions},
     sql( 'SELECT count(*) FROM submission', $apart->{params} ),
-    '… in all submissions'
+    'all submissions were checked'
 );
 is_deeply( [ grep { exists( ( check() )[1]{$_} ) } qw(evidence submissions) ],
     [], 'without the option nothing is compared' );
@@ -159,9 +159,9 @@ s/\b(event|job|document|revision|signer|submission|timer) /sigreq.$1 /r
     my ( $exit, $found ) = check('--evidence');
     is( $exit, 1, "$what: found" );
     my @said = map { "$_->{key}: $_->{detail}" } @{ $found->{problems} };
-    ok( scalar( grep { /$expected/ } @said ), '… and named' )
+    ok( scalar( grep { /$expected/ } @said ), "$what: the fault is named" )
       or diag explain \@said;
-    is( $found->{evidence}, scalar @said, '… and counted' );
+    is( $found->{evidence}, scalar @said, "$what: the faults are counted" );
     return;
 }
 my $rows =

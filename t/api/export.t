@@ -106,7 +106,7 @@ sub refused_is {
     my ($code, $message, @words) = @_;
     my ($got, $said) = said('export', @words);
     is($got, $code, "export @words: exit code $code");
-    like($said, $message, '… with the reason');
+    like($said, $message, "export @words: the message has the reason");
 }
 sub mode_of { return sprintf '%o', (stat $_[0])[2] & 07777 }
 sub short   { return substr $_[0]{submitters}[0]{uuid}, 0, 8 }
@@ -128,8 +128,8 @@ subtest 'what is exported' => sub {
     is_deeply([@$self{qw(self state email lastname link)}],
         [Mojo::JSON::true, 'completed', uc($zoe{mail}) . '@example.org', $zoe{last}, short($completed)],
         'what they are as a signer');
-    like($self->{completedAt}, qr/^20.*Z$/, '… with times');
-    is($self->{ip}, '127.0.0.1', '… and their address');
+    like($self->{completedAt}, qr/^20.*Z$/, 'the export has the times of the signer');
+    is($self->{ip}, '127.0.0.1', 'the export has the address of the signer');
     is_deeply([sort keys %$other], [qw(link order self state)], 'another signer has a state alone');
     is($found{ $live_one->{uuid} }{environment}, 'production', 'both environments are there');
     is_deeply($found{ $completed->{uuid} }{withheld}, [qw(externalId metadata)], 'what is withheld is named');
@@ -156,7 +156,8 @@ subtest 'the evidence' => sub {
         my @links  = $audit->body =~ /"(?:signer|uuid|replaces)": ?"([-0-9a-f]{36})"/g;
         for my $link (@links) { my $short = substr $link, 0, 8; $events =~ s/"$short"/"$link"/g }
         is(commands_say(suite->{source}, $events), '', 'with the links, the documented commands verify the chain');
-        is(decode_json($events)->{events}[-1]{hash}, $audit->json->{events}[-1]{hash}, '… which is that of the caller');
+        is(decode_json($events)->{events}[-1]{hash}, $audit->json->{events}[-1]{hash},
+            'the chain is that of the caller');
     }
     my @own = grep { $_->{salts} && $_->{salts}{ip} } @{ $found{ $completed->{uuid} }{events} };
     is_deeply([map { $_->{event} } @own], ['opened', 'signed'], 'only their own events have an address');
@@ -186,11 +187,12 @@ subtest 'a user' => sub {
     is_deeply([@$account{qw(firstname lastname email)}, $account->{organization}{name}],
         ['Ann', 'Roe', 'ann@x.org', 'Org'], 'the account');
     is_deeply([map { [@$_{qw(name environment)}] } @{ $account->{tokens} }], [['t', 'test']], 'tokens');
-    unlike($text, qr/sigreq_test_|secret/, '… without secrets');
+    unlike($text, qr/sigreq_test_|secret/, 'the tokens have no secrets');
     my %sent = by_uuid($of_ann);
     ok($sent{ $completed->{uuid} }{sender} && !$sent{ $live_one->{uuid} }, 'what they sent in this environment');
-    like($sent{ $completed->{uuid} }{events}[0]{userAgent}, qr/\Q$caller\E/, '… with their browser');
-    ok(!$sent{ $completed->{uuid} }{documents}[0]{original}, '… without documents');
+    like($sent{ $completed->{uuid} }{events}[0]{userAgent}, qr/\Q$caller\E/,
+        'the export has the browser of the sender');
+    ok(!$sent{ $completed->{uuid} }{documents}[0]{original}, 'the export of a sender has no documents');
     my ($mail) = grep { $_->{event} eq 'invitation' } @{ $sent{ $completed->{uuid} }{deliveries} };
     is_deeply([@$mail{qw(to error)}], [undef, undef], 'a mail to somebody else has no address');
     is_deeply([found_in(pattern(values %zoe), ["$out/export.json"])], [], 'no word of a signer');
@@ -213,7 +215,7 @@ subtest 'refusals' => sub {
     ok(!-e "$dir/none", 'nothing was written');
     mkdir "$dir/none";
     is((said('export', $mail, '--out', "$dir/none/"))[0], 0, 'an empty folder is taken');
-    ok(-e "$dir/none/export.json", '… and has the export');
+    ok(-e "$dir/none/export.json", 'an empty folder gets the export');
     my $sha256 = $found{ $completed->{uuid} }{certificate}{sha256};
     my ($blob) = grep {m{/\Q$sha256\E\.}} files_below("$apart->{httpd}{dir}/documents");
     rename $blob, "$dir/blob";
@@ -224,8 +226,8 @@ subtest 'refusals' => sub {
         my $told = decode_json(path("$dir/$state/export.json")->slurp);
         is_deeply([map { $_->{file} } @{ $told->{missing} }],
             ["submissions/$completed->{uuid}/certificate.pdf"], "export.json names what is $state");
-        is(scalar(files_below("$dir/$state")), files_below($folder) - 1, '… and everything else is there');
-        ok(!-e "$dir/$state/$told->{missing}[0]{file}", '… without that file');
+        is(scalar(files_below("$dir/$state")), files_below($folder) - 1, "everything else is there: $state");
+        ok(!-e "$dir/$state/$told->{missing}[0]{file}", "the file is missing: $state");
     }
     rename "$dir/blob", $blob;
 };

@@ -94,6 +94,6 @@ subtest 'graceful restart under load' => sub {
     my $last = $httpd->pid;
     $httpd->stop;
     ok(wait_for(sub { !-e "/proc/$last" }), 'it stops');
-    unlike($httpd->log, qr/SIGKILL/, '… of itself');
+    unlike($httpd->log, qr/SIGKILL/, 'httpd stops by itself');
 };
 done_testing;

@@ -19,8 +19,8 @@ my $none = $client->with(host => 'nodatabase.test');
 for my $request (['GET', '/signatures'], ['GET', '/tokens/current'], ['DELETE', '/webhooks/sent-webhook-url']) {
     my $res = $none->request(@$request);
     is($res->code, 503, "@$request: answered with 503");
-    like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
-    unlike($res->body, qr/nowhere|sqlite|host=/i, '… telling no internals');
+    like($res->headers->header('Retry-After') // '', qr/^\d+$/, "@$request: the answer has Retry-After");
+    unlike($res->body, qr/nowhere|sqlite|host=/i, "@$request: the answer tells no internals");
 }
 is($none->create()->code, 503, 'a creation too');
 is_deeply($none->get('/health')->json, { status => 'unavailable', database => 'unavailable', helper => 'ok' },
@@ -39,11 +39,11 @@ if (suite->{db} eq 'pgsql') {
     my @refused = $here->crowd->parallel(600, 20, sub { $here->crowd->request_p(GET => '/signatures') });
     is(scalar(grep { $_->code == 503 } @refused), 600, 'away: it answers 503');
     my @lines = split /\n/, $httpd->log;
-    cmp_ok(scalar @lines, '<', 600, '… and has written ' . @lines . ' lines');
+    cmp_ok(scalar @lines, '<', 600, 'the log has ' . @lines . ' lines');
     my ($why) = map {/SR0724: the database rejects connections.*: (.*)/} @lines;
-    like($why // '', qr/Connection refused|No such file/, '… one with the reason in the words of libpq');
+    like($why // '', qr/Connection refused|No such file/, 'one line has the reason in the words of libpq');
     ok(wait_for(sub { $here->get('/signatures'); $httpd->log =~ /SR0100: .*, and \d+ times before/ }),
-        '… and the number of requests that have no line');
+        'the log has the number of requests that have no line');
     my $crowd   = $client->crowd;
     my @answers = $crowd->parallel(
         60, 30,
@@ -56,14 +56,15 @@ if (suite->{db} eq 'pgsql') {
     my %codes;
     $codes{ $_->code }++ for @answers;
     is_deeply(\%codes, { 503 => 60 }, 'away: every request gets 503');
-    ok(!(grep { ($_->headers->header('Retry-After') // '') !~ /^\d+$/ } @answers), '… with Retry-After');
+    ok(!(grep { ($_->headers->header('Retry-After') // '') !~ /^\d+$/ } @answers),
+        'away: every answer has Retry-After');
     is($client->get('/health')->json('/database'), 'unavailable', 'health');
 
     # back
     database_start();
     ok(wait_for(sub { $client->get('/signatures')->code == 200 }), 'back');
-    ok(wait_for(sub { $here->get('/signatures')->code == 200 }),   '… in the other httpd');
-    like($httpd->log, qr/SR0721/, '… whose log says so');
+    ok(wait_for(sub { $here->get('/signatures')->code == 200 }),   'the database is back in the other httpd');
+    like($httpd->log, qr/SR0721/, 'the log of the other httpd says so');
     my @after = $crowd->parallel(40, 20, sub { $crowd->request_p(GET => "/signatures/$kept[1]{uuid}") });
     is(scalar(grep { $_->code == 200 } @after), 40, 'every connection is healed');
 
@@ -79,7 +80,7 @@ if (suite->{db} eq 'pgsql') {
         });
     my $failed = grep { $_->code !~ /^20[01]$/ } @after;
     is($failed, 0, 'between two requests: nobody notices');
-    ok(!(grep { $_->code !~ /^(?:20[01]|503)$/ } @after), '… plain answers only');
+    ok(!(grep { $_->code !~ /^(?:20[01]|503)$/ } @after), 'between two requests: there are only plain answers');
 
     # in the middle of creations: what was acknowledged is there, once
     my $pid = fork // die "fork: $!";
@@ -116,11 +117,11 @@ if (suite->{db} eq 'sqlite3') {
     ok(wait_for(sub { $lock->(F_WRLCK) }), 'SQLite: somebody else writes') or diag $!;
     my $httpd = Sigreq::Httpd->new(server => 'SigreqDatabaseTimeout 3s')->start;
     my $res   = $client->with(base => $httpd->base)->create;
-    is($res->code, 503, '… a creation is told to come again');
-    like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
-    is($client->get('/signatures')->code, 200, '… reading goes on');
+    is($res->code, 503, 'a creation is told to come again');
+    like($res->headers->header('Retry-After') // '', qr/^\d+$/, 'the refused creation has Retry-After');
+    is($client->get('/signatures')->code, 200, 'reading goes on');
     $lock->(F_UNLCK);
-    is($client->create()->code, 201, '… and afterwards all is well');
+    is($client->create()->code, 201, 'a creation succeeds afterwards');
 
     # its file is replaced by a copy: nothing is written to the former file
     my $apart = Sigreq::Apart->new;
@@ -134,11 +135,12 @@ if (suite->{db} eq 'sqlite3') {
     is($res->code, 503, 'its file is away: a creation gets 503');
     rename "$file.copy$_", "$file$_" for '', '-wal';
     is($here->create(name => 'between')->code, 503, 'another file is in its place: the same');
-    is($here->get('/signatures')->code,        503, '… and a list, too');
-    like($httpd->log, qr/SR0100: .*the database file was replaced/, '… the log says why');
+    is($here->get('/signatures')->code,        503, 'another file is in its place: a list gets 503');
+    like($httpd->log, qr/SR0100: .*the database file was replaced/, 'the log says that the file was replaced');
     $httpd->graceful;
     ok(wait_for(sub { $here->get('/signatures')->code == 200 }), 'after a restart it is used');
-    is_deeply([map { $_->{name} } @{ $here->get('/signatures')->json->{data} }], ['before'], '… with what it has');
+    is_deeply([map { $_->{name} } @{ $here->get('/signatures')->json->{data} }], ['before'],
+        'the file that is used has its content');
 }
 is($client->get("/signatures/$_->{uuid}")->code, 200, "$_->{name} is still there") for @kept;
 is($client->create()->code,                      201, 'creating goes on');

@@ -47,7 +47,7 @@ sub settle {    # until each of these submissions has a row
     my $rows;
     wait_for(sub { sleep 0.3; $rows = eval { history() } // {}; !grep { !$rows->{$_} } @uuids });
     is(scalar(grep { !$rows->{$_} } @uuids), 0, 'every event has ended');
-    is(scalar(grep { @{ $rows->{$_} // [] } > 1 } @uuids), 0, '… once');
+    is(scalar(grep { @{ $rows->{$_} // [] } > 1 } @uuids), 0, 'every event has ended once');
     return map { $rows->{$_} ? $rows->{$_}[0] : () } @uuids;
 }
 
@@ -95,7 +95,7 @@ subtest 'one that hangs' => sub {
         $undisturbed += $receiver->received('/slow/600') == $begun;
     }
     is($arrived, 20, 'another receiver gets its events');
-    cmp_ok($undisturbed, '>=', 10, "… $undisturbed of them while no call to the first one ended");
+    cmp_ok($undisturbed, '>=', 10, "$undisturbed events arrived while no call to the first receiver ended");
     kill KILL => $receiver->{pid};    # the rest is over soon
     settle(@stuck);
     $receiver = Sigreq::Receiver->new;
@@ -169,13 +169,14 @@ subtest 'a child is stopped while it calls' => sub {
     my $there = $apart->client($other);
     $there->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok?other') });
     $there->create;
-    is(scalar $receiver->wait_for(1, '/ok?other'), 1, '… and calls receivers itself');
-    is(scalar $receiver->received('/held?stopped?second'), 0, '… and this one lives: the next event waits');
+    is(scalar $receiver->wait_for(1, '/ok?other'), 1, 'the other process calls receivers itself');
+    is(scalar $receiver->received('/held?stopped?second'), 0, 'the next event waits while the stopped process lives');
     $receiver->release;
     kill CONT => @children;
     my ($row);
     wait_for(sub { ($row) = grep { $_->{url} =~ /stopped$/ } @{ history()->{$made} // [] } });
-    like($row->{error} // 'success', qr/^(?:success|no answer within 15 s)$/, '… until its call has ended, by itself');
+    like($row->{error} // 'success', qr/^(?:success|no answer within 15 s)$/,
+        'the call of the stopped process ends by itself');
     arrived('/held?stopped');
     $other->stop;
     $client = $before;
@@ -195,9 +196,9 @@ subtest 'httpd stops' => sub {
     my $pid = $httpd->pid;
     kill TERM => $pid;
     ok(wait_for(sub { !children($pid) }), 'its children end, though receivers do not answer');
-    ok(wait_for(sub { !-e "/proc/$pid" }), '… and so does it');    # its file with the pid goes a moment earlier
+    ok(wait_for(sub { !-e "/proc/$pid" }), 'httpd ends');    # its file with the pid goes a moment earlier
     $httpd->stop;
-    unlike($httpd->log, qr/SIGKILL/, '… of itself');
+    unlike($httpd->log, qr/SIGKILL/, 'httpd ends by itself');
     my %made = map { $_->{body}{eventId} => 1 } $receiver->received('/held');
     my $begun = keys %made;
     cmp_ok($begun, '<=', 16, "$begun calls were begun");
@@ -242,8 +243,8 @@ subtest 'httpd stops while its children write' => sub {    # under prefork in th
         kill USR1 => @writers;
         sleep 0.3;
         kill TERM => $pid;
-        ok(wait_for(sub { !children($pid) }), '… all children end');
-        unlike($apart->{httpd}->log, qr/SIGKILL/, '… of themselves');
+        ok(wait_for(sub { !children($pid) }), 'all children end');
+        unlike($apart->{httpd}->log, qr/SIGKILL/, 'all children end by themselves');
         waitpid $_, 0 for @writers;
     }
 };

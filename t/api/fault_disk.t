@@ -25,7 +25,7 @@ my $list = $client->get('/signatures')->body;
 for my $try (1 .. 3) {
     my $res = $client->create(files => [['a.pdf', pdf_of_size(6_000_000, nonce => "full $$ $try")]]);
     is($res->code, 503, 'no room: 503');
-    like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
+    like($res->headers->header('Retry-After') // '', qr/^\d+$/, 'no room: the answer has Retry-After');
 }
 is($client->get('/signatures')->body, $list, 'nothing stored');
 is(Sigreq::Here::used($org),          1,     'nothing counted');

@@ -109,10 +109,11 @@ sub stopped_postgres {
     my @service = $crowd->parallel(120, 60, sub { $create->($_[0] % 60) });
     $over = 1;
     is_deeply(codes(@service), { 503 => 120 }, 'stopped: every request is answered 503');
-    ok(!(grep { ($_->headers->header('Retry-After') // '') !~ /^\d+$/ } @service), '… with Retry-After');
+    ok(!(grep { ($_->headers->header('Retry-After') // '') !~ /^\d+$/ } @service),
+        'stopped: every answer has Retry-After');
     is_deeply([keys %{ codes(@static) }], [200], 'a file is served all the time') or diag explain codes(@static);
     # with all threads at the database it would be served when one is given up, two or three times
-    cmp_ok(scalar @static, '>=', 10, '… ' . @static . ' times');
+    cmp_ok(scalar @static, '>=', 10, 'a file is served ' . @static . ' times');
     is_shown($httpd, 1, 1, 'the figures say so');
     like($httpd->log, qr/SR0720/, 'the log too');
 
@@ -120,15 +121,15 @@ sub stopped_postgres {
     my @later = $crowd->parallel(40, 10, sub { $crowd->request_p(GET => "/signatures/$kept[0]") });
     is_deeply(codes(@later), { 503 => 40 }, 'later on, too');
     $refused = refused($httpd) - $refused;
-    cmp_ok($refused, '>=', 30, "… nearly all without asking it ($refused)");
+    cmp_ok($refused, '>=', 30, "nearly all later requests do not ask the database ($refused)");
     my $said = qr/SR0100: .*\(the database does not answer \(SigreqDatabaseTimeout\)\).*, and \d+ times before/;
     ok(wait_for(sub { $here->get('/signatures'); $httpd->log =~ $said }),
-        '… the log has lines for some, and the number');
+        'the log has lines for some requests, and the number of the others');
     is($here->get('/health')->code, 503, 'health');
 
     kill CONT => splice @stopped;
     ok(wait_for(sub { $here->get('/health')->code == 200 }),   'going on: healed');
-    ok(wait_for(sub { $here->create->code == 201 }),           '… for who writes, too');
+    ok(wait_for(sub { $here->create->code == 201 }),           'going on: a creation succeeds');
     is_shown($httpd, 0, 0, 'the figures say so');
     like($httpd->log, qr/SR0721/, 'the log too');
     my @again = $crowd->parallel(60, 20, $create);
@@ -139,11 +140,11 @@ sub stopped_postgres {
     my %times;
     $times{ $_->{name} }++ for @$listed;
     is(scalar(keys %times),                      60, 'each of them is there');
-    is(scalar(grep { $_ > 1 } values %times),    0,  '… once');
+    is(scalar(grep { $_ > 1 } values %times),    0,  'each of them is there once');
     my %events;
     $events{ $_->{body}{eventId} }++ for $receiver->wait_for(101);
     is(scalar(keys %events),                     101, 'every webhook is called');
-    is(scalar(grep { $_ > 1 } values %events),   0,   '… once');
+    is(scalar(grep { $_ > 1 } values %events),   0,   'every webhook is called once');
 }
 
 sub psql_command { return qq{psql -qXAt -h @{[suite->{dir}]}/pg/s -U postgres -d postgres -c "$_[0]"} }
@@ -167,7 +168,7 @@ sub stalled_standby {
         system(psql_command(q{SELECT pg_logical_emit_message(true, '', '')}) . ' >/dev/null 2>&1 &');
         psql("SELECT count(*) $waits") > 0;
     }), 'a COMMIT waits for the standby');
-    ok(wait_for(sub { psql("SELECT count(pg_cancel_backend(pid)) $waits") == 0 }), '… and is cancelled');
+    ok(wait_for(sub { psql("SELECT count(pg_cancel_backend(pid)) $waits") == 0 }), 'the COMMIT is cancelled');
     my @first = $crowd->parallel(30, 30, $create);
     is_deeply(codes(@first), { 503 => 30 }, 'a standby stalls: who writes is answered 503');
     # The thread for jobs writes, too. What commits nothing does not wait for the standby and sets the figure to 0.
@@ -196,7 +197,7 @@ sub stalled_standby {
     my %times;
     $times{ $_->{name} }++ for @$listed;
     is(scalar(keys %times),                   60, 'each of them is there');
-    is(scalar(grep { $_ > 1 } values %times), 0,  '… once');
+    is(scalar(grep { $_ > 1 } values %times), 0,  'each of them is there once');
 }
 
 # A signature hangs when it is stored, and the lock of its submission when it is given back. The request waits for the
@@ -216,7 +217,7 @@ sub late_once {
         for sort keys %hangs;
     my $before = $late->();
     is($signer->sign->code, 503, 'a signature hangs: 503');
-    is($late->() - $before, 1, '… and has waited once');
+    is($late->() - $before, 1, 'the signature has waited once');
     psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
     sql("DROP TRIGGER test_hang ON sigreq.$_") for sort keys %hangs;
     sql('DROP FUNCTION sigreq.test_hang()');

@@ -55,7 +55,7 @@ for my $round (1 .. 3) {
     waitpid $pid, 0;
     $failed = grep { $_->code != 201 } @answers;
     cmp_ok($failed, '<=', 5, "5 workers killed under load: $failed of 150 requests failed");
-    ok(!(grep { $_->code !~ /^(?:201|400|503)$/ } @answers), '… with plain answers');
+    ok(!(grep { $_->code !~ /^(?:201|400|503)$/ } @answers), 'all answers are plain');
 }
 is($client->get('/health')->code, 200, 'health');
 ok(wait_for(sub { !temporary_files() }), 'no temporary file');

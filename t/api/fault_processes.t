@@ -52,11 +52,11 @@ sub all_good {
     my ($client, $count, $receiver, $path) = @_;
     my @ends = map { $_->{error} // 'success' } history($client, $count);
     is(scalar @ends, $count, 'all are over');
-    is_deeply([grep { !/^(?:success|no answer within 15 s)$/ } @ends], [], '… and none is lost');
+    is_deeply([grep { !/^(?:success|no answer within 15 s)$/ } @ends], [], 'no call is lost');
     my %seen;
     $seen{ $_->{body}{eventId} }++ for $receiver->received($path);
     is(scalar keys %seen, $count, 'all arrived');
-    is(scalar(grep { $_ > 1 } values %seen), 0, '… once');
+    is(scalar(grep { $_ > 1 } values %seen), 0, 'all arrived once');
 }
 
 sub threads { my @threads = glob "/proc/$_[0]/task/*"; return scalar @threads }
@@ -82,7 +82,7 @@ sub stop_while_ending {
     my $waited = grep { kill 0, $_ } @old;
     kill TERM => $pid;
     ok(wait_for(sub { !grep { kill 0, $_ } $pid, @old }), 'all end, though the receiver has not answered');
-    unlike($httpd->log, qr/SIGKILL/, '… of themselves');
+    unlike($httpd->log, qr/SIGKILL/, 'all end by themselves');
     $httpd->start;
     my @interrupted =
         grep { ($_->{error} // '') eq 'interrupted, outcome unknown' } history($client, 3, $receiver->url('/held'));
@@ -112,7 +112,7 @@ for my $mpm (qw(event worker prefork)) {
         create($client, 4, $receiver->url('/held'));
         are_under_way($receiver, 4);
         ok($httpd->graceful, 'new children come, though the receiver has not answered');
-        is($client->crowd->get('/health')->code, 200, '… and httpd answers');
+        is($client->crowd->get('/health')->code, 200, 'httpd answers after the restart');
         $receiver->release;
         all_good($client, 4, $receiver, '/held');
     };
@@ -135,7 +135,7 @@ subtest 'one child' => sub {
     is(scalar $other->wait_for(1), 1, 'another host is called');
     # on a busy machine, a call may take the place of one that was given up after 15 s, and be noted late
     my @at = map { $_->{at} } $receiver->received('/held');
-    is(scalar(grep { $at[$_] - $at[$_ - 16] < 8 } 16 .. $#at), 0, '… and this one is not called a 17th time at once');
+    is(scalar(grep { $at[$_] - $at[$_ - 16] < 8 } 16 .. $#at), 0, 'the receiver is not called a 17th time at once');
     $receiver->release;
     history($client, 21);
     is(scalar $receiver->received('/held'), 20, 'all arrived');

@@ -34,20 +34,20 @@ for my $path (sort keys %allow) {
     my $options = $client->request(OPTIONS => $path);
     is($options->code, 204, "OPTIONS $path");
     my $allow = $options->headers->header('Allow') // '';
-    is($allow, $allow{$path}, '… says what there is') if $allow{$path};
+    is($allow, $allow{$path}, "OPTIONS $path says what there is") if $allow{$path};
     for my $method (qw(GET POST PUT PATCH DELETE)) {
         next if $allow =~ /\b$method\b/;
         my $res = $client->request($method => $path);
         is_error($res, 405, 'Method not allowed', "$method $path");
-        is($res->headers->header('Allow'), $allow, '… the answer has Allow');
+        is($res->headers->header('Allow'), $allow, "$method $path: the answer has Allow");
     }
     next unless $allow =~ /GET/;
     my %plain = (headers => { 'Accept-Encoding' => 'identity' });
     my ($get, $head) = map { $client->request($_ => $path, %plain) } qw(GET HEAD);
     is($head->code,                    $get->code,                  "HEAD $path has the status of GET");
-    is($head->body,                    '',                          '… it has no body');
-    is($head->headers->content_length, length $get->body,           '… it has the length');
-    is($head->headers->content_type,   $get->headers->content_type, '… it has the type');
+    is($head->body,                    '',                          "HEAD $path has no body");
+    is($head->headers->content_length, length $get->body,           "HEAD $path has the length of GET");
+    is($head->headers->content_type,   $get->headers->content_type, "HEAD $path has the type of GET");
 }
 is_error($client->request(BREW => '/signatures'), 405, 'Method not allowed', 'an unknown method');
 
@@ -65,13 +65,13 @@ is($client->get("/signatures/$uuid")->body, $client->get("/%73ignatures/$uuid", 
 # a wrong base URL
 my $manual = 'there is no such path: see ' . place('/api/v3/');
 is($client->get('/signature')->headers->header('X-Hint'), $manual, 'an unknown path has a hint');
-is($client->get("/signatures/$uuid")->headers->header('X-Hint'), undef, '… an unknown object: no hint');
+is($client->get("/signatures/$uuid")->headers->header('X-Hint'), undef, 'an unknown object has no hint');
 for my $path ('/api/v2/signatures', '/api', '/v3/signatures', '/signatures', '/tokens/') {
     for my $method (qw(GET POST)) {
         my $res = $client->{ua}->start($client->{ua}->build_tx($method => place($path)))->res;
         is_error($res, 404, 'Not found', "$method $path: JSON");
         next if Sigreq::Here::by_firewall($res);    # at paranoia level 2 it wants other headers
-        is($res->headers->header('X-Hint'), $manual, '… with the place of the API');
+        is($res->headers->header('X-Hint'), $manual, "$method $path: the hint has the place of the API");
     }
 }
 is($client->{ua}->get(place("/$_"))->res->headers->header('X-Hint'), undef, "/$_ is httpd's") for qw(apis nothing);
@@ -84,7 +84,7 @@ for my $type ('text/plain', 'application/json', 'application/x-www-form-urlencod
         'Content-Type must be multipart/form-data', "POST /signatures as $type");
 }
 is_error($client->request(POST => '/signatures', body => 'x'), 415, 'Content-Type must be multipart/form-data',
-    '… as nothing');
+    'a body without a type is refused like no form');
 for my $path ('/tokens', '/webhooks/sent-webhook-url') {
     is_error(
         $client->request(POST => $path, headers => { 'Content-Type' => 'text/plain' }, body => '{}'), 415,
@@ -116,8 +116,8 @@ subtest 'a refused body is not read' => sub {
         $raw->send("$line HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: 1000000000\r\n\r\nbegin");
         my $res = $raw->answer;
         is($res ? $res->code : 'no answer', $status, "refused: $name") or next;
-        is(lc($res->headers->connection // ''), 'close', '… the answer closes the connection');
-        ok($raw->closes, '… the connection is closed');
+        is(lc($res->headers->connection // ''), 'close', "refused: $name: the answer closes the connection");
+        ok($raw->closes, "refused: $name: the connection is closed");
     }
 };
 
@@ -125,7 +125,7 @@ subtest 'an encoded slash' => sub {
     for my $path ('/signatures/a%2Fb', "/signatures/$uuid%2fdocuments", '/%2F', "/tokens/current%2F") {
         my $res = $client->get($path, unjudged => 1);
         is_error($res, 404, 'Not found', $path =~ s/\Q$uuid\E/…/r);
-        is($res->headers->content_type, 'application/json', '… the answer is JSON');
+        is($res->headers->content_type, 'application/json', 'the answer is JSON');
     }
     is($client->get("/signatures/$uuid?q=%2F")->code, 200, 'in a query it has no effect');
 };
@@ -170,7 +170,7 @@ subtest 'chunked and slow bodies' => sub {
     $raw->send("${head}Expect: 100-continue\r\nContent-Length: " . length($body) . "\r\n\r\n");
     is($raw->answer->code, 100, 'Expect: 100-continue is answered');
     $raw->send($body);
-    is($raw->answer->code, 201, '… then the body is accepted');
+    is($raw->answer->code, 201, 'the body is accepted after 100 Continue');
     $raw->send("${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n");
     my $res = $raw->answer;
     is($res && $res->code, 400, 'wrong chunks are refused');

@@ -20,7 +20,7 @@ is($first->code, 201, 'the first request creates a submission');
 my $again = $client->create(key('a'), name => 'First');
 is($again->code,              201,                       'the second request succeeds');
 is($again->body,              $first->body,              'the answer is the same');
-is($again->headers->location, $first->headers->location, '… Location is the same');
+is($again->headers->location, $first->headers->location, 'Location is the same');
 is(count(),                   1,                         'there is one submission');
 is(used($org),                1,                         'it counts once against the quota');
 
@@ -46,7 +46,7 @@ is($client->create(name => 'First')->json('/uuid') eq $first->json('/uuid') ? 's
 isnt($client->create(key('A'), name => 'First')->json('/uuid'), $first->json('/uuid'), 'keys differ by case');
 
 is_text($client->create(key('c'), name => ''), 400, 'A name must be provided', 'a request is refused');
-is($client->create(key('c'), name => 'Now right')->code, 201, '… its key can be used again');
+is($client->create(key('c'), name => 'Now right')->code, 201, 'the key of the refused request can be used again');
 is($client->create(key('k' x 255))->code,                201, '255 characters');
 nothing_happens(
     $org,
@@ -66,7 +66,7 @@ my ($seconds, $deadline, $made) = (1);
 do { $made = $creation->('e' . ++$seconds, $deadline = Mojo::Date->new(time + $seconds)->to_datetime) }
     until $made->code == 201 || $seconds > 60;
 ok(wait_for(sub { time > Mojo::Date->new($deadline)->epoch }), 'a deadline is over');
-is($creation->("e$seconds", $deadline)->body, $made->body, '… and a repeated request gets the first answer');
+is($creation->("e$seconds", $deadline)->body, $made->body, 'a repeated request gets the first answer');
 nothing_happens(
     $org,
     'a deadline in the past',
@@ -79,9 +79,9 @@ my $crowd   = $client->crowd;
 my @answers = $crowd->parallel(40, 20, sub { $crowd->create_p(key('crowd'), name => 'Crowd') });
 is(join(' ', grep { $_ ne '201' } map { $_->code } @answers), '', '40 at the same time: all answered');
 my %bodies = map { $_->body => 1 } @answers;
-is(scalar keys %bodies, 1,           '… all have the same answer');
-is(count(),             $before + 1, '… there is one submission');
-is(used($org),          $used + 1,   '… it counts once against the quota');
+is(scalar keys %bodies, 1,           '40 at the same time: all have the same answer');
+is(count(),             $before + 1, '40 at the same time: there is one submission');
+is(used($org),          $used + 1,   '40 at the same time: the quota counts one');
 
 @answers = $crowd->parallel(20, 20, sub { my $i = shift; $crowd->create_p(key('mixed'), name => "Crowd $i") });
 is(join(' ', sort map { $_->code } @answers), join(' ', 201, ('409') x 19),

@@ -37,7 +37,7 @@ for my $size (10_000, 60_000) {
     my $name = join '', map { chr(97 + rand 26) } 1 .. 60;
     my $res  = $client->post('/tokens', packed({ pad => text_of($size), name => $name }));
     is($res->code, 201, "a token, by $size bytes");
-    is($res->json->{name}, $name, '… the end of the body arrived');
+    is($res->json->{name}, $name, "the end of a body of $size bytes arrived");
 }
 is($client->post('/tokens', packed({ name => 'n', pad => text_of(70_000) }))->code, 413,
     'more than 64 KiB are refused');

@@ -58,8 +58,8 @@ nothing_happens(
             my $res = $org->{live}->create(signers => $text);
             if (!ref $answer) { is_text($res, 400, $answer, $what); next }
             is($res->code, 400, $what) or diag $res->body;
-            like($res->body, $answer, '… the message has the reason');
-            unlike($res->body, qr/[\x00-\x1f\x7f]/, '… the message is one line');
+            like($res->body, $answer, "$what: the message has the reason");
+            unlike($res->body, qr/[\x00-\x1f\x7f]/, "$what: the message is one line");
         }
     });
 like($org->{test}->create(signers => "[\n\n  oops")->body, qr/line 3/, 'the message has the line');

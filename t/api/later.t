@@ -64,14 +64,14 @@ subtest 'before the signature, after it, or both' => sub {
     $client = $years->serve('SigreqLongTerm lt');
     ok(seal_proofs(), 'there are proofs of the seal');
     completed();
-    ok($years->has_proofs, '… and of the authority');
-    ok($years->collect('seal'), '… here, too');
+    ok($years->has_proofs, 'there are proofs of the authority');
+    ok($years->collect('seal'), 'the proofs of the seal are collected here');
     sleep 1;    # a child lists the chains once a second
     $made{$_} = completed() for qw(early both forgotten);
     $client = $years->serve('SigreqLongTerm off');
     $made{$_} = completed() for qw(later ending);
     unlike($years->document($made{$_}), qr{/DSS}, 'a document without proofs') for qw(later ending);
-    like($years->document($made{early}), qr{/DSS}, '… and one with proofs from before the signature');
+    like($years->document($made{early}), qr{/DSS}, 'the document has proofs from before the signature');
 
     is($years->archive($_->{uuid}, seal => 'seal'), 0, 'these proofs are not newer than a signature') for values %made;
     $years->begin(1.1 * $DAY, 'first');
@@ -84,7 +84,7 @@ subtest 'before the signature, after it, or both' => sub {
     $years->responder->count;
     sleep 2;    # no proof is fetched twice in a second
     ok($years->collect('seal'), 'such a CRL is fetched again');
-    cmp_ok($years->responder->count->{crl}, '>', 0, '… at once');
+    cmp_ok($years->responder->count->{crl}, '>', 0, 'the CRL is fetched at once');
     is($years->archive($made{$_}{uuid}, seal => 'seal'), 1, "archived with the newer one: $_")
         for qw(later both forgotten);
 
@@ -103,7 +103,7 @@ subtest 'revoked between two signers' => sub {
     $client = $years->serve('SigreqLongTerm lt', 'SigreqProofsRefresh 1s');
     ok(seal_proofs(), 'there are proofs of the seal');
     completed();
-    ok($years->has_proofs, '… and of the authority');
+    ok($years->has_proofs, 'there are proofs of the timestamp authority');
     sleep 1;    # a child lists the chains once a second
     my $made = made({}, { firstname => 'Bob', area => { y => 200 } });
     my ($ann, $bob) = signers_of($made);
@@ -113,20 +113,20 @@ subtest 'revoked between two signers' => sub {
     ok(wait_for(sub { $years->httpd->log =~ /SR0421: the seal of production: .*was revoked/ }),
         'then the certificate of the seal is revoked');
     is($bob->sign->code, 503, 'the second one cannot sign');
-    ok($years->document($made) eq $first, '… and nothing has changed');
+    ok($years->document($made) eq $first, 'nothing has changed in the document');
 
     $years->pki->revoke('seal', 'ca');
     $years->seal('seal2');
     $client = $years->serve('SigreqLongTerm lt', 'SigreqProofsRefresh 1s');
     ok(seal_proofs(), 'another certificate is installed');
     completed();
-    ok($years->has_proofs, '… with proofs');
+    ok($years->has_proofs, 'the other certificate has proofs');
     sleep 1;
     my $link = $bob->{link} =~ s/:\d+/':' . $years->httpd->{port}/er;    # of the httpd that was started again
     is(Sigreq::Signer->new(link => $link)->sign->code, 200, 'so the second one signs');
     sleep 1;    # a proof of the same second is not newer
     ok($years->collect('seal2'), 'newer proofs are collected');
-    is($years->archive($made->{uuid}, seal => 'seal2'), 1, '… with which it is archived');
+    is($years->archive($made->{uuid}, seal => 'seal2'), 1, 'the document is archived with the newer proofs');
     is_said('a year later, with the CRL', $years->document($made), 1, $VALID, 'ok', ades => 'OK',
         crls => [qw(ca root tsaroot1)]);
     $years->begin(2.3, 'second');

@@ -49,22 +49,24 @@ subtest 'without an extension' => sub {
     my $made = $client->create->json;
     my @new  = grep { exists $made->{$_} } qw(status expiresAt externalId metadata redirectUrl cancelledAt);
     is("@new", '', 'the response of the creation has no new member');
-    is((grep { exists $made->{submitters}[0]{$_} } qw(order replaces)), 0, '… nor have its signers');
-    is_deeply(now_of($made), $made, '… and GET shows the same');
+    is((grep { exists $made->{submitters}[0]{$_} } qw(order replaces)), 0,
+        'the signers of the creation have no new member');
+    is_deeply(now_of($made), $made, 'GET shows the same as the creation');
     (signers_of($made))[0]->sign('Ann Lee');
-    ok(!exists now_of($made)->{status}, '… nor has it one when it is completed');
+    ok(!exists now_of($made)->{status}, 'a completed submission has no status');
 };
 
 subtest 'what the caller adds' => sub {
     my %parts = (externalId => "Contract \xc2\xab7\xc2\xbb", metadata => '{"customer": 17, "tags": ["a"]}');
     my $made  = made([{}], %parts);
     is($made->{status},     'open',                  'the response has the status');
-    is($made->{externalId}, decode('UTF-8', $parts{externalId}), '… the external id');
-    is_deeply($made->{metadata}, { customer => 17, tags => ['a'] }, '… and the metadata');
+    is($made->{externalId}, decode('UTF-8', $parts{externalId}), 'the response has the external id');
+    is_deeply($made->{metadata}, { customer => 17, tags => ['a'] }, 'the response has the metadata');
     is_deeply(now_of($made), $made, 'GET shows the same');
     my $list = $client->get('/signatures', query => { externalId => $made->{externalId} })->json->{data};
     is_deeply([map { $_->{uuid} } @$list], [$made->{uuid}], 'the list finds it by its external id');
-    is_deeply($client->get('/signatures', query => { externalId => 'none' })->json->{data}, [], '… and no other');
+    is_deeply($client->get('/signatures', query => { externalId => 'none' })->json->{data}, [],
+        'the list finds no other submission');
 };
 
 subtest 'faults of a creation' => sub {
@@ -93,8 +95,9 @@ subtest 'order' => sub {
     is(statuses($made), 'initiated sent initiated', 'those with the lowest order are due');
     my ($late, $first, $other) = signers_of($made);
     is($late->state->{state}, 'waiting', 'the link of another one says so');
-    is_deeply($late->state->{documents}, [], '… and shows no document');
-    is($late->get("/documents/$made->{documents}[0]{uuid}")->code, 409, '… nor serves one');
+    is_deeply($late->state->{documents}, [], 'the link of a signer who waits shows no document');
+    is($late->get("/documents/$made->{documents}[0]{uuid}")->code, 409,
+        'the link of a signer who waits serves no document');
     is_error($late->sign('Ann Lee'), 409, 'It is not your turn yet');
     is_error($late->refuse('no'),    409, 'It is not your turn yet');
     is(now_of($made)->{submitters}[0]{openedAt}, undef, 'they have not opened it');
@@ -105,7 +108,7 @@ subtest 'order' => sub {
     is($other->sign('Ann Lee')->code,  200,         'the last one signs');
     is(now_of($made)->{status},        'completed', 'it is completed');
     is(join(' ', events($made)), 'created opened signed due due opened signed opened signed completed', 'the events');
-    is(chain_fault($client->get("/signatures/$made->{uuid}/audit")->json), undef, '… are a chain');
+    is(chain_fault($client->get("/signatures/$made->{uuid}/audit")->json), undef, 'the events are a chain');
 };
 
 subtest 'a signer who was never due' => sub {
@@ -113,7 +116,7 @@ subtest 'a signer who was never due' => sub {
     my ($first, $late) = signers_of($made);
     is($first->refuse('no')->code, 200, 'the one before them refuses');
     is($late->state->{state}, 'closed', 'the link says so');
-    is_deeply($late->state->{documents}, [], '… and shows no document');
+    is_deeply($late->state->{documents}, [], 'the link of the closed submission shows no document');
     my $document = "/documents/$made->{documents}[0]{uuid}";
     is($late->get($_)->code, 409, "$_: none") for $document, "$document/pages/0.png", "$document/pages/0.json";
 };
@@ -125,7 +128,7 @@ subtest 'cancel' => sub {
     is($ann->sign('Ann Lee')->code, 200, 'one has signed');
     is($bob->get('')->code, 200, 'one has opened the link');
     my $page = "/documents/$made->{documents}[0]{uuid}/pages/0.png";
-    is($bob->get($page)->code, 200, '… and sees a page');
+    is($bob->get($page)->code, 200, 'the signer sees a page');
     my $res = $client->post($path, json => { reason => 'Wrong rent' });
     is($res->code, 200, 'cancelled');
     is($res->json->{status}, 'cancelled', 'the status');
@@ -141,10 +144,10 @@ subtest 'cancel' => sub {
     is($bob->get("/documents/$made->{documents}[0]{uuid}")->code, 410, 'so is the document');
     my $html = $bob->get('', headers => { Accept => 'text/html' });
     is($html->code, 200, 'a browser gets a page');
-    like($html->body, qr/withdrawn/, '… that says so');
-    unlike($html->body, qr/documents\//, '… and has no document');
+    like($html->body, qr/withdrawn/, 'the page says that the submission was withdrawn');
+    unlike($html->body, qr/documents\//, 'the page has no document');
     is($ann->state->{state}, 'completed', 'who has signed keeps access');
-    is($ann->get($page)->code, 200, '… to what they signed');
+    is($ann->get($page)->code, 200, 'a signer who has signed can see what they signed');
     is(join(' ', events($made)), 'created opened signed opened cancelled', 'the events');
     my $done = made([{}]);
     (signers_of($done))[0]->sign('Ann Lee');
@@ -165,8 +168,8 @@ subtest 'deadline' => sub {
     ok(wait_for(sub { sql("SELECT state FROM submission WHERE uuid = '$made->{uuid}'") eq 'expired' }),
         'the job thread expires it');
     cmp_ok(Mojo::Date->new(now_of($made)->{expiredAt})->epoch, '>=', $end,
-        '… not before the deadline');
-    ok(wait_for(sub { timers($made) eq '0 0' }), '… after which no timer is left, and no job');
+        'it is not expired before the deadline');
+    ok(wait_for(sub { timers($made) eq '0 0' }), 'no timer and no job is left');
     is_error($bob->sign('Bob Lee'), 410, 'The deadline of this signature request is over');
     is_error($bob->get(''),         410, 'The deadline of this signature request is over');
     is($ann->state->{state}, 'completed', 'who has signed keeps access');
@@ -181,9 +184,9 @@ subtest 'another deadline' => sub {
     my $change = sub { $client->request(PATCH => $path, json => { expiresAt => $_[0] }) };
     my $new = later(7200);
     is($change->($new)->json->{expiresAt} =~ s/\.000//r, $new, 'it is moved');
-    is(timers($made), '1 0', '… with one timer');
+    is(timers($made), '1 0', 'there is one timer');
     ok(!exists $change->(undef)->json->{expiresAt}, 'it is removed');
-    is(timers($made), '0 0', '… and so is its timer');
+    is(timers($made), '0 0', 'the timer of the deadline is removed');
     is_error($change->('2020-01-01T00:00:00Z'), 400, 'expiresAt must be in the future');
     is_error($client->request(PATCH => $path, json => {}), 400, 'expiresAt must be provided');
     is_error($change->($_), 400, 'expiresAt must be a date and time with a zone, or null') for '', 5;
@@ -207,7 +210,7 @@ subtest 'a deadline and an end' => sub {
         my $made = made([{}, {}], expiresAt => later(3600));
         $do->($made);
         is(now_of($made)->{status}, $status, $status);
-        is(timers($made),           '0 0',   '… and no timer is left');
+        is(timers($made),           '0 0',   'no timer is left');
     }
 };
 
@@ -226,11 +229,11 @@ subtest 'replace' => sub {
             @{ $client->get('/signatures', query => { q => $_[0] })->json->{data} };
     };
     is($found->('eve lee'), 1, 'the list finds the new name');
-    is($found->('bob lee'), 0, '… and not the old one');
+    is($found->('bob lee'), 0, 'the list does not find the old name');
     is($eve->{replaces}, $old->{uuid}, 'it says whom');
     my $opened = $client->get('/signatures', query => { status => 'opened' })->json->{data};
-    ok(!(grep { $_->{uuid} eq $made->{uuid} } @$opened), '… nor the status that only the old one had');
-    isnt($eve->{uuid}, $old->{uuid}, '… and has another link');
+    ok(!(grep { $_->{uuid} eq $made->{uuid} } @$opened), 'the list does not find the status of the old signer');
+    isnt($eve->{uuid}, $old->{uuid}, 'the new signer has another link');
     is_deeply($eve->{fields}, $old->{fields}, 'the fields stay');
     is($eve->{status}, 'sent', 'the status is that of a new link');
     is_error($bob->get(''), 410, 'This link was replaced by another one');

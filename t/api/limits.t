@@ -17,8 +17,8 @@ sub too_large {
     my ($res, $pattern, $name) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     is($res->code, 413, $name);
-    like($res->body, $pattern, '… the text has the limit');
-    is($res->headers->content_type, 'text/plain; charset=utf-8', '… the answer is text');
+    like($res->body, $pattern, "$name: the text has the limit");
+    is($res->headers->content_type, 'text/plain; charset=utf-8', "$name: the answer is text");
 }
 my @field = @{ Sigreq::Client::signers()->[0]{fields} };
 
@@ -70,6 +70,6 @@ subtest 'a large document' => sub {
     my $res   = $org->{test}->create(files => [['a.pdf', $bytes]]);
     is($res->code, 201, '20 MB are accepted');
     my $path = '/signatures/' . $res->json('/uuid') . '/documents/' . $res->json('/documents/0/uuid');
-    ok($org->{test}->get($path)->body eq $bytes, '… the download has the same bytes');
+    ok($org->{test}->get($path)->body eq $bytes, 'the download of 20 MB has the same bytes');
 };
 done_testing;

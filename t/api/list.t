@@ -84,7 +84,7 @@ subtest 'filters' => sub {
     my $before = names(page(createdBefore => $middle, limit => 100));
     like($after,  qr/No 11$/, 'createdAfter');
     like($before, qr/^No 09/, 'createdBefore');
-    unlike("$after $before", qr/No 10/, '… both leave the moment itself out')
+    unlike("$after $before", qr/No 10/, 'both filters leave the moment itself out')
         if $middle ne $made[10]{createdAt} && $middle ne $made[8]{createdAt};
     (my $offset = $middle) =~ s/Z$/+00:00/;
     is(names(page(createdBefore => $offset, limit => 100)), $before, 'a time with an offset is accepted');
@@ -108,7 +108,7 @@ subtest 'bad queries' => sub {
     is_error($client->get('/signatures?limt=5'), 400, 'Unknown query parameter limt',
         'a misspelt parameter is refused');
     is_error($client->get('/signatures?' . 'x' x 200 . '=5'), 400, 'Unknown query parameter ' . 'x' x 64 . "\x{2026}",
-        '… also a long one');
+        'a long misspelt parameter is refused');
     is_error($client->get('/signatures', query => { createdAfter => '2026-11-22T04:00:00' }),
         400, qr/^createdAfter must have a time zone, as in 2026-\S+Z or /, 'a time without a zone is refused');
     is_error($client->get('/signatures?createdBefore=2026-11-22T04:00:00+02:00'),
@@ -135,14 +135,14 @@ subtest 'a search through many' => sub {
     my $look  = sub { $other->get('/signatures', query => { q => 'needle', @_ })->json };
     my $empty = $look->();
     is(scalar @{ $empty->{data} }, 0, 'the first page is empty');
-    ok($empty->{pagination}{next}, '… and there is a next one');
+    ok($empty->{pagination}{next}, 'there is a next page');
     my $found = $look->(after => $empty->{pagination}{next});
     is(names($found),              'a needle', 'the next page has it');
-    is($found->{pagination}{next}, undef,      '… and is the last one');
+    is($found->{pagination}{next}, undef,      'the page with the submission is the last one');
     my $back = $look->(after => $found->{pagination}{prev});
     is(scalar @{ $back->{data} }, 0, 'the page before is empty');
-    ok($back->{pagination}{prev}, '… and there is one before it');
-    is(names($look->(after => $back->{pagination}{next})), 'a needle', '… and one after it');
+    ok($back->{pagination}{prev}, 'there is a page before it');
+    is(names($look->(after => $back->{pagination}{next})), 'a needle', 'there is a page after it');
     $back = $look->(after => $back->{pagination}{prev});
     is_deeply([scalar @{ $back->{data} }, $back->{pagination}{prev}], [0, undef], 'the first one is the end');
 };

@@ -25,16 +25,17 @@ sub locales { return [map { exists $_->{locale} ? $_->{locale} : 'absent' } @{ $
 
 my $shown = made([{}]);
 is_deeply(locales($shown), ['absent'], 'a caller who names no locale sees none');
-is($shown->{warnings}, undef, '… the answer has no warning');
+is($shown->{warnings}, undef, 'an answer without a locale has no warning');
 is_deeply(locales(made([{ locale => 'pt-BR' }, { locale => undef }, { locale => '' }, {}])),
     ['pt-BR', 'absent', 'absent', 'absent'], 'a signer\'s own');
 is_deeply(locales(made([{ locale => 'FR-ca' }, {}], locale => 'de-AT')), ['FR-ca', 'de-AT'],
-    '… or the locale of the form');
+    'the locale of the form applies to signers without one');
 is_deeply(locales(made([{}], locale => '')), ['absent'], 'an empty part means no locale');
 my $unknown = made([{ locale => 'tlh' }], locale => 'vo-x-y');
 is_deeply(locales($unknown), ['tlh'], 'a language without texts');
 is_deeply($unknown->{warnings}, ['there are no texts in vo-x-y, another language is used',
-        'Signer 1: there are no texts in tlh, another language is used'], '… is accepted with a warning');
+        'Signer 1: there are no texts in tlh, another language is used'],
+            'a language without texts is accepted with a warning');
 
 my $form = 'locale must be a language tag (BCP 47), such as de or pt-BR';
 for my $wrong ('german', 'de_AT', 'de-', 'x', "de\n", 'de' . '-abcdefgh' x 8) {
@@ -63,13 +64,13 @@ sub spoken {    # the language of the page
     return "$html $consent";
 }
 is(spoken($any,    '',             'fr-CA, de;q=0.5'), 'fr fr', 'the browser\'s languages');
-is(spoken($any,    '',             'tlh'),             'en en', '… the default is English');
+is(spoken($any,    '',             'tlh'),             'en en', 'the default is English');
 is(spoken($german, '',             'fr'),              'de de', 'the signer\'s locale comes before them');
 is(spoken($german, '?lang=es',     'fr'),              'es es',
     'the language that was chosen on the page has precedence over both');
-is(spoken($german, '?lang=es-MX',  'fr'),              'es es', '… it may be a tag');
-is(spoken($german, '?lang=tlh',    'fr'),              'de de', '… an unknown language is ignored');
-is(spoken($german, '?skipIntro=true&lang=es', 'fr'), 'es es', '… at any place in the query');
+is(spoken($german, '?lang=es-MX',  'fr'),              'es es', 'the language of the query may be a tag');
+is(spoken($german, '?lang=tlh',    'fr'),              'de de', 'an unknown language in the query is ignored');
+is(spoken($german, '?skipIntro=true&lang=es', 'fr'), 'es es', 'the language may be at any place in the query');
 is($german->get('', headers => { 'Accept-Language' => 'fr' })->json->{consent}{language}, 'de',
     'programs can choose the language, too');
 is(spoken($german, '?lang=fr&lang=es', 'de'), 'fr fr', 'the first of several is taken');
@@ -80,14 +81,15 @@ my ($uuid) = $german->{link} =~ m{([^/]+)$};
 is(scalar(() = $page =~ /action="\Q$uuid\E\?lang=es"/g), 2, 'the forms have the chosen language');
 like($page, qr{<a href="\?lang=es" hreflang="es" lang="es" aria-current="true">},
     'the switch shows the chosen language');
-like($page, qr{<a href="\?lang=fr" hreflang="fr" lang="fr"><bdi>Fran\xc3\xa7ais</bdi>}, '… it has links to the others');
+like($page, qr{<a href="\?lang=fr" hreflang="fr" lang="fr"><bdi>Fran\xc3\xa7ais</bdi>},
+    'the switch has links to the other languages');
 unlike($german->get('', headers => \%browser)->body, qr/action="[^"]*lang=/,
     'without a choice the forms have no language');
 
 $german->{link} .= '?lang=es';
 my $res = $german->post(form => { action => 'sign', typed => 'Ann', consent => 'yes' }, headers => \%browser);
 is($res->code, 303, 'the form signs');
-like($res->headers->location, qr{/sign/\Q$uuid\E\?lang=es$}, '… and redirects to the page in the same language');
+like($res->headers->location, qr{/sign/\Q$uuid\E\?lang=es$}, 'the form redirects to the page in the same language');
 my $nowhere = Sigreq::Signer->new(link => $any->{link} =~ s/[0-9a-f]{12}$/000000000000/r);
 like($nowhere->get('?lang=de', headers => \%browser)->body, qr/<html lang="de"/,
     'pages of errors have the chosen language, too');

@@ -75,7 +75,7 @@ sub judged {    # by other programs; all: with document timestamps
     my $file = path("$folder/judged.pdf")->spurt($bytes);
     my $said = `pdfsig -nocert $file 2>&1`;
     is(scalar(() = $said =~ /Signature is Valid/g), $signatures, "pdfsig: $signatures valid");
-    like($said, qr/Total document signed(?!.*Not total)/s, '… the last of the whole document') if !$all;
+    like($said, qr/Total document signed(?!.*Not total)/s, 'the last signature covers the whole document') if !$all;
     is(system("qpdf --check $file >/dev/null 2>&1"), 0, 'qpdf');
     my $java = java_judge({ roots => $pki->file('roots.crt') }, "$file")->{$file}{signatures};
     is_deeply([map {"$_->{intact} $_->{chain}"} @$java], [('1 ok') x ($all // $signatures)], 'PDFBox and Bouncy Castle')
@@ -93,18 +93,18 @@ ok(wait_for(sub { proven($httpd) }), 'the proofs of the seal are complete');
 my $client = live($httpd);
 completed($client, "first $$");    # whose timestamps make the chain of the authority known
 ok(wait_for(sub { figure($httpd, qr/^(sigreq_timestamp_proof_expiry_timestamp_seconds \d{10})/m) }),
-    '… and those of the timestamp authority');
+    'the metric has the proofs of the timestamp authority');
 ok(wait_for(sub { levels($client, (completed($client, 'known ' . rand))[0]) eq 'intact B-LT trusted' }),
-    '… which a child reads within a second');
+    'a child reads the proofs within a second');
 my $unproven = unproven($httpd);    # those of signatures before that
 
 subtest 'B-LT' => sub {
     my ($one, $two, $certificate) = completed($client, "lt $$");
     is(levels($client, $one), 'intact B-LT trusted', 'the first signature');
     is(levels($client, $two), join(' ', ('intact B-LT trusted') x 2), 'the second one');
-    is(substr($two, 0, length $one), $one, '… is appended');
+    is(substr($two, 0, length $one), $one, 'the second signature is appended');
     my $dss = () = substr($two, length $one) =~ m{/DSS|/OCSPs|/CRLs}g;
-    is($dss, 0, '… and repeats no proof');
+    is($dss, 0, 'the second signature repeats no proof');
     is(levels($client, $certificate), 'intact B-LT trusted', 'the certificate of completion');
     judged($two, 2);
     judged($certificate, 1);
@@ -129,7 +129,7 @@ subtest 'B-LTA' => sub {
     is(archived($made->{uuid}, "$folder/proofs1"), 0, 'it waits for proofs that are newer than the signature');
     my $newer = httpd('SigreqProofsRefresh 1s');
     completed(live($newer), "newer $$");    # makes the authority known there
-    ok(wait_for(sub { archived($made->{uuid}, "$folder/proofs$count") == 1 }), '… which make it archived');
+    ok(wait_for(sub { archived($made->{uuid}, "$folder/proofs$count") == 1 }), 'the newer proofs archive the document');
     my $document = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
     is(levels($client, $document), 'intact B-LTA trusted intact timestamp trusted', 'with a document timestamp');
     judged($document, 1, 2);
@@ -141,7 +141,7 @@ subtest 'off' => sub {
     ok(wait_for(sub { proven($plain) }), 'the proofs are complete');
     my ($one) = completed(live($plain), "off $$");
     unlike($one, qr{/DSS}, 'but they are not in the document');
-    is(levels($client, $one), 'intact B-T trusted', '… which is B-T');
+    is(levels($client, $one), 'intact B-T trusted', 'a document without proofs is B-T');
     is(unproven($plain), 0, 'and none is missing');
 };
 
@@ -151,15 +151,15 @@ subtest 'proofs are missing' => sub {
     ok(wait_for(sub { $without->log =~ /SR0422: proofs of the seal/ }), 'the log says so');
     my ($one) = completed(live($without), "none $$");
     unlike($one, qr{/DSS}, 'the document has none');
-    is(levels($client, $one), 'intact B-T trusted', '… and is B-T');
+    is(levels($client, $one), 'intact B-T trusted', 'a document without proofs is B-T');
     is(unproven($without), 3, 'the metric counts the documents and the certificate');
 };
 
 my ($status, $said) = Sigreq::Httpd->new(server => 'SigreqLongTerm perhaps')->test;
 isnt($status, 0, 'httpd -t refuses another value');
-like($said, qr/SigreqLongTerm must be off, lt or lta/, '… and says why');
+like($said, qr/SigreqLongTerm must be off, lt or lta/, 'httpd -t says which values are right');
 ($status, $said) = Sigreq::Httpd->new(server => 'SigreqLongTerm lta')->test;
 isnt($status, 0, 'lta without timestamps is refused');
-like($said, qr/SigreqLongTerm lta needs SigreqTimestamp and SigreqSealAuthorities/, '… and says why');
+like($said, qr/SigreqLongTerm lta needs SigreqTimestamp and SigreqSealAuthorities/, 'httpd -t says what lta needs');
 
 done_testing;

@@ -60,7 +60,7 @@ subtest 'two signers are invited' => sub {
     is(join(' ', sort keys %mail), 'a@x.org zoe@x.org', 'both signers have got mail');
     my $mail = $mail{'zoe@x.org'};
     is($mail->{from}, 'sign@example.org', 'the envelope has the recipient');
-    is_deeply([@{ $mail->{to} }], ['zoe@x.org'], '… and no other one');
+    is_deeply([@{ $mail->{to} }], ['zoe@x.org'], 'the envelope has no other recipient');
     my %h = %{ $mail->{headers} };
     is(scalar(grep { @$_ != 1 } values %h), 0, 'each header is there once');
     is($h{from}[0], "Ann \x{c9}rable via B\x{fc}ro <sign\@example.org>", 'From names the requester and the service');
@@ -73,34 +73,35 @@ subtest 'two signers are invited' => sub {
     like($h{'message-id'}[0], qr/^<[0-9a-f-]{36}\@example\.org>$/, 'Message-ID');
     is($h{'auto-submitted'}[0], 'auto-generated', 'Auto-Submitted');
     like($h{'content-type'}[0], qr{^multipart/}, 'the mail has parts');
-    like($mail->{raw}, qr{multipart/alternative}, '… which are alternatives');
+    like($mail->{raw}, qr{multipart/alternative}, 'the parts are alternatives');
     unlike($mail->{head}, qr/[^\x20-\x7e\r\n\t]/, 'headers are ASCII');
     my $link = $made->{submitters}[1]{signatureLink};
     like($link, qr{^https://sign\.example\.org/e/sign/.*skipIntro=true$}, 'the link is SigreqBaseURL\'s');
     like($mail->{plain}, qr/^TEST: This is a test\./, 'the subject says that it is a test');
-    like($mail->{html}, qr/<strong>TEST: /, '… the HTML says it, too');
+    like($mail->{html}, qr/<strong>TEST: /, 'the HTML says that it is a test');
     like($mail->{plain}, qr/^\Q$link\E$/m, 'the text has the link');
-    like($mail->{plain}, qr/^Hello Zo\x{eb} Lee,$/m, '… and the name of the signer');
-    like($mail->{plain}, qr/^Ann \x{c9}rable \(\S+\@\S+\) from Org & <Co> has asked you/m, '… and the requester');
-    like($mail->{plain}, qr/^Document to sign:\n\x{2013} a\.pdf \(1 page\)$/m, '… and the documents');
-    like($mail->{plain}, qr/Please don\x{2019}t forward it/, '… and explains the link');
-    like($mail->{$_}, qr/Reply to this email to reach Ann \x{c9}rable\./, "… and says who gets replies ($_)")
+    like($mail->{plain}, qr/^Hello Zo\x{eb} Lee,$/m, 'the text has the name of the signer');
+    like($mail->{plain}, qr/^Ann \x{c9}rable \(\S+\@\S+\) from Org & <Co> has asked you/m,
+        'the text has the requester');
+    like($mail->{plain}, qr/^Document to sign:\n\x{2013} a\.pdf \(1 page\)$/m, 'the text has the documents');
+    like($mail->{plain}, qr/Please don\x{2019}t forward it/, 'the text explains the link');
+    like($mail->{$_}, qr/Reply to this email to reach Ann \x{c9}rable\./, "the mail says who gets replies ($_)")
         for qw(plain html);
     like($mail->{html}, qr/<a href="\Q$link\E"/, 'the HTML has the link');
-    like($mail->{html}, qr/Ann \x{c9}rable \(\S+\) from Org &amp; &lt;Co&gt; has/, '… texts are escaped in the HTML');
+    like($mail->{html}, qr/Ann \x{c9}rable \(\S+\) from Org &amp; &lt;Co&gt; has/, 'texts are escaped in the HTML');
     my $number = substr $made->{uuid}, 0, 8;
-    like($mail->{$_}, qr/Request number $number\b/, "… the request number is there ($_)") for qw(plain html);
-    unlike($mail->{html}, qr/<b>/, '… all texts are escaped');
+    like($mail->{$_}, qr/Request number $number\b/, "the mail has the request number ($_)") for qw(plain html);
+    unlike($mail->{html}, qr/<b>/, 'all texts are escaped');
     unlike($mail->{raw}, qr/\{\{/, 'no placeholder is left');
     my $again = $client->post("/webhooks/history/$rows[0]{eventId}/redeliver");
     is($again->code, 202, 'an invitation is sent again on request');
-    is($again->json->{url}, 'mailto:a@x.org', '… to the same signer');
-    ok(wait_for(sub { 2 == grep { $_->{to}[0] eq 'a@x.org' } $box->mails }), '… the signer has got it');
+    is($again->json->{url}, 'mailto:a@x.org', 'an invitation is sent again to the same signer');
+    ok(wait_for(sub { 2 == grep { $_->{to}[0] eq 'a@x.org' } $box->mails }), 'the signer has got the invitation again');
     my $history = sub { $client->get('/webhooks/history', query => { submissionId => $made->{uuid} })->json->{data} };
     ok(wait_for(sub { @{ $history->() } == 3 }), 'the history has it');
     my $refused = $client->post("/webhooks/history/$rows[0]{eventId}/redeliver");
     is($refused->code, 429, 'a second repetition within ten minutes is refused');
-    is($refused->headers->header('Retry-After'), 60, '… the message has the reason');
+    is($refused->headers->header('Retry-After'), 60, 'the refusal has Retry-After');
 };
 
 subtest 'an invitation leaves when its signer is due' => sub {
@@ -120,7 +121,7 @@ subtest 'an invitation leaves when its signer is due' => sub {
         'a signer with mail is replaced by one with an email only');
     is($client->post($path, json => { firstname => 'Eve', lastname => 'Lee', email => 'o3@x.org' })->code,
         200, 'they are replaced');
-    ok(wait_for(sub { $to->() eq 'o1 o2 o3' }), '… and the new one is invited');
+    ok(wait_for(sub { $to->() eq 'o1 o2 o3' }), 'the new signer is invited');
 };
 
 subtest 'the sender of mails' => sub {
@@ -133,12 +134,12 @@ subtest 'the sender of mails' => sub {
     my $from = sub { $_[0]{headers}{from}[0] };
     my $mail = $mail_of->('f1@x.org', 'en', 'SigreqMailFrom sign@example.org', 'SigreqMailRequester Off');
     is($from->($mail), 'sign@example.org', 'with SigreqMailRequester Off it is the service');
-    ok(!$mail->{headers}{'reply-to'}, '… there is no Reply-To');
-    like($mail->{plain}, qr/there\x{2019}s no need to reply\.$/m, '… and the mail says that nobody reads replies');
+    ok(!$mail->{headers}{'reply-to'}, 'with SigreqMailRequester Off there is no Reply-To');
+    like($mail->{plain}, qr/there\x{2019}s no need to reply\.$/m, 'the mail says that nobody reads replies');
     $mail = $mail_of->('f2@x.org', 'de', 'SigreqMailFrom sign@example.org');
     is($from->($mail), "Ann \x{c9}rable \x{fc}ber example.org <sign\@example.org>",
         'a service without a name has the name of its domain, and the signer their language');
-    unlike($mail->{head}, qr/[^\x20-\x7e\r\n\t]/, '… headers are ASCII');
+    unlike($mail->{head}, qr/[^\x20-\x7e\r\n\t]/, 'headers are ASCII');
 };
 
 subtest 'in the language of each signer' => sub {
@@ -151,7 +152,7 @@ subtest 'in the language of each signer' => sub {
         'German for who has it, with the quotes of the language');
     like($mail->{plain}, qr/^TEST: Dies ist ein Test\. .*^Guten Tag Ann Lee,\n.*\(1 Seite\)\n/ms,
         'the whole text is German');
-    like($mail->{html}, qr/<html lang="de" dir="ltr">.*Guten Tag Ann Lee,/s, '… also in HTML');
+    like($mail->{html}, qr/<html lang="de" dir="ltr">.*Guten Tag Ann Lee,/s, 'the HTML is German');
     like($mail{'l2@x.org'}{html}, qr/<html lang="en"/, 'a language without texts gets English');
     invite([{ email => 'l3@x.org' }], more => [Sigreq::Multipart::part('locale', 'es')]);
     ($mail) = grep { $_->{to}[0] eq 'l3@x.org' } $box->mails;
@@ -165,8 +166,9 @@ subtest 'the deadline' => sub {
     my %mail = map { $_->{to}[0] => $_ } $box->mails;
     like($mail{'d1@x.org'}{plain}, qr/^Please sign or decline by 1\d May 2030, \d\d:30 \(\w.*\)\.$/m,
         'an invitation has it, with the name of its time zone');
-    like($mail{'d1@x.org'}{html}, qr/by 1\d May 2030, \d\d:30 \(/,      '… also in HTML');
-    like($mail{'d2@x.org'}{plain}, qr/bis 1\d\. Mai 2030, \d\d:30 \(\w/, '… and in the language of the signer');
+    like($mail{'d1@x.org'}{html}, qr/by 1\d May 2030, \d\d:30 \(/,      'the HTML has the deadline');
+    like($mail{'d2@x.org'}{plain}, qr/bis 1\d\. Mai 2030, \d\d:30 \(\w/,
+        'the deadline is in the language of the signer');
     invite([{ email => 'd3@x.org' }]);
     my ($mail) = grep { $_->{to}[0] eq 'd3@x.org' } $box->mails;
     unlike($mail->{plain}, qr/decline by|\n\n\n/, 'a mail without a deadline names no deadline');
@@ -215,11 +217,11 @@ subtest 'names that look like headers' => sub {
         my %h = %{ $mail->{headers} };
         is(join(' ', sort keys %h), 'auto-submitted content-type date from message-id mime-version reply-to subject to',
             'no header more: ' . substr($h{to}[0], 0, 30) =~ s/[^ -~]/?/gr);
-        is_deeply($mail->{to}, ['n@x.org'], '… no recipient is added');
-        ok(!(grep { length > 998 } split /\r\n/, $mail->{raw}), '… no line is too long');
-        like($h{to}[0], qr/<n\@x\.org>$/, '… the recipient is the signer');
+        is_deeply($mail->{to}, ['n@x.org'], 'no recipient is added');
+        ok(!(grep { length > 998 } split /\r\n/, $mail->{raw}), 'no line is too long');
+        like($h{to}[0], qr/<n\@x\.org>$/, 'the recipient is the signer');
         unlike($h{to}[0] . $mail->{plain}, qr/[\x{061c}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{206f}]/,
-            '… there are no marks of direction');
+            'there are no marks of direction');
     }
     is(scalar(grep { ($_->{plain} // '') =~ /Hello \{\{link\}\} / } $box->mails), 1, 'a name is not a template');
 };
@@ -229,12 +231,12 @@ subtest 'addresses' => sub {
     my ($made, @rows) = invite([{ email => "a\@b\x{fc}cher.example" }, { email => $long }]);
     is_deeply([map { $_->{error} } @rows], [undef, undef], 'the server accepts both');
     is(length $rows[1]{url}, 255, 'the history shortens a long address');
-    is($rows[1]{url}, substr("mailto:$long", 0, 255), '… it removes the end');
+    is($rows[1]{url}, substr("mailto:$long", 0, 255), 'the history removes the end of a long address');
     my %mail = map { $_->{to}[0] => $_ } $box->mails;
     ok($mail{$long}, 'the mail is sent to the whole address');
     my $mail = $mail{'a@xn--bcher-kva.example'};
     ok($mail, 'a domain with other letters gets mail as an A-label');
-    like($mail->{headers}{to}[0], qr/<a\@xn--bcher-kva\.example>$/, '… in the header, too');
+    like($mail->{headers}{to}[0], qr/<a\@xn--bcher-kva\.example>$/, 'the header has the A-label');
     unlike($_->{raw} =~ s/\r\n\r\n.*//sr, qr/[^\x00-\x7f]/, 'a header has ASCII alone') for $box->mails;
 };
 
@@ -252,7 +254,7 @@ subtest 'addresses to which no mail can be sent' => sub {
         is($res->code . ' ' . decode('UTF-8', $res->body), "400 Signer 1: Invalid email format: $bad", "$name: no");
         $res = $client->create(signers => $signers->($bad));
         is_deeply($res->json('/warnings'), ['Signer 1: no mail can be sent to this email'],
-            '… without sendEmail it is accepted with a warning');
+            'without sendEmail the address is accepted with a warning');
     }
     my $foreign = "ann\@\x{4f8b}\x{3048}.\x{30c6}\x{30b9}\x{30c8}";
     for my $good ("o'brien+x\@sub.example.org", 'ANN@EXAMPLE.ORG', $foreign) {
@@ -267,8 +269,8 @@ subtest 'addresses to which no mail can be sent' => sub {
 subtest 'a server that refuses' => sub {
     my ($made, @rows) = invite([{ email => 'nobody@x.org' }, { email => 'ok@x.org' }]);
     is($rows[0]{success}, Mojo::JSON::false(), 'the history has a refusal');
-    is($rows[0]{statusCode}, 550, '… with its status');
-    is($rows[0]{error}, '550 5.1.1 No such user', '… with its text');
+    is($rows[0]{statusCode}, 550, 'the history has the status of the refusal');
+    is($rows[0]{error}, '550 5.1.1 No such user', 'the history has the text of the refusal');
     is($rows[1]{success}, Mojo::JSON::true(), 'the other signer gets the invitation');
 };
 
@@ -292,10 +294,11 @@ subtest 'templates of one\'s own' => sub {
     invite([{ email => 'fr@x.org', locale => 'fr-CA' }, { email => 'en@x.org' }], name => 'N');
     my %of = map { $_->{to}[0] => $_ } $box->mails;
     is($of{'fr@x.org'}{headers}{subject}[0], 'TEST: Consulter le document', 'a template of a language, with its texts');
-    is($of{'en@x.org'}{headers}{subject}[0], 'TEST: Bitte N', '… other languages have the general template');
+    is($of{'en@x.org'}{headers}{subject}[0], 'TEST: Bitte N', 'other languages have the general template');
     my $windows = $mail_of->('w@x.org', "\xef\xbb\xbf" . lc($text =~ s/\n/\r\n/gr));
     is($windows->{headers}{subject}[0], 'TEST: bitte N', "a template with CRLF: the subject");
-    is($windows->{plain} =~ s/^TEST: .*\n\n//r =~ s/ [{]{2}nothing.*//sr, 'hallo Ann Lee', '… the text');
+    is($windows->{plain} =~ s/^TEST: .*\n\n//r =~ s/ [{]{2}nothing.*//sr, 'hallo Ann Lee',
+        'a template with CRLF: the text');
     my $whole = $mail_of->('s@x.org', "no subject\n.\n")->{plain};
     is($whole =~ s/^TEST: .*\n\n//r, "no subject\n.\n", 'without a subject the whole template is text');
 };
@@ -320,14 +323,14 @@ subtest 'a server that hangs or does not exist' => sub {
         my $query = { submissionId => $_[0]{uuid}, event => 'invitation' };
         return $client->get('/webhooks/history', query => $query);
     };
-    is_deeply($rows->($made)->json->{data}, [], '… the history does not have it before it is over');
+    is_deeply($rows->($made)->json->{data}, [], 'the history does not have the mail before it is over');
     $client->post('/webhooks/sent-webhook-url', json => { url => undef });
     for my $case (['smtp://127.0.0.1:1', qr/Failed to connect to /], ['smtp://nowhere.invalid', qr/.*resolve/]) {
         serve("SigreqSMTP $case->[0]", $to[1]);
         $made = $client->create(sendEmail => 'true', signers => Sigreq::Client::signers({ email => 'q@x.org' }))->json;
         ok(wait_for(sub { $log->() =~ /$later$case->[1]/ }),
             "$case->[0]: the mail is scheduled again, with the reason") or diag $log->();
-        is_deeply($rows->($made)->json->{data}, [], '… the invitation is not over');
+        is_deeply($rows->($made)->json->{data}, [], "$case->[0]: the invitation is not over");
     }
     serve("SigreqSMTP smtps://127.0.0.1:$box->{port}", $to[1]);
     (undef, $row) = invite([{ email => 'q@x.org' }]);
@@ -350,18 +353,19 @@ subtest 'passwords' => sub {
     serve("SigreqSMTP smtp://us%40er:pa%3ass\@127.0.0.1:$safe->{port}", $to[1]);
     my ($made, @rows) = invite([{ email => 'p@x.org' }]);
     like($rows[0]{error}, qr/certificate/i, 'a server without a valid certificate gets no password');
-    is(scalar $safe->mails, 0, '… it gets no mail');
+    is(scalar $safe->mails, 0, 'a server without a valid certificate gets no mail');
     serve("SigreqSMTP smtp://127.0.0.1:$safe->{port}", $to[1]);
     ($made, @rows) = invite([{ email => 'p@x.org' }]);
     is($rows[0]{success}, Mojo::JSON::false(), 'without a password the server accepts no mail');
-    is($rows[0]{statusCode}, 530, '… the history has its text, over TLS');
+    is($rows[0]{statusCode}, 530, 'the history has the server\'s text, over TLS');
 };
 
 subtest 'without a server' => sub {
     serve();
     my $res = $client->create(sendEmail => 'true', signers => Sigreq::Client::signers({ email => 'p@x.org' }));
     is($res->code, 503, 'sendEmail is refused');
-    like($res->json->{message}, qr/^This service sends no mail \(SigreqSMTP\)/, '… the message has the reason');
+    like($res->json->{message}, qr/^This service sends no mail \(SigreqSMTP\)/,
+        'the message says that this service sends no mail');
     serve(@to);
     $res = $client->create(signers => Sigreq::Client::signers({ email => 'q@x.org' }));
     is($res->code, 201, 'a creation without sendEmail succeeds');
@@ -378,20 +382,21 @@ subtest 'a folder instead of a server' => sub {
     my $ours = qr/^To: .*(?:kept|zoe)\@x\.org/m;    # subtests above have left mails that are sent a minute later
     my @files = grep { path($_)->slurp =~ $ours } glob "$folder/* $folder/.*.tmp";
     is(scalar @files, 2, 'there is a file for each');
-    is(scalar(grep {/\.eml$/} @files), 2, '… its name ends in .eml');
-    is((stat)[2] & 07777, 0600, '… for its owner alone') for @files;
+    is(scalar(grep {/\.eml$/} @files), 2, 'the names of both files end in .eml');
+    is((stat)[2] & 07777, 0600, 'only its owner can read the file') for @files;
     my %mail = map { $_->{headers}{to}[0] => $_ } map { Sigreq::Mailbox::taken_apart({ data => $_ }) }
         map { MIME::Base64::encode_base64(path($_)->slurp) } @files;
     my $mail = $mail{"Zo\x{eb} Lee <zoe\@x.org>"};
     ok($mail, 'one file is the mail of the signer') or diag join ' ', keys %mail;
-    like($mail->{plain}, qr/^\Q$made->{submitters}[1]{signatureLink}\E$/m, '… it has the link of the signer');
-    like($mail->{html}, qr/<a href="\Q$made->{submitters}[1]{signatureLink}\E"/, '… in both texts');
+    like($mail->{plain}, qr/^\Q$made->{submitters}[1]{signatureLink}\E$/m, 'the text has the link of the signer');
+    like($mail->{html}, qr/<a href="\Q$made->{submitters}[1]{signatureLink}\E"/, 'the HTML has the link of the signer');
     ok(!(grep { length > 998 || /[^\r]\z/ } split /\n/, $mail->{raw}), 'its lines end with CRLF');
     rename $folder, "$folder.away";
     (undef, my $row) = invite([{ email => 'b@x.org' }]);
     is($row->{error}, 'the mail could not be kept in the server\'s folder',
         'a missing folder is recorded in the history');
-    like($apart->{httpd}->log, qr/SR0600: .*open \Q$folder\E.*No such file/, '… and in the log with the reason');
+    like($apart->{httpd}->log, qr/SR0600: .*open \Q$folder\E.*No such file/,
+        'the log has the reason for the missing folder');
 };
 
 subtest 'invitations of tests are sent to another address' => sub {
@@ -400,7 +405,7 @@ subtest 'invitations of tests are sent to another address' => sub {
     is($rows[0]{url}, 'mailto:signer@x.org', 'the history has the address of the signer');
     my ($mail) = grep { $_->{to}[0] eq 'test@example.org' } $box->mails;
     is_deeply($mail->{to}, ['test@example.org'], 'another address gets the mail');
-    is($mail->{headers}{to}[0], 'Ann Lee <test@example.org>', '… with the signer\'s name');
+    is($mail->{headers}{to}[0], 'Ann Lee <test@example.org>', 'the mail to the other address has the signer\'s name');
     is(scalar(grep { $_->{to}[0] eq 'signer@x.org' } $box->mails), 0, 'the signer gets no mail');
 };
 
@@ -425,7 +430,7 @@ for my $case (@wrong) {
         place => "Sigreq On\nSigreqBaseURL https://x.org")->test;
     my $later = $case->[1] =~ /is not a folder/; # other sites start
     $later ? is($status, 0, "reported: $case->[1]") : isnt($status, 0, "refused: $case->[1]");
-    like($said, qr/\Q$case->[1]\E/, '… the message has the reason');
+    like($said, qr/\Q$case->[1]\E/, "the message has the reason: $case->[1]");
 }
 my ($status, $said) = Sigreq::Httpd->new(server => join "\n", @to)->test;
 like($said, qr/needs SigreqBaseURL if SigreqSMTP is set/, 'links need SigreqBaseURL');

@@ -48,8 +48,8 @@ sub is_refused {    # 429, and nothing was created
     my $before = $list->();
     my $res    = invite($client, $to);
     is_error($res, 429, $text, $name);
-    like($res->headers->header('Retry-After'), qr/^[1-9]\d*$/, '… with Retry-After');
-    is($list->(), $before, '… nothing is created');
+    like($res->headers->header('Retry-After'), qr/^[1-9]\d*$/, "$name: the refusal has Retry-After");
+    is($list->(), $before, "$name: nothing is created");
     return $res;
 }
 
@@ -112,7 +112,8 @@ subtest 'replays and failures' => sub {
     my %key  = (headers => { 'Idempotency-Key' => 'one' });
     my $made = is_invited($test, 'a@x.org', 'the first request is accepted', body => $body, %key);
     my $replayed = sub {
-        is(is_invited($test, 'a@x.org', $_[0], body => $body, %key)->body, $made->body, '… gets the first answer');
+        is(is_invited($test, 'a@x.org', $_[0], body => $body, %key)->body, $made->body,
+            'a repeated request gets the first answer');
     };
     $replayed->("replay $_") for 1 .. 3;
     is_error(invite($test, 'a@x.org', name => 'Other', %key), 409, qr/Idempotency-Key/,
@@ -130,7 +131,8 @@ subtest 'replays and failures' => sub {
     is_invited($test, 'a@x.org', "nothing of this was counted: $_") for 1, 2;
     $replayed->('a replay at the limit');
     is($test->post("/signatures/@{[$made->json->{uuid}]}/cancel")->code, 200, 'the submission is cancelled');
-    is($test->delete("/signatures/@{[$made->json->{uuid}]}")->code, 204, '… and deleted, with what its key repeats');
+    is($test->delete("/signatures/@{[$made->json->{uuid}]}")->code, 204,
+        'the submission is deleted, with what its key repeats');
     is_error(invite($test, 'a@x.org', body => $body, %key), 429, too_many('test ', $one, 2),
         'its key does not evade the limit');
 };
@@ -149,7 +151,7 @@ subtest 'invitations that are repeated' => sub {
     is_refused($test, 'a@x.org', too_many('test ', $one, 2), 'the repetition is counted');
     my $res = $again->($rows[1]{eventId});
     is_error($res, 429, too_many('test ', $one, 2), 'one too many is refused');
-    cmp_ok($res->headers->header('Retry-After'), '>', 60, '… with Retry-After');
+    cmp_ok($res->headers->header('Retry-After'), '>', 60, 'the refusal of one too many has Retry-After');
     is_error($again->('00000000-0000-4000-8000-000000000000'), 404, 'Not found', 'an unknown event is not found');
 };
 

@@ -198,7 +198,7 @@ is_text($org->{test}->create(body => of_type(@$_)), 400, 'Only PDF files are sup
 my $coded = sub { $org->{test}->create(body => $whole, headers => { 'Content-Encoding' => $_[0] }) };
 my $gzip  = $coded->('gzip');
 is_error($gzip, 415, 'Content-Encoding is not supported: send the body as it is', 'gzip');
-is($gzip->headers->header('Accept-Encoding'), 'identity', '… Accept-Encoding lists what is supported');
+is($gzip->headers->header('Accept-Encoding'), 'identity', 'Accept-Encoding lists what is supported');
 is($coded->('identity')->code, 201, 'identity is accepted');
 is_error($org->{test}->post('/tokens', json => { name => 'x' }, headers => { 'Content-Encoding' => 'br' }),
     415, qr/^Content-Encoding/, 'br of a JSON body is refused');

@@ -19,7 +19,7 @@ sub said_is {    # exit code, message, words
     my ($code, $message, @words) = @_;
     my ($got, $said) = ctl_said(@words);
     is($got, $code, "@words: exit code $code");
-    like($said, $message, '… with the reason');
+    like($said, $message, "@words: the message has the reason");
 }
 # What the filters of the list find among the submissions of an organisation.
 sub filters {
@@ -30,11 +30,11 @@ sub filters {
     my $found  = sub { uuids(ctl('submission', 'list', '--organization', $org->{uuid}, @_)) };
     is($found->('--signer', 'zoe@EXAMPLE.org'), $zoe->{uuid}, 'by the email of a signer');
     is($found->('--name', 'EASE 3'), $made->[2]{uuid}, 'by a part of the name');
-    is($found->('--name', " G \xc3\xa4"), $zoe->{uuid}, '… in other letters');
-    is($found->('--name', 'example.org'), '', '… and not of its signers');
+    is($found->('--name', " G \xc3\xa4"), $zoe->{uuid}, 'by a part of the name in other letters');
+    is($found->('--name', 'example.org'), '', 'the filter of the name does not search signers');
     is($found->('--external-id', "L-$$"), $zoe->{uuid}, 'by externalId');
-    is($found->('--external-id', "L-$$", '--env', 'production'), '', '… and another filter');
-    is($found->('--external-id', 'L-'), '', '… which is whole');
+    is($found->('--external-id', "L-$$", '--env', 'production'), '', 'by externalId and another filter');
+    is($found->('--external-id', 'L-'), '', 'by the whole externalId only');
     sql("UPDATE submission SET created_at = 1764460800000000 WHERE uuid = '$live->{uuid}'");    # 2025-11-30T00:00Z
     is($found->('--from', '2025-11-30', '--to', '2025-11-30'), $live->{uuid}, 'from a day to its end');
     is($found->('--from', '2025-11-30T00:00:00Z', '--to', '2026-01-01T00:00:00Z'), $live->{uuid}, 'by times');
@@ -54,11 +54,14 @@ subtest 'list and show' => sub {
     $client->post("/signatures/$made[2]{uuid}/cancel");
     my @of = ('submission', 'list', '--organization', $org->{uuid});
     is(uuids(ctl(@of)), join(' ', map { $_->{uuid} } $live, reverse @made), 'the submissions of an organisation');
-    is(uuids(ctl(@of, '--environment', 'test')), uuids([reverse @made]), '… of an environment');
-    is(uuids(ctl(@of, '--status', 'cancelled')), $made[2]{uuid}, '… with a status');
-    is(uuids(ctl(@of, '--user', $org->{email}, '--limit', 2)), "$live->{uuid} $made[2]{uuid}", '… the newest two');
-    is(uuids(ctl(@of, '--limit', 2, '--before', $made[2]{uuid})), "$made[1]{uuid} $made[0]{uuid}", '… the next two');
-    is(uuids(ctl('submission', 'list', '--user', $other->{user_uuid}, '--status', 'cancelled')), '', '… of no other');
+    is(uuids(ctl(@of, '--environment', 'test')), uuids([reverse @made]), 'the submissions of an environment');
+    is(uuids(ctl(@of, '--status', 'cancelled')), $made[2]{uuid}, 'the submissions with a status');
+    is(uuids(ctl(@of, '--user', $org->{email}, '--limit', 2)), "$live->{uuid} $made[2]{uuid}",
+        'the newest two submissions');
+    is(uuids(ctl(@of, '--limit', 2, '--before', $made[2]{uuid})), "$made[1]{uuid} $made[0]{uuid}",
+        'the next two submissions');
+    is(uuids(ctl('submission', 'list', '--user', $other->{user_uuid}, '--status', 'cancelled')), '',
+        'no submissions of another user');
     my ($row) = @{ ctl(@of, '--before', $made[2]{uuid}, '--limit', 1) };
     is_deeply([@$row{qw(name organization email environment state signers completed)}],
         ['Lease 2', $org->{name}, $org->{email}, 'test', 'open', 2, 1], 'the columns of a row');
@@ -67,12 +70,12 @@ subtest 'list and show' => sub {
 
     my $shown = ctl('submission', 'show', $made[1]{uuid});
     is_deeply([map { $_->{state} } @{ $shown->{people} }], ['completed', 'sent'], 'show has the signers');
-    like($shown->{people}[0]{completed_at}, qr/^20.*Z$/, '… with times');
+    like($shown->{people}[0]{completed_at}, qr/^20.*Z$/, 'show has the times of signers');
     is_deeply([map {"$_->{name} $_->{sha256} $_->{revisions}"} @{ $shown->{documents} }],
-        ["$made[1]{documents}[0]{name} $made[1]{documents}[0]{sha256} 1"], '… the documents');
+        ["$made[1]{documents}[0]{name} $made[1]{documents}[0]{sha256} 1"], 'show has the documents');
     my $audit = $client->get("/signatures/$made[1]{uuid}/audit")->json->{events};
     is_deeply([map { [@$_{qw(event at hash)}] } @{ $shown->{events} }], [map { [@$_{qw(event at hash)}] } @$audit],
-        '… and the events');
+        'show has the events');
     my $text = join '', map { (ctl_said('submission', 'show', $made[1]{uuid}, @$_))[1] } [], ['--json'];
     like($text, qr/^signers\nlink +state .*^documents\nuuid .*^events\nnumber /ms, 'the text has a table for each');
     unlike($text, qr/\Q$_->{uuid}/, 'the secret of a link is not shown') for @{ $made[1]{submitters} };
@@ -98,7 +101,8 @@ subtest 'stats' => sub {
     my ($production, $test) = @{ $stats->() };
     is_deeply([@$test{qw(month organization uuid environment created completed refused bytes)}],
         [$month, $firm->{name}, $firm->{uuid}, 'test', 4, 2, 1, $bytes], 'what happened in this month');
-    is_deeply([@$production{qw(environment created completed refused)}], ['production', 1, 0, 0], '… in production');
+    is_deeply([@$production{qw(environment created completed refused)}], ['production', 1, 0, 0],
+        'what happened in production in this month');
     sql("UPDATE submission SET created_at = 1764460800000000 WHERE uuid = '$live->{uuid}'");    # 2025-11-30T00:00Z
     is(join(' ', map {"$_->{month} $_->{environment}"} @{ $stats->() }), "2025-11 production $month test", 'by months');
     is(join(' ', map { $_->{month} } @{ $stats->('--to', '2025-11-30') }), '2025-11', 'until a day');
@@ -117,16 +121,16 @@ subtest 'cancel' => sub {
     my $now = $client->get("/signatures/$made->{uuid}")->json;
     is_deeply([@$now{qw(status cancelReason)}], ['cancelled', 'Fraud'], 'the caller sees it');
     is($second->get('')->code, 410, 'the link of a signer who has not signed says so');
-    is($second->sign('Bob Kay')->code, 410, '… and they cannot sign');
+    is($second->sign('Bob Kay')->code, 410, 'a signer of a cancelled submission cannot sign');
     my $audit = $client->get("/signatures/$made->{uuid}/audit")->json;
     is($audit->{events}[-1]{event}, 'cancelled', 'an event is in the chain');
-    is($audit->{events}[-1]{detail}{by}, 'administrator', '… which says who did it');
-    is($audit->{events}[-1]{ip}, undef, '… without an address');
+    is($audit->{events}[-1]{detail}{by}, 'administrator', 'the event says that an administrator did it');
+    is($audit->{events}[-1]{ip}, undef, 'the event has no address');
     is(chain_fault($audit), undef, 'the chain is intact');
     is(ctl('submission', 'cancel', $made->{uuid}, '--reason', 'Again')->{cancel_reason}, 'Fraud',
         'again: the first reason stays');
     is(scalar @{ $client->get("/signatures/$made->{uuid}/audit")->json->{events} }, scalar @{ $audit->{events} },
-        '… and there is no other event');
+        'a repeated cancellation adds no event');
     my $done = $client->create->json;
     (signers_of($done))[0]->sign('Ann Lee');
     said_is(4, qr/This submission is completed/, 'submission', 'cancel', $done->{uuid});
@@ -145,20 +149,20 @@ subtest 'legal hold' => sub {
         my $before = $client->get("/signatures/$made->{uuid}")->json;
         my $shown  = ctl('submission', 'hold', $made->{uuid}, '--reason', 'Case Zwicky');
         is($shown->{hold_reason}, 'Case Zwicky', 'held');
-        like($shown->{held_at}, qr/^20/, '… with the time');
+        like($shown->{held_at}, qr/^20/, 'the hold has its time');
         said_is(4, qr/already under legal hold/, 'submission', 'hold', $made->{uuid}, '--reason', 'Another');
         like($events->($made), qr/ held$/, 'the chain has an event');
-        is(chain_fault($audit->($made)->json), undef, '… and is intact');
+        is(chain_fault($audit->($made)->json), undef, 'the chain is intact');
         my $now = $client->get("/signatures/$made->{uuid}");
         unlike($_->body, qr/Zwicky/, 'the caller cannot read the reason') for $audit->($made), $now;
         $now = $now->json;
         delete $_->{expiresAt} for $now, $before;
-        is_deeply($now, $before, '… and sees the same otherwise');
+        is_deeply($now, $before, 'the caller sees the same otherwise');
         my $list = $client->get('/signatures', query => { updatedAfter => $now->{updatedAt} })->json->{data};
-        ok(!(grep { $_->{uuid} eq $made->{uuid} } @$list), '… also in the list');
+        ok(!(grep { $_->{uuid} eq $made->{uuid} } @$list), 'the list does not show the hold as a change');
     }
     is((signers_of($open))[0]->sign('Ann Lee')->code, 200, 'a signer can sign');
-    is(ctl('submission', 'show', $open->{uuid})->{hold_reason}, 'Case Zwicky', '… and the hold stays');
+    is(ctl('submission', 'show', $open->{uuid})->{hold_reason}, 'Case Zwicky', 'the hold stays after a signature');
     my ($row) = grep { $_->{uuid} eq $open->{uuid} } @{ ctl('submission', 'list', '--organization', $org->{uuid}) };
     is($row->{hold_reason}, 'Case Zwicky', 'the list shows it');
     for my $made ($open, $done) {
@@ -180,15 +184,16 @@ subtest 'deliveries' => sub {
     wait_for(sub { @{ ctl(@of, '--failed') } });
     is_deeply([map { [@$_{qw(event_id event status success)}] } @{ ctl(@of) }],
         [[$event, 'sent', 500, JSON::PP::false]], 'the list has the call');
-    is_deeply(ctl('delivery', 'list', '--organization', $other->{uuid}), [], '… of no other organisation');
+    is_deeply(ctl('delivery', 'list', '--organization', $other->{uuid}), [],
+        'the list has no calls of another organisation');
     $client->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok') });
     my $again = ctl('delivery', 'redeliver', $event);
     is_deeply([@$again{qw(event_id success)}], [$event, undef], 'it is repeated');
     my (undef, $second) = $receiver->wait_for(2);
-    is($second->{body}{eventId}, $event, '… and arrives at the URL of now');
+    is($second->{body}{eventId}, $event, 'the repeated call arrives at the present URL');
     wait_for(sub { ctl(@of)->[0]{ended_at} });
     is_deeply([map { $_->{success} ? 'ok' : 'failed' } @{ ctl(@of) }], ['ok', 'failed'], 'newest first');
-    is(uuids(ctl(@of, '--before', $again->{uuid})), $event, '… the next one');
+    is(uuids(ctl(@of, '--before', $again->{uuid})), $event, 'the list goes on after --before');
     sql("UPDATE job SET ended_at = NULL, success = NULL, state = 'scheduled', due_at = 4102444800000000 "
             . "WHERE uuid = '$again->{uuid}'");
     said_is(4, qr/A redelivery of this event is already queued/, 'delivery', 'redeliver', $event);

@@ -79,7 +79,8 @@ subtest 'B-LT' => sub {
     }
     my $client = live($acme, $httpd);
     is((signers_of(fresh($client)))[0]->sign->code, 200, 'a signature makes the timestamp authority known');
-    ok(wait_for(sub { metric('sigreq_timestamp_proof_expiry_timestamp_seconds') }), '… and its proofs are collected');
+    ok(wait_for(sub { metric('sigreq_timestamp_proof_expiry_timestamp_seconds') }),
+        'the proofs of the timestamp authority are collected');
     my $one;
     ok(wait_for(sub {    # a child lists the chains once a second
             $one = fresh($client);
@@ -122,7 +123,8 @@ subtest 'B-LTA' => sub {
     my $two = fresh($client);
     is((signers_of($two))[0]->sign->code, 200, 'signed');
     ok(wait_for(sub { signatures($client, $two) =~ /B-LTA/ }), 'httpd archives in the background');
-    is(signatures($client, $two), 'Test seal2 B-LTA trusted, Test tsa1 timestamp trusted', '… with the same result');
+    is(signatures($client, $two), 'Test seal2 B-LTA trusted, Test tsa1 timestamp trusted',
+        'archiving in the background has the same result');
 };
 
 subtest 'revoked' => sub {
@@ -131,19 +133,20 @@ subtest 'revoked' => sub {
     $responder->set('revoked', 'seal2');
     ok(wait_for(sub { lines(':alert') }), 'the own seal is revoked: an alert');
     like((lines(':alert'))[0],
-        qr/SR0421: the seal of organization $acme->{uuid}: .*"Test seal2" was revoked at/, '… that says which');
+        qr/SR0421: the seal of organization $acme->{uuid}: .*"Test seal2" was revoked at/,
+            'the alert says which seal is revoked');
     my $answer = (signers_of($one))[0]->sign;
     is($answer->code, 503, 'its documents are not sealed');
-    ok($answer->headers->header('Retry-After'), '… the signer may try again');
+    ok($answer->headers->header('Retry-After'), 'the signer may try again');
     is((signers_of($two))[0]->sign->code, 200, 'those of others are');
-    is(signatures($other, $two), 'Test seal B-LT trusted', '… as before');
+    is(signatures($other, $two), 'Test seal B-LT trusted', 'the documents of others are sealed as before');
     is_deeply([health()->{seal}{status}, @{ health()->{organizationSeals} }{qw(ok revoked)}], ['ok', 0, 1], 'health');
-    ok(wait_for(sub { (metric('sigreq_organization_seals_revoked') // 0) == 1 }), '… and a metric');
+    ok(wait_for(sub { (metric('sigreq_organization_seals_revoked') // 0) == 1 }), 'a metric counts the revoked seal');
     is(scalar(my @alerts = lines(':alert')), 1, 'there was one alert');
     $responder->set('revoked', '');
     ok(wait_for(sub { (signers_of($one))[0]->sign->code == 200 }), 'it is good again: the signer can sign');
     ok(wait_for(sub { lines(qr/SR0423: the seal of organization $acme->{uuid}: .*no longer revoked/) }),
-        '… and the log says so');
+        'the log says that the certificate is good again');
 };
 
 subtest 'a chain that ends elsewhere' => sub {
@@ -153,7 +156,8 @@ subtest 'a chain that ends elsewhere' => sub {
     copy("$folder/self/seal.$_", "$dir/seal.$_") or die for qw(crt key);
     my ($status, $said) = $httpd->test;
     is($status, 0, 'httpd -t accepts the configuration');
-    like($said, qr/SR0440: .*$none->{uuid} .*its chain does not end at SigreqSealAuthorities/, '… and says it');
+    like($said, qr/SR0440: .*$none->{uuid} .*its chain does not end at SigreqSealAuthorities/,
+        'httpd -t says which chain has no authority');
     ok($httpd->graceful, 'httpd restarts');
     is((signers_of(fresh(live($none, $httpd))))[0]->sign->code, 503, 'its documents are not sealed');
     is((signers_of(fresh(live($acme, $httpd))))[0]->sign->code, 200, 'those of others are');

@@ -103,16 +103,18 @@ subtest 'two organisations with an own seal, and one without' => sub {
     is((install($beta, 'Beta'))[0], 0, 'the second one');
     my ($status, $said) = $httpd->test;
     is($status, 0, 'httpd -t');
-    unlike($said, qr/SR04/, '… has nothing to say') or diag $said;
+    unlike($said, qr/SR04/, 'httpd -t has nothing to say') or diag $said;
     $httpd->start;
     is(sealed(at($httpd, $acme->{live})), 'Acme, Acme', 'the document and the certificate of the first');
-    is(sealed(at($httpd, $beta->{live})), 'Beta, Beta', '… of the second');
-    is(sealed(at($httpd, $none->{live})), 'The service, The service', '… of the one without');
+    is(sealed(at($httpd, $beta->{live})), 'Beta, Beta', 'the document and the certificate of the second');
+    is(sealed(at($httpd, $none->{live})), 'The service, The service',
+        'the document and the certificate of the one without a seal');
     like(sealed(at($httpd, $acme->{test})), qr/^Sigreq TEST .*, Sigreq TEST /, 'its test documents have the test seal');
     is_deeply(health($httpd), { ok => 2, expiring => 0, revoked => 0, unusable => 0 }, 'the health check');
     is(metric($httpd, 'sigreq_organization_seals'), 2, 'the metric');
-    is(metric($httpd, 'sigreq_organization_seals_unusable'), undef, '… none is unusable');
-    cmp_ok(metric($httpd, 'sigreq_organization_seal_expiry_timestamp_seconds'), '>', time, '… when the first ends');
+    is(metric($httpd, 'sigreq_organization_seals_unusable'), undef, 'no seal is unusable');
+    cmp_ok(metric($httpd, 'sigreq_organization_seal_expiry_timestamp_seconds'), '>', time,
+        'the metric says when the first seal ends');
     like($httpd->log, qr/SR0443: 2 organizations have their own seals/, 'the log');
 };
 
@@ -134,7 +136,7 @@ subtest 'who recognises it' => sub {
     my @verify = ($ctl, '--json', 'verify', "$file", '--helper', suite->{source} . '/build/sigreq-pdfd');
     is(decode_json(scalar qx(@verify --seals '$seals'))->{signatures}[0]{ours}, true, 'sigreqctl verify');
     my $without = decode_json(scalar qx(@verify --certificate '$service/seal.crt'));
-    ok(!$without->{signatures}[0]{ours}, '… only with the folder');
+    ok(!$without->{signatures}[0]{ours}, 'sigreqctl verify needs the folder');
     like(qx(openssl x509 -noout -subject -in '$seals/$acme->{uuid}/seal.crt'), qr/Acme/, 'it has the certificate');
 };
 
@@ -196,25 +198,27 @@ subtest 'one that cannot be used' => sub {
         $break->();
         my ($status, $said) = $httpd->test;
         is($status, 0, "$name: httpd -t accepts the configuration");
-        like($said, qr/SR0440: .* organization $acme->{uuid} cannot be used: .*$expected/, '… and says it');
+        like($said, qr/SR0440: .* organization $acme->{uuid} cannot be used: .*$expected/,
+            "$name: httpd -t says what is wrong");
     }
     ok($httpd->graceful, 'httpd restarts');
     like($httpd->log, qr/:error\].* SR0440: .*$acme->{uuid} cannot be used: .*Its production/, 'the log says it');
     is(sealed($client{acme}), 503, 'its documents are not sealed');
     my $answer = (signers_of($waits))[0]->sign;
-    is($answer->code, 503, '… nor an older one');
-    ok($answer->headers->header('Retry-After'), '… the signer may try again');
-    like($httpd->log, qr/:error\].* SR0100: .*$acme->{uuid} cannot be used/, '… the log has the reason');
+    is($answer->code, 503, 'an older document is not sealed');
+    ok($answer->headers->header('Retry-After'), 'the signer may try again');
+    like($httpd->log, qr/:error\].* SR0100: .*$acme->{uuid} cannot be used/, 'the log has the reason');
     is(sealed($client{beta}),                     'Beta, Beta',               'those of the other organisation are');
-    is(sealed(at($httpd, $none->{live})),         'The service, The service', '… and of the one without');
-    like(sealed(at($httpd, $acme->{test})),       qr/^Sigreq TEST/,           '… and its own test documents');
+    is(sealed(at($httpd, $none->{live})),         'The service, The service',
+        'documents of an organisation without a seal are sealed');
+    like(sealed(at($httpd, $acme->{test})),       qr/^Sigreq TEST/, 'its own test documents are sealed');
     is(Sigreq::Here::client(base => $httpd->base)->get('/health')->code, 200, 'health');
-    is_deeply([@{ health($httpd) }{qw(ok unusable)}], [2, 1], '… counts it');
-    is(metric($httpd, 'sigreq_organization_seals_unusable'), 1, '… so does the metric');
+    is_deeply([@{ health($httpd) }{qw(ok unusable)}], [2, 1], 'health counts the unusable seal');
+    is(metric($httpd, 'sigreq_organization_seals_unusable'), 1, 'the metric counts the unusable seal');
     rename "$folder/kept.crt", "$dir/seal.crt" or die;
     ok($httpd->graceful, 'repaired');
     is((signers_of($waits))[0]->sign->code, 200, 'what was refused is signed');
-    is(signed_by(document($client{acme}, $waits)), 'Acme', '… by its seal');
+    is(signed_by(document($client{acme}, $waits)), 'Acme', 'the repaired seal signs what was refused');
 };
 
 subtest 'the signer process is started again' => sub {
@@ -223,22 +227,23 @@ subtest 'the signer process is started again' => sub {
     is(sealed($client), 'Acme, Acme', 'it has the key again');
     my $next = pair('Acme two');
     is((org_seal($acme->{uuid}, '--certificate', "$next/seal.crt", '--key', "$next/seal.key"))[0], 0, 'a next pair');
-    is((org_seal($acme->{uuid}, '--rotate'))[0], 0, '… which replaces the present one');
+    is((org_seal($acme->{uuid}, '--rotate'))[0], 0, 'the next pair replaces the present one');
     kill KILL => signers($httpd->pid);
     ok(wait_for(sub { sealed($client) eq 'Acme two, Acme two' }), 'another process has read it: children follow');
     is(verified($client, $of{acme})->{conclusion}, 'signed', 'a document that the old one has sealed stays as it is');
     my $ours = sub { return verified($client, $of{acme})->{signatures}[0]{ours} };
     path("$seals/$acme->{uuid}/former/bad.crt")->spurt('no certificate');
     ok($httpd->graceful, 'a graceful restart');
-    is($ours->(), true, '… which reads the former certificate');
-    like($httpd->log, qr{:warn\].* SR0408: .*former/bad\.crt: it holds no certificate}, '… and warns of another file');
+    is($ours->(), true, 'the restart reads the former certificate');
+    like($httpd->log, qr{:warn\].* SR0408: .*former/bad\.crt: it holds no certificate},
+        'the restart warns of another file');
     unlink "$seals/$acme->{uuid}/former/bad.crt";
     my @verify = ($ctl, '--json', 'verify', "$folder/acme.pdf", '--helper', suite->{source} . '/build/sigreq-pdfd');
     is(decode_json(scalar qx(@verify --seals '$seals'))->{signatures}[0]{ours}, true, 'so does sigreqctl verify');
     run("mv '$seals' '$seals.away'");
     kill KILL => signers($httpd->pid);
     ok(wait_for(sub { sealed($client) eq '503' }), 'a process that cannot read the folder: not sealed by another one');
-    is(sealed(at($httpd, $none->{live})), 'The service, The service', '… those of others are');
+    is(sealed(at($httpd, $none->{live})), 'The service, The service', 'the documents of others are sealed');
     run("mv '$seals.away' '$seals'");
     kill KILL => signers($httpd->pid);
     ok(wait_for(sub { sealed($client) eq 'Acme two, Acme two' }), 'it is back');
@@ -248,12 +253,12 @@ subtest 'the seal is rotated' => sub {
     my $dir = "$seals/$beta->{uuid}";
     my $next = pair('Beta two');
     is((org_seal($beta->{uuid}, '--certificate', "$next/seal.crt", '--key', "$next/seal.key"))[0], 0, 'installed');
-    ok(-e "$dir/next.crt", '… as the next one');
+    ok(-e "$dir/next.crt", 'the certificate is installed as the next one');
     ok($httpd->graceful, 'a graceful restart');
-    is(sealed(at($httpd, $beta->{live})), 'Beta, Beta', '… it does not seal');
+    is(sealed(at($httpd, $beta->{live})), 'Beta, Beta', 'the next certificate does not seal');
     is((org_seal($beta->{uuid}, '--rotate'))[0], 0, '--rotate');
-    is(sealed(at($httpd, $beta->{live})), 'Beta, Beta', '… children have the old one');
-    ok($httpd->graceful, '… until a graceful restart');
+    is(sealed(at($httpd, $beta->{live})), 'Beta, Beta', 'children have the old certificate');
+    ok($httpd->graceful, 'the rotated certificate needs a graceful restart');
     is(sealed(at($httpd, $beta->{live})), 'Beta two, Beta two', 'the new one seals');
 };
 
@@ -271,7 +276,7 @@ subtest 'an expired one' => sub {
     like(($httpd->test)[1], qr/SR0440: .*$beta->{uuid} cannot be used: .*it expired at/, 'httpd -t says it');
     ok($httpd->graceful, 'httpd restarts');
     is(sealed(at($httpd, $beta->{live})), 503, 'nothing is sealed with it');
-    is(sealed(at($httpd, $acme->{live})), 'Acme two, Acme two', '… with others it is');
+    is(sealed(at($httpd, $acme->{live})), 'Acme two, Acme two', 'other seals seal');
     rename "$folder/beta.crt", "$dir/seal.crt" or die;
 };
 
@@ -287,7 +292,8 @@ subtest 'the folder cannot be read' => sub {
     my $wrong = Sigreq::Httpd->new(server => qq{SigreqOrganizationSeals "$folder/missing"});
     my ($status, $said) = $wrong->test;
     is($status, 0, 'httpd -t allows other sites to start');
-    like($said, qr{SR0444: SigreqOrganizationSeals: \S+/missing: No such file.* Nothing is sealed}, '… and says why');
+    like($said, qr{SR0444: SigreqOrganizationSeals: \S+/missing: No such file.* Nothing is sealed},
+        'httpd -t says which folder cannot be read');
     my $apart = organisation(client => { base => $wrong->start->base, connections => 0 });
     like($wrong->log, qr{:crit\].* SR0400: \S+/missing: No such file.* No document can be signed}, 'the start, too');
     for my $client (@$apart{qw(live test)}) {

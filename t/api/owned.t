@@ -95,11 +95,11 @@ sub away {    # a database that is away: is said, and starts all the same
     like(
         $said,
         qr/SR0703: the database of the main server \(.*\) cannot be used now: .*$expected/,
-        '... with the reason'
+        "$name: httpd -t has the reason"
     );
     $httpd->start;
-    is(Sigreq::Here::client(base => $httpd->base, connections => 0)->get('/health')->code, 503, '... and httpd starts');
-    like($httpd->log, qr/SR0703/, '... with the same warning');
+    is(Sigreq::Here::client(base => $httpd->base, connections => 0)->get('/health')->code, 503, "$name: httpd starts");
+    like($httpd->log, qr/SR0703/, "$name: the start logs the same warning");
     $httpd->stop;
 }
 my $free = Sigreq::Suite::free_port();
@@ -115,7 +115,7 @@ if ($pgsql) {
     );
     is($status, 0, 'a database that never answers: httpd -t ends')
         or diag $said;
-    like($said, qr/SR0703: .*no answer within 5 s/, '... with the reason');
+    like($said, qr/SR0703: .*no answer within 5 s/, 'a database that never answers: httpd -t has the reason');
     my $params = Sigreq::Apart::make_database();
     away('a database without tables', $params, qr/sigreqctl db/);
 }
@@ -124,8 +124,8 @@ else {
     my ($status, $said) = tested(driver => 'sqlite3', params => $missing, documents => $folder);
     is($status, 0, 'a database that is missing: httpd -t warns')
         or diag $said;
-    like($said, qr/SR0703: .*run: sigreqctl db init/, '... with what to do');
-    ok(!-e $missing, '... and does not make it');
+    like($said, qr/SR0703: .*run: sigreqctl db init/, 'a database that is missing: httpd -t says what to do');
+    ok(!-e $missing, 'a database that is missing: httpd -t does not make it');
     away('a database without tables', $missing,      qr/run: sigreqctl db init/);
     away('what is no database',       '/etc/passwd', qr/file is not a database/);
 }

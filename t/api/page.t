@@ -15,14 +15,14 @@ use Test::More;
 my $agent = Mojo::UserAgent->new(max_redirects => 0);
 my $page  = $agent->get(place('/api/v3/'))->result;
 is($page->code,                   200,                        'the page needs no token');
-is($page->headers->content_type, 'text/html; charset=utf-8', '… and is HTML');
+is($page->headers->content_type, 'text/html; charset=utf-8', 'the page is HTML');
 my $policy = $page->headers->header('Content-Security-Policy');
 like($policy, qr/^default-src 'none'; style-src 'sha256-[^ ]+'; base-uri 'none'; form-action 'none'; /,
-    '… nothing is loaded');
-unlike($page->body, qr/<script|<link|<img|\ssrc=|\sstyle=/, '… it has no scripts, and nothing that is loaded');
+    'nothing is loaded');
+unlike($page->body, qr/<script|<link|<img|\ssrc=|\sstyle=/, 'the page has no scripts, and nothing that is loaded');
 my $moved = $agent->get(place('/api/v3'))->result;
 is($moved->code,              303,               'without the slash');
-is($moved->headers->location, place('/api/v3/'), '… its address is given');
+is($moved->headers->location, place('/api/v3/'), 'without the slash, the address is given');
 is($agent->head(place('/api/v3/'), { 'Accept-Encoding' => 'identity' })->result->headers->content_length,
     length $page->body, 'HEAD has the length');
 is($agent->post(place('/api/v3/'))->result->code, 405, 'POST is another method');
@@ -37,7 +37,7 @@ is(join(' ', map { $_->at('h3 code')->text } @{ $dom->find('.webhook') }), 'sent
 my %anchors = map { $_ => 1 } @{ $dom->find('[id]')->map(attr => 'id') };
 my @links   = grep {/^#/} @{ $dom->find('a[href]')->map(attr => 'href') };
 cmp_ok(scalar @links, '>', scalar @ids, 'the contents have links');
-is(join(' ', grep { !$anchors{ s/^#//r } } @links), '', '… that all lead somewhere');
+is(join(' ', grep { !$anchors{ s/^#//r } } @links), '', 'all links of the contents lead somewhere');
 
 # --- the examples
 
@@ -65,18 +65,18 @@ SKIP: {
         my $program = $runs{$language}[0];
         skip "$language: $program is not installed", 1 if system("command -v $program >/dev/null");
         my $made = eval { decode_json(run($language, 'createSignature')) } // {};
-        is($made->{name}, 'Lease of flat 4', '… it prints the submission');
+        is($made->{name}, 'Lease of flat 4', "$language: the example prints the submission");
         my %one = (UUID => $made->{uuid}, DOCUMENT_UUID => $made->{documents}[0]{uuid});
         run($language, 'getDocument', %one);
-        is(path($folder, 'document.pdf')->slurp, pdf(), '… the document is saved');
+        is(path($folder, 'document.pdf')->slurp, pdf(), "$language: the example saves the document");
         rename "$folder/document.pdf", "$folder/signed.pdf" or die "document.pdf: $!\n";
-        like(run($language, 'verifyDocument'), qr/"signatures":\[\]/, '… it has no signatures');
+        like(run($language, 'verifyDocument'), qr/"signatures":\[\]/, "$language: the document has no signatures");
         like(run($language, 'getSigning', SIGNER_UUID => $made->{submitters}[0]{uuid}), qr/"state":"opened"/,
-            '… its link is opened');
+            "$language: the link is opened");
         run($language, 'cancelSignature', %one);
         my $status = $org->{test}->get("/signatures/$one{UUID}")->json('/status');
-        is($status, 'cancelled', '… the submission is cancelled');
-        like(run($language, 'getHealth'), qr/"status"/, '… without a token');
+        is($status, 'cancelled', "$language: the submission is cancelled");
+        like(run($language, 'getHealth'), qr/"status"/, "$language: the health check needs no token");
     }
 }
 done_testing;

@@ -20,17 +20,20 @@ subtest 'a disabled user' => sub {
     my ($first, $second) = signers_of($made);
     ctl('user', 'disable', $org->{email});
     is_error($org->{$_}->get('/tokens/current'), 401, $refused, "$_: a token is refused") for qw(test live);
-    is_error($org->{test}->get("/signatures/$made->{uuid}"), 401, $refused, '… for a submission, too');
-    is_error($org->{test}->create,                           401, $refused, '… for a creation');
-    is_error($org->{test}->post('/tokens', json => { name => 'x' }), 401, $refused, '… for a new token');
+    is_error($org->{test}->get("/signatures/$made->{uuid}"), 401, $refused,
+        'a token of a disabled user is refused for a submission');
+    is_error($org->{test}->create,                           401, $refused,
+        'a token of a disabled user is refused for a creation');
+    is_error($org->{test}->post('/tokens', json => { name => 'x' }), 401, $refused,
+        'a token of a disabled user is refused for a new token');
     my $late = ctl('token', 'create', $org->{uuid}, $org->{email}, 'test', 'late');
     is_error($org->{test}->with(token => $late->{token})->get('/tokens'), 401, $refused, 'so is a later one');
     is($first->sign('Ann Lee')->code, 200, 'a signer can sign');
-    is($second->refuse('no')->code,   200, '… and another one can refuse');
+    is($second->refuse('no')->code,   200, 'another signer can refuse');
     ctl('user', 'enable', $org->{email});
     my $now = $org->{test}->get("/signatures/$made->{uuid}");
     is($now->code, 200, 'the token of the enabled user is accepted');
-    is($now->json('/submitters/0/status'), 'completed', '… and shows who has signed meanwhile');
+    is($now->json('/submitters/0/status'), 'completed', 'the token of the enabled user shows who has signed meanwhile');
     ctl('token', 'revoke', $org->{test_token}{uuid});
     ctl('user',  $_, $org->{email}) for qw(disable enable);
     is_error($org->{test}->get('/tokens'), 401, $refused, 'a revoked token stays revoked');
@@ -46,13 +49,14 @@ subtest 'with submissions nobody is deleted' => sub {
         my ($group, $name) = @$_;
         my ($code,  $said) = ctl_said($group, 'delete', $name);
         is($code, 4, "$group delete fails");
-        like($said, qr/has 1 open and 1 other submissions: nothing was deleted/, '… with the numbers');
+        like($said, qr/has 1 open and 1 other submissions: nothing was deleted/,
+            "$group delete names the numbers of submissions");
     }
     is($org->{$_->[0]}->get("/signatures/$_->[1]{uuid}")->code, 200, 'the submissions exist')
         for [test => $open], [live => $signed];
     ctl('user', 'delete', $other->{user_uuid});
     is_error($other->{test}->get('/tokens'), 401, $refused, 'a user without submissions is deleted');
-    is((ctl_said('user', 'delete', $other->{user_uuid}))[0], 3, '… and does not exist any more');
+    is((ctl_said('user', 'delete', $other->{user_uuid}))[0], 3, 'the deleted user does not exist any more');
     is(sql('SELECT count(*) FROM token WHERE user_id NOT IN (SELECT id FROM user_account)'), 0, 'no token is left');
     ctl('org', 'rename', $org->{name}, "$org->{name} Ltd");
     is($org->{test}->get('/tokens/current')->json('/organization/name'), "$org->{name} Ltd", 'the new name is shown');
@@ -81,8 +85,9 @@ subtest 'user delete --erase' => sub {
     ctl('submission', 'hold', $made[0]{uuid}, 'Case 17');
     my ($code, $said) = ctl_said(@erase);
     is($code, 4, 'an open submission and one under legal hold');
-    like($said, qr/has 1 open submissions, and 1 under legal hold: the user was not deleted/, '… are named');
-    is($other->{live}->get("/signatures/$made[1]{uuid}")->code, 200, '… and nothing is deleted');
+    like($said, qr/has 1 open submissions, and 1 under legal hold: the user was not deleted/,
+        'the open and the held submission are named');
+    is($other->{live}->get("/signatures/$made[1]{uuid}")->code, 200, 'nothing is deleted');
     ctl('submission', 'cancel', $open->{uuid});
     is((ctl_said(@erase))[0], 4, 'the legal hold alone');
     ctl('submission', 'release', $made[0]{uuid});
@@ -90,13 +95,13 @@ subtest 'user delete --erase' => sub {
     sql("UPDATE submission SET erasing = '[]' WHERE uuid = '$open->{uuid}'");    # and files that must be removed
     ($code, $said) = ctl_said('--json', @erase);
     is($code, 0, 'then they are deleted') or diag $said;
-    like($said, qr/"erased": 3/, '… with three submissions');
+    like($said, qr/"erased": 3/, 'three submissions are deleted');
     is_error($other->{test}->get('/tokens'), 401, $refused, 'the tokens are refused');
     is((ctl_said(@erase))[0], 3, 'the user does not exist any more');
     is($org->{test}->get("/signatures/$kept->{uuid}")->code, 200, 'those of another user stay');
     is((ctl_said('submission', 'show', $made[0]{uuid}))[0], 3, 'no tombstone is left');
     is((ctl_said('org', 'delete', $org->{uuid}))[0], 4, 'the organisation is not deleted without --erase');
-    is((ctl_said('org', 'delete', $org->{uuid}, '--erase'))[0], 0, '… and with it is');
+    is((ctl_said('org', 'delete', $org->{uuid}, '--erase'))[0], 0, 'the organisation is deleted with --erase');
 };
 
 subtest 'org delete --erase, killed' => sub {
@@ -144,6 +149,6 @@ subtest 'nothing is left' => sub {
     # `gc --reserved 0` of this file and others forgets the key of an upload that a busy httpd still writes
     my @foreign = map { glob suite->{dir} . "/documents/*/$_->{key}" } grep { $_->{problem} eq 'foreign' }
         @{ $report->{problems} };
-    is_deeply([found_in(pattern(@words), \@foreign)], [], '… and no other file has a word of them');
+    is_deeply([found_in(pattern(@words), \@foreign)], [], 'no foreign file has a word of the deleted ones');
 };
 done_testing;

@@ -55,9 +55,9 @@ my @alter = ('-h', $postgres, '-U', 'postgres', '-d', 'postgres', '-c',
     "ALTER ROLE sigreq IN DATABASE $database SET statement_timeout = '5s'");
 is(system('psql', '-qX', @alter), 0, 'the role has a statement_timeout');
 ok(bouncer_start(), 'PgBouncer') or diag path("$dir/log")->slurp;
-is(`psql -qXAt '$params' -c 'SHOW statement_timeout' 2>&1`, "5s\n", '… it applies through PgBouncer');
+is(`psql -qXAt '$params' -c 'SHOW statement_timeout' 2>&1`, "5s\n", 'the statement_timeout applies through PgBouncer');
 like(`psql -qXAt "$params options='-c statement_timeout=5000'" -c 'SELECT 1' 2>&1`,
-    qr/unsupported startup parameter/, '… because PgBouncer refuses options');
+    qr/unsupported startup parameter/, 'PgBouncer refuses options');
 
 my $apart = Sigreq::Apart->new(params => $params);    # db init, and more
 is($apart->ctl('db', 'upgrade')->{current}, Mojo::JSON->true, 'sigreqctl db upgrade');
@@ -77,7 +77,8 @@ sub sign_some {    # 20 submissions: all created, all signed
     @new = map { $_->json } grep { $_->code == 201 } @new;
     my @signers = map { signers_of($_, connections => 0) } @new;
     my @signed = $crowd->parallel(scalar @signers, 8, sub { $signers[$_[0]]->sign_p });
-    is(scalar(grep { $_->code == 200 } @signed), 20, '… and signed') or diag join "\n", map { $_->body } @signed;
+    is(scalar(grep { $_->code == 200 } @signed), 20,
+        'all submissions are signed') or diag join "\n", map { $_->body } @signed;
     push @made, @new;
 }
 
@@ -87,11 +88,11 @@ sub is_whole {    # everything is listed, once, as completed, and was told once
     my %times;
     $times{ $_->{uuid} }++ for @$listed;
     is_deeply([sort keys %times], [sort map { $_->{uuid} } @made], "$name: the list has them");
-    is(scalar(grep { $_ != 1 } values %times), 0, '… each once');
+    is(scalar(grep { $_ != 1 } values %times), 0, "$name: the list has each once");
     my %events;
     $events{ $_->{body}{eventId} }++ for $receiver->wait_for(2 * @made);
-    is(scalar(keys %events), 2 * @made, '… their webhooks are called');
-    is(scalar(grep { $_ != 1 } values %events), 0, '… each once');
+    is(scalar(keys %events), 2 * @made, "$name: their webhooks are called");
+    is(scalar(grep { $_ != 1 } values %events), 0, "$name: each webhook is called once");
 }
 
 sub again {    # waits until all is well; before, there are only 503s
@@ -104,7 +105,7 @@ sub again {    # waits until all is well; before, there are only 503s
                 return !grep { $_->code != 200 } @answers;
             }),
         "$name: the service works again");
-    is(scalar(grep { !/^(?:200|503)$/ } keys %codes), 0, '… other answers than 503 there were none')
+    is(scalar(grep { !/^(?:200|503)$/ } keys %codes), 0, "$name: there are no other errors than 503")
         or diag explain \%codes;
 }
 
@@ -113,7 +114,7 @@ is_whole('first');
 my $sessions = "SELECT query FROM pg_stat_activity WHERE datname = '$database'";
 my @sent     = `psql -qXAt -h $postgres -U postgres -d postgres -c "$sessions"`;
 ok(scalar(grep {/sigreq\./} @sent), 'sessions of PgBouncer have run operations') or diag @sent;
-is(scalar(grep {/^PREPARE /} @sent), 0, '… none of them under a name') or diag @sent;
+is(scalar(grep {/^PREPARE /} @sent), 0, 'no session of PgBouncer has prepared a statement') or diag @sent;
 my $documents = $apart->{httpd}{dir} . '/documents';
 is($apart->ctl('gc', '--documents', $documents)->{deleted}, 0, 'sigreqctl gc');
 database_stop();

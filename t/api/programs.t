@@ -55,13 +55,14 @@ sub mirrors {
         return { map { m{/([^/]+)\.json$} => decode_json(path($_)->slurp) } glob "$folder/mirror/*.json" };
     };
     my @made = map { $client->create->json } 1 .. 3;
-    is_deeply($kept->('the first run'), { map { $_->{uuid} => $_ } @made }, '… has all');
+    is_deeply($kept->('the first run'), { map { $_->{uuid} => $_ } @made }, 'the first run has all submissions');
     my $path = "/signatures/$made[0]{uuid}";
     my $cancelled = $client->post("$path/cancel")->json;
-    is($kept->('the next run')->{ $made[0]{uuid} }{updatedAt}, $cancelled->{updatedAt}, '… has what was changed');
+    is($kept->('the next run')->{ $made[0]{uuid} }{updatedAt}, $cancelled->{updatedAt},
+        'the next run has what was changed');
     $client->delete($path);
     is_deeply([sort keys %{ $kept->('after a deletion') }], [sort map { $_->{uuid} } @made[1, 2]],
-        '… does not have what was deleted');
+        'the copy does not have what was deleted');
     return;
 }
 
@@ -92,19 +93,19 @@ sub try {
             @links = $said =~ /^(?:Ann Lee|Ben Roe): (\S+)$/mg;
             return @links || $said !~ /503/;
         });
-        is(scalar @links, 2, '… two links are printed') or diag $said;
+        is(scalar @links, 2, 'two links are printed') or diag $said;
         for my $link (@links) {
-            ok(wait_for(sub { Sigreq::Signer->new(link => $link)->sign('A name')->code == 200 }), '… a signer signs');
+            ok(wait_for(sub { Sigreq::Signer->new(link => $link)->sign('A name')->code == 200 }), 'a signer signs');
         }
         my $heard = sub { path($folder, 'said')->slurp };
-        ok(wait_for(sub { $heard->() =~ /lease\.pdf: signed$/m }), '… the signed document is verified')
+        ok(wait_for(sub { $heard->() =~ /lease\.pdf: signed$/m }), 'the signed document is verified')
             or diag $heard->();
         my @events = $heard->() =~ /\b(sent|signed|completed)$/mg;
-        is("@events[0 .. 3]", 'sent signed signed completed', '… all events came') if @events >= 4;
+        is("@events[0 .. 3]", 'sent signed signed completed', 'all events came') if @events >= 4;
         my ($made) = @{ $org->{test}->get('/signatures')->json->{data} };
         my $file = path($folder, "$made->{documents}[0]{uuid}.pdf");
         is(-e $file ? sha256_hex($file->slurp) : 'none', $made->{submitters}[0]{signedDocuments}[0]{sha256},
-            '… and saved');
+            'the signed document is saved');
     }
     kill TERM => $pid;
     waitpid $pid, 0;

@@ -77,7 +77,7 @@ subtest 'the configuration' => sub {
         my ($name, $server, $expected) = @$row;
         my ($status, $said) = Sigreq::Httpd->new(server => $server, seal => $seal)->test;
         $name eq 'no folder' ? isnt($status, 0, "$name: httpd -t refuses") : is($status, 0, "$name: httpd -t");
-        like($said, qr/SR0420: $expected/, '… and says why');
+        like($said, qr/SR0420: $expected/, "$name: httpd -t says why");
     }
     my ($status, $said) = Sigreq::Httpd->new(server => directives(), seal => $seal)->test;
     is($status, 0, 'everything is there') or diag $said;
@@ -88,7 +88,7 @@ subtest 'without SigreqSealAuthorities' => sub {
     my $httpd = Sigreq::Httpd->new(seal => Sigreq::Httpd::seal(SigreqSeal => pair('seal')))->start;
     my $seal  = seal_of($httpd);
     is($seal->{status}, 'ok', 'health says that the seal works');
-    ok(!exists $seal->{provenUntil}, '… and nothing of proofs');
+    ok(!exists $seal->{provenUntil}, 'health says nothing of proofs');
     is(asked(), 0, 'nobody is asked');
 };
 
@@ -100,13 +100,14 @@ subtest 'one child fetches' => sub {
     like(proven($httpd), qr/^\d{4}-\d\d-\d\dT/, 'health says until when');
     my $client = Sigreq::Here::client(base => $httpd->base, connections => 0);
     like($client->{ua}->get($httpd->base . '/metrics')->res->body,
-        qr/^sigreq_proof_expiry_timestamp_seconds\{environment="production"\} \d{10}/m, '… and a metric');
+        qr/^sigreq_proof_expiry_timestamp_seconds\{environment="production"\} \d{10}/m,
+            'a metric has the expiry of the proofs');
     ok(!lines($httpd, ':alert'), 'nothing is alarming');
     my $proofs = $httpd->{server} =~ /SigreqProofs "(\S+)"/ ? $1 : die;
     is(scalar(grep {/\.der$/} path($proofs)->list->each), 2, 'they are files');
     $httpd->graceful;
     ok(wait_for(sub { proven($httpd) }), 'after a restart they are complete');
-    is(asked(), 0, '… without being fetched again');
+    is(asked(), 0, 'no proof is fetched again after the restart');
 };
 
 subtest 'the responder ends, and the process that fetches' => sub {
@@ -119,14 +120,14 @@ subtest 'the responder ends, and the process that fetches' => sub {
         kill KILL => $child;
         ok(wait_for(sub { !kill 0, $child }), 'a child is killed');
         asked();
-        ok(wait_for(sub { asked() }), '… and fetching goes on');
+        ok(wait_for(sub { asked() }), 'fetching goes on after a child was killed');
     }
     behave(ocsp => 'none', crl => 'none');
     asked();
     ok(wait_for(sub { asked() }), 'the responder does not answer');
     ok(proven($httpd), 'the old proofs serve');
     my $made = $client->create->json;
-    is((signers_of($made))[0]->sign('Ann')->code, 200, '… and documents are signed');
+    is((signers_of($made))[0]->sign('Ann')->code, 200, 'documents are signed with the old proofs');
 };
 
 subtest 'strangers' => sub {
@@ -157,7 +158,7 @@ subtest 'lies' => sub {
             return $asked{ $lie->[0] } >= 3;
         };
         ok(wait_for($twice), "@$lie: it is asked for");
-        is(proven($httpd), undef, '… and not taken');
+        is(proven($httpd), undef, "@$lie: the response is not accepted");
     }
     behave();
     ok(wait_for(sub { proven($httpd) }), 'the truth is');
@@ -177,10 +178,10 @@ subtest 'timestamp authorities' => sub {
     ok(!$figure->($ends), 'those of an authority that has made no timestamp are not collected');
     asked();
     is((signers_of($client->create->json))[0]->sign('Ann')->code, 200, 'a signature with a timestamp');
-    ok(wait_for(sub { $figure->($ends) }), '… and then they are');
+    ok(wait_for(sub { $figure->($ends) }), 'the proofs of the timestamp authority are complete after a signature');
     is_deeply($responder->count, { ocsp => 0, crl => 1 }, 'each once');
     is((signers_of($client->create->json))[0]->sign('Bob')->code, 200, 'another signature');
-    is(asked(), 0, '… needs nothing more');
+    is(asked(), 0, 'another signature needs no more proofs');
 };
 
 subtest 'revocation' => sub {
@@ -201,23 +202,23 @@ subtest 'revocation' => sub {
     for (1 .. 3) {
         my $res = $bob->sign('Bob');
         is($res->code, 503, 'the second signer gets 503');
-        ok($res->headers->header('Retry-After'), '… and may try again');
+        ok($res->headers->header('Retry-After'), 'the second signer may try again');
     }
     like((lines($httpd, ':alert'))[0], qr/SR0421: the seal of production: .*"Test seal" was revoked at .*keyCompromise/,
         'the alert says what and why');
     is($client->get($document)->body, $first, 'nothing is stored');
     is($client->get("/signatures/$made->{uuid}")->json('/submitters/1/status'),
-        $made->{submitters}[1]{status}, '… the signer is as before');
+        $made->{submitters}[1]{status}, 'the second signer is as before');
     is(seal_of($httpd)->{status}, 'revoked', 'health says so');
     my $metrics = $client->{ua}->get($httpd->base . '/metrics')->res->body;
-    like($metrics, qr/^sigreq_seal_revoked\{environment="production"\} 1$/m, '… and a metric');
+    like($metrics, qr/^sigreq_seal_revoked\{environment="production"\} 1$/m, 'a metric says that the seal is revoked');
     my $found = $client->post('/verify', body => $first, headers => { 'Content-Type' => 'application/pdf' })->json;
     is($found->{signatures}[0]{ours}, true, 'what the first signer has signed stays intact');
 
     behave(ocsp => 'none', crl => 'none');
     asked();
     ok(wait_for(sub { asked() }), 'the responder ends');
-    is($bob->sign('Bob')->code, 503, '… and the revocation stays known');
+    is($bob->sign('Bob')->code, 503, 'the revocation stays known without the responder');
     is(scalar(my @alerts = lines($httpd, ':alert')), 1, 'there was one alert');
     my $test = $client->with(token => organisation(client => { base => $httpd->base })->{test}{token});
     is((signers_of($test->create->json))[0]->sign('Eve')->code, 200, 'the seal of the test environment works');
@@ -227,7 +228,7 @@ subtest 'revocation' => sub {
     behave(revoked => 'seal');
     pair('seal2', $pair);
     ok($httpd->graceful, 'a restart with another certificate');
-    ok(wait_for(sub { eval { $bob->sign('Bob')->code == 200 } }), '… and the second signer signs');
+    ok(wait_for(sub { eval { $bob->sign('Bob')->code == 200 } }), 'the second signer signs with the other certificate');
     ok(wait_for(sub { (seal_of($httpd)->{status} // '') eq 'ok' }), 'health says that all is well');
 };
 

@@ -58,11 +58,11 @@ subtest 'the results of a document are stored' => sub {
     my $made   = post($bytes, 0);
     is($made->code, 201, 'a new document');
     my $sha256 = $made->json('/documents/0/sha256');
-    is_deeply(report($sha256)->{prepared}, [0], '… its report has the prepared page');
+    is_deeply(report($sha256)->{prepared}, [0], 'the report of a new document has the prepared page');
     asks_nobody('the same page', sub { is(post($bytes, 0)->code, 201, 'the same page once more') });
     is(post($bytes, 2)->code, 201, 'a field on another page');
-    ok(scalar(my @now = workers()), '… needs a helper');
-    is_deeply(report($sha256)->{prepared}, [0, 2], '… its report has that page then');
+    ok(scalar(my @now = workers()), 'a field on another page needs a helper');
+    is_deeply(report($sha256)->{prepared}, [0, 2], 'the report of the document has the other page then');
     asks_nobody('both pages', sub { is(post($bytes, 2, 0, 2)->code, 201, 'both pages') });
     is_text(post($bytes, 3), 400, 'Index page unknown');
     is(documents(), $before + 1, 'the document is stored once');
@@ -70,8 +70,8 @@ subtest 'the results of a document are stored' => sub {
     my $long = pdf(nonce => nonce(), pages => 70);
     is(post($long, 0 .. 69)->code, 201, 'a document with 70 pages');
     my $known = report(post($long, 69)->json('/documents/0/sha256'))->{prepared};
-    is_deeply($known, [0 .. 63], '… its report has 64 prepared pages');
-    is(post($long, 69)->code, 201, '… fields on other pages are accepted');
+    is_deeply($known, [0 .. 63], 'the report of 70 pages has 64 prepared pages');
+    is(post($long, 69)->code, 201, 'fields on other pages are accepted');
 };
 
 subtest 'many fields, many documents' => sub {
@@ -96,7 +96,8 @@ subtest 'many fields, many documents' => sub {
         files   => [['b.pdf', $same], ['a.pdf', $same]],
         signers => [@{ signers_on(1) }]);
     is($twin->code, 201, 'one content under two names, one of them without fields');
-    is_deeply(report($twin->json('/documents/0/sha256'))->{rewritten}, undef, '… is not rewritten');
+    is_deeply(report($twin->json('/documents/0/sha256'))->{rewritten}, undef,
+        'content without fields is not rewritten');
 };
 
 my %repairable = repairable();
@@ -110,18 +111,19 @@ for my $what (sort keys %repairable) {
         my $rewritten = report($document->{sha256})->{rewritten};
         ok($rewritten, 'the document was rewritten') or return;
         is(documents(),                             $before + 2,      'two files are stored');
-        is(size_of($rewritten->{sha256}),           $rewritten->{size}, '… the rewritten document has this size');
-        is($document->{size},                       length $bytes,    '… the answer has the size of the upload');
-        isnt($rewritten->{sha256}, $document->{sha256}, '… the rewritten document is another file');
-        is_deeply(report($rewritten->{sha256})->{prepared}, [0], '… its report has the prepared page');
-        ok(!report($rewritten->{sha256})->{normalise}, '… it need not be rewritten');
+        is(size_of($rewritten->{sha256}),           $rewritten->{size}, 'the rewritten document has this size');
+        is($document->{size},                       length $bytes,    'the answer has the size of the upload');
+        isnt($rewritten->{sha256}, $document->{sha256}, 'the rewritten document is another file');
+        is_deeply(report($rewritten->{sha256})->{prepared}, [0],
+            'the report of the rewritten document has the prepared page');
+        ok(!report($rewritten->{sha256})->{normalise}, 'the rewritten document need not be rewritten');
         is_deeply($made->json('/submitters/0/fields/0/rect'), [72, 72, 252, 122], 'the field has its place in the PDF');
-        is($made->json('/submitters/0/fields/0/percent/w'), 16.6667, '… and on the displayed page');
+        is($made->json('/submitters/0/fields/0/percent/w'), 16.6667, 'the field has its place on the displayed page');
         my $original =
             $client->get('/signatures/' . $made->json('/uuid') . "/documents/$document->{uuid}?version=original");
         ok($original->body eq $bytes, 'the original is the upload, byte for byte');
         asks_nobody('seen before', sub { is(post($bytes)->code, 201, 'and once more') });
-        is(documents(), $before + 2, '… no other file is stored');
+        is(documents(), $before + 2, 'no other file is stored');
         collect();
         ok(stored($_) == 1 && reports($_) == 1, 'gc keeps both files') for $document->{sha256}, $rewritten->{sha256};
 
@@ -133,7 +135,8 @@ for my $what (sort keys %repairable) {
         rename $lost, $aside or die "$lost: $!\n";
         unlink reports($rewritten->{sha256});
         is(post($bytes)->code, 201, 'the document is accepted after its rewritten form was lost');
-        is(size_of($rewritten->{sha256}), $rewritten->{size}, '… which is made again') if $what !~ /drawn/;
+        is(size_of($rewritten->{sha256}), $rewritten->{size},
+            'the rewritten document is made again') if $what !~ /drawn/;
         stored($rewritten->{sha256}) ? unlink $aside : rename $aside, $lost;
     };
 }
@@ -147,9 +150,9 @@ subtest 'the same damaged document many times at the same time' => sub {
         my @shown = map {
             $client->get('/signatures/' . $_->json('/uuid') . '/documents/' . $_->json('/documents/0/uuid'))
         } @answers;
-        is_deeply([map { $_->code } @shown], [(200) x 8], '… each document has a rewritten one');
-        is(scalar(grep { $_->body eq $bytes } @shown), 0, '… it differs from the upload');
-        asks_nobody('afterwards', sub { is(post($bytes)->code, 201, '… and it is known') });
+        is_deeply([map { $_->code } @shown], [(200) x 8], 'each document has a rewritten one');
+        is(scalar(grep { $_->body eq $bytes } @shown), 0, 'the rewritten documents differ from the upload');
+        asks_nobody('afterwards', sub { is(post($bytes)->code, 201, 'the rewritten document is known afterwards') });
     }
 };
 
@@ -178,11 +181,11 @@ subtest 'damage that is found later' => sub {
     my $first  = post($bytes, 0);
     is($first->code, 201, 'fields on a page that can be read are accepted');
     my $sha256 = $first->json('/documents/0/sha256');
-    ok(!report($sha256)->{rewritten}, '… the document is not rewritten');
+    ok(!report($sha256)->{rewritten}, 'the document is not rewritten');
     is(post($bytes, 0, 1)->code, 201, 'fields on the damaged page are accepted');
     my $rewritten = report($sha256)->{rewritten} // return fail('the document is rewritten');
-    is_deeply(report($rewritten->{sha256})->{prepared}, [0, 1], '… on the rewritten document both pages are prepared');
-    is(documents(), $before + 2, '… which is stored, too');
+    is_deeply(report($rewritten->{sha256})->{prepared}, [0, 1], 'both pages of the rewritten document are prepared');
+    is(documents(), $before + 2, 'the rewritten document is stored');
     asks_nobody('known', sub { is(post($bytes, 1, 0)->code, 201, 'and once more') });
 };
 
@@ -193,7 +196,7 @@ subtest 'a document without fields is not sealed and not rewritten' => sub {
         'a damaged document without fields is accepted');
     is(documents(), $before + 2, 'it is not rewritten');
     is(post($bytes)->code, 201, 'the same document with a field is accepted');
-    is(documents(), $before + 3, '… it is rewritten');
+    is(documents(), $before + 3, 'a document with a field is rewritten');
 };
 
 my %refused = (
@@ -242,7 +245,7 @@ subtest 'a report that cannot be used' => sub {
         print {$file} $bad;
         close $file;
         is(post($bytes)->code, 201, "is made again: '" . substr($bad, 0, 30) . "'");
-        is($known->slurp, $good, '… the report is the same as before');
+        is($known->slurp, $good, 'the report is the same as before');
     }
 };
 done_testing;

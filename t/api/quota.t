@@ -23,7 +23,7 @@ do {
 } while defined $after;
 is($listed,                      100, 'listed');
 is($org->{test}->create()->code, 201, 'test submissions are accepted');
-is(used($org),                   100, '… they do not count against the quota');
+is(used($org),                   100, 'test submissions do not count against the quota');
 
 my $before = documents();
 is_error($org->{live}->create(files => [['a.pdf', pdf(nonce => "over $$")]]), 403,
@@ -34,7 +34,7 @@ is(scalar documents(), $before, 'gc removes it');
 
 ctl('org', 'quota', $org->{uuid}, '101');
 is($org->{live}->create()->code, 201, 'a raised quota allows more creations');
-is_error($org->{live}->create(), 403, "You've reached the API limit for this plan", '… until it is used up');
+is_error($org->{live}->create(), 403, "You've reached the API limit for this plan", 'the raised quota is used up');
 ctl('org', 'quota', $org->{uuid}, 'unlimited');
 is($org->{live}->create()->code, 201, 'without a quota creations are accepted');
 is(used($org),                   102, 'they are still counted');

@@ -100,8 +100,9 @@ subtest 'files that are changed, lost or foreign' => sub {
     rename $missing, $aside or die "$missing: $!";
     my %problem = map { $_->{key} => "$_->{problem}: $_->{detail}" } @{ Sigreq::Here::checked()->{problems} };
     like($problem{ basename($damaged) }, qr/^damaged: its SHA-256 is [0-9a-f]{64}$/, 'check finds a changed byte');
-    is($problem{ basename($missing) }, 'missing: there is no file', '… and a file that is not there');
-    is_deeply([@{ Sigreq::Here::checked('--quick') }{qw(missing damaged)}], [1, 0], '… --quick compares sizes alone');
+    is($problem{ basename($missing) }, 'missing: there is no file', 'check finds a missing file');
+    is_deeply([@{ Sigreq::Here::checked('--quick') }{qw(missing damaged)}], [1, 0],
+        'check --quick compares sizes alone');
     $spoil->($good);
     rename $aside, $missing or die "$aside: $!";
     is_deeply([@{ Sigreq::Here::checked() }{qw(missing damaged)}], [0, 0], 'mended, all is well');

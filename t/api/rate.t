@@ -20,11 +20,11 @@ sub metric {
 sub is_limited {
     my ($res, $policy, $name) = @_;
     is($res->code, 429, "$name: 429") or return diag $res->body;
-    like($res->headers->header('Retry-After'), qr/^[1-9]\d*$/, '… the answer has Retry-After');
-    like($res->headers->header('RateLimit-Policy'), qr/\Q$policy\E/, "… the answer has the policy, $policy");
+    like($res->headers->header('Retry-After'), qr/^[1-9]\d*$/, "$name: the answer has Retry-After");
+    like($res->headers->header('RateLimit-Policy'), qr/\Q$policy\E/, "$name: the answer has the policy, $policy");
     my ($kind) = $policy =~ /^("\w+")/;
-    like($res->headers->header('RateLimit'), qr/\Q$kind\E;r=0;t=[1-9]\d*/, '… nothing is left of the limit');
-    is($res->json->{statusCode}, 429, '… as JSON') if ($res->headers->content_type // '') =~ /json/;
+    like($res->headers->header('RateLimit'), qr/\Q$kind\E;r=0;t=[1-9]\d*/, "$name: nothing is left of the limit");
+    is($res->json->{statusCode}, 429, "$name: the answer is JSON") if ($res->headers->content_type // '') =~ /json/;
 }
 
 # a token: five per hour, whichever child answers
@@ -64,7 +64,7 @@ is_limited($signer->get(''),  '"link";q=4;w=3600', 'the fifth request of the lin
 is_limited($signer->refuse(''), '"link";q=4;w=3600', 'the signer cannot refuse now');
 my $page = $signer->get('', headers => { Accept => 'text/html' });
 is($page->code, 429, 'browsers get a page');
-like($page->body, qr/<html/, '… the page is HTML');
+like($page->body, qr/<html/, 'the page for browsers is HTML');
 
 # failures: three per hour of one address, tokens and links together
 my $known = $org->{live}->with(base => place('/limited'));

@@ -23,9 +23,9 @@ if (suite->{db} eq 'sqlite3') {
     my $health = $client->get('/health');
     is($health->code, 503, 'health is 503');
     my %says = (status => 'unavailable', database => 'unavailable', helper => 'ok');
-    is_deeply($health->json, \%says, '... health says which part');
+    is_deeply($health->json, \%says, 'health says which part is unavailable');
     my $why = qr/SR0110: health: unavailable: database: The database cannot be written \(.*readonly database/;
-    like($apart->{httpd}->log, $why, '... the log has the reason');
+    like($apart->{httpd}->log, $why, 'the log has the reason');
     chmod 0644, glob "$file*";
     is($apart->serve->get('/health')->code, 200, 'health is ok again');
     $apart->stop;
@@ -50,8 +50,8 @@ sql("ALTER DATABASE $name SET default_transaction_read_only = on");
 sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '$name'");
 ok(wait_for(sub { health->code == 503 }), 'read-only: health is 503');
 is_deeply(health->json, { status => 'unavailable', database => 'unavailable', helper => 'ok' },
-    '... health says which part');
-like($httpd->log, qr/SR0110: .*database is read-only/i, '... the log has the reason');
+    'read-only: health says which part is unavailable');
+like($httpd->log, qr/SR0110: .*database is read-only/i, 'read-only: the log has the reason');
 my $crowd = $client->crowd; # opens more connections to the database, which all are read-only
 my @read  = $crowd->parallel(12, 6, sub { $crowd->request_p(GET => '/signatures') });
 is(scalar(grep { $_->code == 200 } @read), 12, 'reading works');

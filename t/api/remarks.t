@@ -18,7 +18,7 @@ sub warned {    # creates with these options; the warnings, which GET and the li
     my $res = $client->create(%o);
     is($res->code, 201, "$name: created") or diag $res->body;
     my $made = $res->json;
-    is($client->get("/signatures/$made->{uuid}")->body, $res->body, '… GET shows the same warnings');
+    is($client->get("/signatures/$made->{uuid}")->body, $res->body, "$name: GET shows the same warnings");
     return $made->{warnings};
 }
 
@@ -28,18 +28,18 @@ sub with_areas {
     return Sigreq::Client::signers({ fields => \@fields });
 }
 
-is(warned('what the contract shows'), undef, '… without a warning there is no member');
+is(warned('what the contract shows'), undef, 'without a warning there is no member');
 is(warned('an empty file field', more => [part('file', '', filename => '', type => 'application/octet-stream')]),
-    undef, '… an empty part is not reported');
+    undef, 'an empty part is not reported');
 is_deeply(
     warned('form parts', more => [map { part($_, 'true') } 'sendemail', 'x' x 100, 'sendemail', '', "a\tb"]),
     ['unknown form part sendemail', 'unknown form part ' . 'x' x 64 . '…', 'unknown form part without a name',
         "unknown form part a\x{FFFD}b"],
-    '… each name is reported once, short and printable');
+    'each name is reported once, short and printable');
 is_deeply(
     warned('files', more => [part('file', pdf()), part('sendEmail', 'true', filename => 'blob')]),
     ['form part file has no file name: it was passed over', 'form part sendEmail is a file: it was passed over'],
-    '… and what is none');
+    'a file without a name and a field that is a file are reported');
 my $signers = Sigreq::Client::signers({ emial => 'ann@x.org' }, {});
 $signers->[1]{fields}[0]{required} = \1;
 $signers->[1]{fields}[0]{area}{unit} = 'pt';
@@ -47,17 +47,17 @@ is_deeply(
     warned('members', signers => $signers, more => [part('x', '')]),
     ['unknown form part x', 'Signer 1: unknown member emial', 'Signer 2, Field 1: unknown member required',
         'Signer 2, Field 1: unknown member unit of its area'],
-    '… with their places');
+    'unknown members are reported with their places');
 my $long = Sigreq::Client::signers({ '' => 1, 'm' x 65 => 2, 'é' x 200 => 3 });
 $long->[0]{fields}[0] = { %{ $long->[0]{fields}[0] }, '' => 1, 'f' x 20_000 => 2 };
 is_deeply(
     [sort @{ warned('names', signers => $long) }],
     [(map {"Signer 1, Field 1: unknown member $_"} 'f' x 64 . '…', 'without a name'),
         map {"Signer 1: unknown member $_"} 'm' x 64 . '…', 'without a name', 'é' x 64 . '…'],
-    '… long and empty names are shortened, and the child that reads them goes on');
+    'long and empty names are shortened, and the child that reads them goes on');
 my $many = warned('many', more => [map { part("p$_", 'x') } 1 .. 30]);
-is(scalar @$many, 21, '… twenty warnings are shown');
-is($many->[20], 'and 10 more', '… the last one has the number of the others');
+is(scalar @$many, 21, 'twenty warnings are shown');
+is($many->[20], 'and 10 more', 'the last warning has the number of the others');
 
 # --- areas
 
@@ -76,7 +76,7 @@ is_deeply(
         'Signer 1, Field 6: the area lies partly outside of page 1',
         'Signer 1, Field 7: the area lies partly outside of page 1',
         'Signer 1, Field 9: the area lies outside of page 0'],
-    '… that lie outside');
+    'areas that lie outside are reported');
 
 is_deeply(
     warned(
@@ -88,7 +88,7 @@ is_deeply(
     [(map {"Signer 1, Field $_: the area is less than 20 points wide or 8 points high"} 1, 2, 4),
         'Signer 1, Field 5: page 1 is rotated by 90 degrees, and the area counts before that',
         'Signer 1, Field 6: the area is less than 20 points wide or 8 points high'],
-    '… are reported, unless they say their origin');
+    'areas on rotated pages are reported, unless they say their origin');
 
 my $sent = '{"x":10.25,"y":-3,"w":1e2,"h":20,"page":1,"origin":"top-left"}';
 my $json = encode_json(with_areas('AREA')) =~ s/"AREA"/$sent/r;
@@ -97,10 +97,11 @@ my $area = $made->{submitters}[0]{fields}[0]{area};
 is_deeply($area, { x => 10.25, y => -3, w => 100, h => 20, page => 1, origin => 'top-left' }, 'an area is given back');
 my $again = $client->create(@pages, signers => with_areas($area))->json;
 is_deeply([@{ $again->{submitters}[0]{fields}[0] }{qw(area percent rect)}],
-    [@{ $made->{submitters}[0]{fields}[0] }{qw(area percent rect)}], '… if it is sent again, it gives the same place');
+    [@{ $made->{submitters}[0]{fields}[0] }{qw(area percent rect)}], 'an area that is sent again gives the same place');
 sub origin { $_[0]->create(signers => with_areas(\%on))->json('/submitters/0/fields/0/area/origin') }
 is(origin($client), 'user-space', 'the area has its origin');
-is(origin($client->with(base => place('/topleft'))), 'top-left', '… also if the server has another default');
+is(origin($client->with(base => place('/topleft'))), 'top-left',
+    'the area keeps its origin if the server has another default');
 
 # --- numbers
 
@@ -121,5 +122,5 @@ my %key  = (headers => { 'Idempotency-Key' => "warned $$" });
 my $one  = $client->create(%key, more => [part('sendemail', 'true')]);
 my $next = $client->create(%key);
 is_deeply($one->json('/warnings'), ['unknown form part sendemail'], 'the first answer has a warning');
-is($next->body, $one->body, '… its repetition has the same warning');
+is($next->body, $one->body, 'the repetition has the same warning');
 done_testing;

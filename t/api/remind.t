@@ -124,38 +124,39 @@ subtest 'on request' => sub {
     like($view->{submitters}[0]{remindedAt}, qr/^20\d\d-/, 'the answer has the time');
     is_deeply(now_of($made), $view, 'GET shows the same');
     my ($mail) = gets('ann@x.org', 1, 'the signer gets a mail');
-    like($mail->{headers}{subject}[0], qr/^TEST: Reminder: please sign ./, '… whose subject says what it is');
-    like($mail->{plain}, qr/is still waiting for you to sign/, '… and its text');
-    like($mail->{plain}, qr/^Please sign or decline by 1\d May 2030, \d\d:30 \(\w+\)\.$/m, '… with the deadline');
-    like($mail->{html}, qr/Please sign or decline by 1\d May 2030,/, '… in both texts');
-    like($mail->{plain}, qr/^\Q$made->{submitters}[0]{signatureLink}\E$/m, '… and the link');
+    like($mail->{headers}{subject}[0], qr/^TEST: Reminder: please sign ./, 'the subject says that it is a reminder');
+    like($mail->{plain}, qr/is still waiting for you to sign/, 'the text says that it is a reminder');
+    like($mail->{plain}, qr/^Please sign or decline by 1\d May 2030, \d\d:30 \(\w+\)\.$/m, 'the text has the deadline');
+    like($mail->{html}, qr/Please sign or decline by 1\d May 2030,/, 'the HTML has the deadline');
+    like($mail->{plain}, qr/^\Q$made->{submitters}[0]{signatureLink}\E$/m, 'the text has the link');
     my $number = substr $made->{uuid}, 0, 8;
-    like($mail->{$_}, qr/Request number $number\b/, "… and the request number ($_)") for qw(plain html);
-    unlike($mail->{plain}, qr/\{/, '… and nothing unfilled');
+    like($mail->{$_}, qr/Request number $number\b/, "the mail has the request number ($_)") for qw(plain html);
+    unlike($mail->{plain}, qr/\{/, 'nothing is left unfilled');
     $res = remind($made);
     is_error($res, 429, qr/^This signer was reminded less than 10 minutes ago, try again in [1-6]?\d?\d s$/);
-    like($res->headers->header('Retry-After'), qr/^(?:[1-9]\d{0,2})$/, '… with Retry-After');
+    like($res->headers->header('Retry-After'), qr/^(?:[1-9]\d{0,2})$/, 'the refusal has Retry-After');
     my $event = event_of($made);
     is($event->{signer}, $made->{submitters}[0]{uuid}, 'the event has the signer');
-    is($event->{ip},     '127.0.0.1',                  '… and the client that asked');
-    is_deeply($event->{detail}, { automatic => Mojo::JSON::false() }, '… and says that it was asked for');
+    is($event->{ip},     '127.0.0.1',                  'the event has the client that asked');
+    is_deeply($event->{detail}, { automatic => Mojo::JSON::false() }, 'the event says that the reminder was asked for');
     wait_for(sub { history($made) });
     my ($row) = history($made);
     is_deeply([@$row{qw(event url success)}], ['reminder', 'mailto:ann@x.org', Mojo::JSON::true()],
         'the history has it');
     db("UPDATE signer SET reminded_at = reminded_at - 600000000 WHERE submission_id = " . id_of($made));
     is(remind($made)->code, 202, 'ten minutes later there may be another one');
-    gets('ann@x.org', 2, '… which is sent');
+    gets('ann@x.org', 2, 'the second reminder is sent');
     is(join(' ', events($made)), 'created reminded reminded', 'both are events');
-    is(chain_fault($client->get("/signatures/$made->{uuid}/audit")->json), undef, '… of the chain');
+    is(chain_fault($client->get("/signatures/$made->{uuid}/audit")->json), undef, 'the reminders are in the chain');
     is(number_of($made), 0, 'they do not count as automatic ones');
     my ($plain) = map { made([{ email => 'plain@x.org' }]) } 1;
     ok(!exists $plain->{status}, 'a submission of the contract has no status');
-    is(remind($plain)->json->{status}, 'open', '… until a signer is reminded');
+    is(remind($plain)->json->{status}, 'open', 'the reminder gives the submission a status');
     (my $german) = map { made([{ email => 'de@x.org', locale => 'de' }], expiresAt => '2030-05-17T18:30:00Z') } 1;
     remind($german);
     ok(wait_for(sub { mails('de@x.org', 'Erinnerung') }), 'a reminder is in the language of the signer');
-    like((mails('de@x.org', 'Erinnerung'))[0]{plain}, qr/bis 1\d\. Mai 2030, \d\d:30/, '… and so is its deadline');
+    like((mails('de@x.org', 'Erinnerung'))[0]{plain}, qr/bis 1\d\. Mai 2030, \d\d:30/,
+        'the deadline is in the language of the signer');
 };
 
 subtest 'who cannot be reminded' => sub {
@@ -170,7 +171,7 @@ subtest 'who cannot be reminded' => sub {
     my $replaced = $client->post(path_of($made, 2, 'replace'),
         json => { firstname => 'E', lastname => 'L', email => 'e@x.org' })->json;
     is_error(remind($made, 2), 404, 'Not found', 'a signer who was replaced is no signer');
-    is(remind($replaced, 2)->code, 202, '… the new one is');
+    is(remind($replaced, 2)->code, 202, 'the new signer is reminded');
     $client->post("/signatures/$made->{uuid}/cancel");
     is_error(remind($replaced, 2), 409, 'This submission is cancelled');
     my $done = made([{ email => 'b@x.org' }]);
@@ -190,7 +191,7 @@ subtest 'at the same time' => sub {
     my $crowd   = $client->crowd;
     my @answers = $crowd->parallel(6, 6, sub { $crowd->request_p(POST => path_of($made, 0, 'remind')) });
     is(join(' ', sort map { $_->code } @answers), '202 429 429 429 429 429', 'one of six is accepted');
-    gets('twice@x.org', 1, '… and sent');
+    gets('twice@x.org', 1, 'one reminder is sent');
 };
 
 subtest 'faults of a creation' => sub {
@@ -222,13 +223,13 @@ subtest 'faults of a creation' => sub {
 subtest 'automatic' => sub {
     my $made = reminded('auto@x.org');
     is_deeply($made->{reminders}, { after => 'PT2H', every => 'PT1H', most => 3 }, 'the answer has what was sent');
-    is($made->{status}, 'open', '… and the status');
+    is($made->{status}, 'open', 'the answer has the status');
     passes($made, 1);
     settles($made);
     is(scalar mails('auto@x.org', 'Reminder'), 0, 'after an hour there is none');
     passes($made, 1);
     my ($mail) = gets('auto@x.org', 1, 'after two hours there is one');
-    unlike($mail->{plain}, qr/decline by/, '… without a deadline, because there is none');
+    unlike($mail->{plain}, qr/decline by/, 'the reminder has no deadline if there is none');
     my $event = event_of($made);
     is_deeply([@$event{qw(signer ip detail)}],
         [$made->{submitters}[0]{uuid}, undef, { automatic => Mojo::JSON::true() }], 'its event says that it is');
@@ -241,10 +242,10 @@ subtest 'automatic' => sub {
     passes($made, 1);
     gets('auto@x.org', 3, 'an hour later there is the third');
     settles($made);
-    is(scheduled($made), 0, '… which is the last one');
+    is(scheduled($made), 0, 'the third reminder is the last one');
     is(number_of($made), 3, 'all are counted');
     is(join(' ', events($made)), 'created reminded reminded reminded', 'the events');
-    is(chain_fault($client->get("/signatures/$made->{uuid}/audit")->json), undef, '… are a chain');
+    is(chain_fault($client->get("/signatures/$made->{uuid}/audit")->json), undef, 'the events are a chain');
 };
 
 subtest 'a reminder on request begins the interval again' => sub {
@@ -256,7 +257,7 @@ subtest 'a reminder on request begins the interval again' => sub {
     settles($made);
     is(scalar mails('again@x.org', 'Reminder'), 1, 'a quarter of an hour after the first one was due there is none');
     passes($made, 0.25);
-    gets('again@x.org', 2, '… but one hour after the last one there is');
+    gets('again@x.org', 2, 'one hour after the last reminder there is another one');
     is(number_of($made), 1, 'one was automatic');
 };
 
@@ -266,13 +267,13 @@ subtest 'order' => sub {
     passes($made, 5);
     gets('one@x.org', 1, 'the signer who is due is reminded');
     settles($made);
-    is(scalar mails('two@x.org', 'Reminder'), 0, '… and not the one who waits');
+    is(scalar mails('two@x.org', 'Reminder'), 0, 'the signer who waits is not reminded');
     $one->sign('Ann Lee');
     passes($made, 1);
     settles($made);
     is(scalar mails('two@x.org', 'Reminder'), 0, 'an hour after their turn began there is none');
     passes($made, 1);
-    gets('two@x.org', 1, '… after two hours there is');
+    gets('two@x.org', 1, 'two hours after their turn began, the second signer is reminded');
     is(scalar mails('one@x.org', 'Reminder'), 1, 'who has signed gets no more');
     $two->sign('Bob Lee');
     is(scheduled($made), 0, 'after the last signature nothing is scheduled');
@@ -295,12 +296,13 @@ subtest 'after an end' => sub {
         is(scheduled($made), 1, "$end: the next one is scheduled");
         my ($row) = history($made);
         $ends{$end}->($made);
-        is(scheduled($made), 0, '… and goes with the end');
+        is(scheduled($made), 0, "$end: the timer of the reminder goes with the end");
         is($client->post("/webhooks/history/$row->{eventId}/redeliver")->code, 202, 'the last one is asked for again');
         my @rows;
         wait_for(sub { (@rows = history($made)) == 2 });
-        is($rows[0]{error}, 'not sent, because the signer is not asked to sign any more', '… and not sent');
-        is(scalar mails("$end\@x.org", 'Reminder'), 1, '… to nobody');
+        is($rows[0]{error}, 'not sent, because the signer is not asked to sign any more',
+            "$end: the queued reminder is not sent");
+        is(scalar mails("$end\@x.org", 'Reminder'), 1, "$end: no other reminder arrives");
     }
 };
 
@@ -316,7 +318,7 @@ subtest 'a replaced signer' => sub {
     settles($made);
     is(scalar mails('new@x.org', 'Reminder'), 0, 'an hour later they are not');
     passes($made, 1);
-    gets('new@x.org', 1, '… but two hours after they came');
+    gets('new@x.org', 1, 'two hours after the new signer came there is a reminder');
     is(scalar mails('old@x.org', 'Reminder'), 1, 'the old one gets no more');
 };
 
@@ -327,16 +329,16 @@ subtest 'limits of mail' => sub {
     db("UPDATE signer SET reminded_at = reminded_at - 600000000 WHERE submission_id = " . id_of($made));
     my $res = remind($made);
     is_error($res, 429, qr/^Too many test invitations to one address .* try again in \d+ s$/);
-    cmp_ok($res->headers->header('Retry-After'), '>', 60, '… with Retry-After');
+    cmp_ok($res->headers->header('Retry-After'), '>', 60, 'the refusal has Retry-After');
     gets('many@x.org', 1, 'one reminder was sent');
     passes($made, 3);
     ok(wait_for(sub { jobs_where($made, "kind = 'remind' AND state = 'scheduled' AND due_at > " . time . '000000') }),
         'an automatic one is postponed');
-    is(number_of($made), 0, '… and not recorded');
-    is(scalar mails('many@x.org', 'Reminder'), 1, '… nor sent');
+    is(number_of($made), 0, 'the postponed reminder is not recorded');
+    is(scalar mails('many@x.org', 'Reminder'), 1, 'the postponed reminder is not sent');
     serve();                              # which has forgotten the count
     passes($made, 1);
-    gets('many@x.org', 2, '… until the limit allows it');
+    gets('many@x.org', 2, 'the reminder is sent when the limit allows it');
 };
 
 subtest 'another address, and templates' => sub {
@@ -349,16 +351,17 @@ subtest 'another address, and templates' => sub {
     remind($made);
     ok(wait_for(sub { mails('test@example.org', 'Ours') }), 'another address gets reminders of the test environment');
     my ($mail) = mails('test@example.org', 'Ours');
-    like($mail->{plain}, qr/^reminder\.txt .* 2030, \d\d:30 \(\w+\)$/m, '… made with the template');
-    like($mail->{html}, qr/<p>reminder\.html/, '… in both texts');
-    like($mail->{headers}{subject}[0], qr/^TEST: Ours/, '… and marked as a test');
+    like($mail->{plain}, qr/^reminder\.txt .* 2030, \d\d:30 \(\w+\)$/m,
+        'the text of the reminder is made with the template');
+    like($mail->{html}, qr/<p>reminder\.html/, 'the HTML of the reminder is made with the template');
+    like($mail->{headers}{subject}[0], qr/^TEST: Ours/, 'the reminder is marked as a test');
     is((history($made))[0]{url} // (wait_for(sub { history($made) }) && (history($made))[0]{url}),
         'mailto:other@x.org', 'the history has the address of the signer');
     unlink map {"$dir/templates/reminder.$_"} qw(txt html);
     serve("SigreqMailTemplates $dir/templates");
     remind(made([{ email => 'builtin@x.org' }]));
     gets('builtin@x.org', 1, 'without templates of reminders, the built-in ones are used');
-    unlike($apart->{httpd}->log, qr/SR0602/, '… and the log says nothing');
+    unlike($apart->{httpd}->log, qr/SR0602/, 'the log does not miss the templates');
 };
 
 subtest 'a service that sends no mail' => sub {
@@ -379,16 +382,16 @@ subtest 'by the administrator' => sub {
     my $refused = sub {    # exit code, words
         my ($code, @words) = @_;
         ok(!eval { $apart->ctl('submission', @words) }, "@words[0, 2 .. $#words] is refused");
-        like($@, qr/exits with $code$/m, '… with the exit code');
+        like($@, qr/exits with $code$/m, "@words[0, 2 .. $#words]: the exit code is right");
     };
     my $by = sub { (grep { $_->{event} eq $_[0] }
         @{ $client->get("/signatures/$uuid[0]/audit")->json->{events} })[-1]{detail}{by} // 'nobody' };
 
     my $shown = $apart->ctl('submission', 'resend', @uuid, '--signer', 'ANN@y.org');
     is(join(' ', map { $_->{event} } @{ $shown->{events} }), 'created reminded', 'one signer is reminded');
-    my ($mail) = gets('ann@y.org', 1, '… by mail');
-    like($mail->{plain}, qr{https://sign\.example\.org/sign/$made->{submitters}[0]{uuid}}, '… which has the link');
-    is($by->('reminded'), 'administrator', '… and the event says who did it');
+    my ($mail) = gets('ann@y.org', 1, 'the signer is reminded by mail');
+    like($mail->{plain}, qr{https://sign\.example\.org/sign/$made->{submitters}[0]{uuid}}, 'the mail has the link');
+    is($by->('reminded'), 'administrator', 'the event says that an administrator reminded');
     $refused->(4, 'resend', @uuid);
     gets('bob@y.org', 2, 'the others are reminded, although one was reminded a moment ago');
     $refused->(3, 'resend', @uuid, '--signer', 'no@y.org');
@@ -397,18 +400,18 @@ subtest 'by the administrator' => sub {
 
     $apart->ctl('submission', 'extend', @uuid, '2030-05-17');
     is(now_of($made)->{expiresAt}, '2030-05-17T00:00:00.000Z', 'another deadline');
-    is($by->('extended'), 'administrator', '… whose event says who set it');
+    is($by->('extended'), 'administrator', 'the event says that an administrator set the deadline');
     $refused->(2, 'extend', @uuid, '2099-01-01');
 
     $refused->(4, 'replace', @uuid, 'bob@y.org', 'Eve', 'Poe', 'eve@y.org');
     $apart->ctl('submission', 'replace', @uuid, substr($made->{submitters}[1]{uuid}, 0, 8), 'Eve', 'Poe', 'eve@y.org');
     my $new = now_of($made)->{submitters}[1];
     is("$new->{firstname} $new->{email}", 'Eve eve@y.org', 'another signer');
-    isnt($new->{uuid}, $made->{submitters}[1]{uuid}, '… with a link of their own');
-    is($by->('replaced'), 'administrator', '… and the event says who did it');
+    isnt($new->{uuid}, $made->{submitters}[1]{uuid}, 'the new signer has a link of their own');
+    is($by->('replaced'), 'administrator', 'the event says that an administrator replaced');
     my @mails;
     wait_for(sub { @mails = mails('eve@y.org', 'sign') });
-    like($mails[0]{plain}, qr{https://sign\.example\.org/sign/$new->{uuid}}, '… who gets an invitation');
+    like($mails[0]{plain}, qr{https://sign\.example\.org/sign/$new->{uuid}}, 'the new signer gets an invitation');
     is($apart->ctl('check', '--evidence', '--documents', "$dir/documents")->{problems}[0], undef,
         'the audit trail explains it') if -d "$dir/documents";
 

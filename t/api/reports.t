@@ -30,7 +30,7 @@ subtest 'the same bytes' => sub {
         my ($client, $known, $name) = @_;
         my ($answer, $asked) = asks(sub { $client->create(files => [['a.pdf', $bytes]]) });
         is($answer->code, 201, "$name: accepted");
-        is($asked, !$known, '… ' . ($known ? 'and nobody is asked' : 'and a helper is asked'));
+        is($asked, !$known, "$name: " . ($known ? 'nobody is asked' : 'a helper is asked'));
         return $answer->json('/documents/0/sha256');
     };
     my $sha256 = $post->($first->{test}, 0, 'a new document needs a helper');
@@ -50,7 +50,7 @@ subtest 'a request that fails leaves no report' => sub {
     for my $try (1, 2) {
         my ($answer, $asked) = asks(sub { $poor->{live}->create(files => [['a.pdf', $bytes]]) });
         is($answer->code, 403, "try $try: no quota");
-        ok($asked, '… a helper reads the document');
+        ok($asked, "try $try: a helper reads the document");
     }
     is(scalar(my @one = reports($known->json('/documents/0/sha256'))), 1, 'the report of the other is the only one');
 };

@@ -50,27 +50,30 @@ for my $name (sort keys %made) {
     my $uuid = $made{$name};
     is(sql("SELECT state FROM submission WHERE uuid = '$uuid'"), $states{$name}, "$name: its state is a column");
     is(sql("SELECT access_epoch FROM submission WHERE uuid = '$uuid'"), $states{$name} eq 'open' ? 0 : 1,
-        '… closing has raised access_epoch');
+        "$name: access_epoch is raised if it is closed");
     my $before = $client->get("/signatures/$uuid")->body;
     my $stored = sql("SELECT representation FROM submission WHERE uuid = '$uuid'");
     sql("UPDATE submission SET representation = '{}', representation_version = 0 WHERE uuid = '$uuid'");
     is($client->get("/signatures/$uuid")->body, $before,
-        '… a representation of an older version is rendered again and is the same');
-    is(sql("SELECT representation FROM submission WHERE uuid = '$uuid'"), $stored, '… it is stored');
+        "$name: a representation of an older version is rendered again and is the same");
+    is(sql("SELECT representation FROM submission WHERE uuid = '$uuid'"), $stored,
+        "$name: the rendered representation is stored");
     isnt(sql("SELECT representation_version FROM submission WHERE uuid = '$uuid'"), 0,
-        '… it is stored with its version');
-    is($client->get("/signatures/$uuid")->body, $before, '… the stored one is read');
+        "$name: the representation is stored with its version");
+    is($client->get("/signatures/$uuid")->body, $before, "$name: the stored representation is read");
 }
 
 my $list = $client->get('/signatures')->body;
 sql("UPDATE submission SET representation = '{}', representation_version = 0 WHERE uuid = '$_'") for values %made;
 is($client->get('/signatures')->body, $list, 'a list of older representations is the same');
-is(sql('SELECT count(*) FROM submission WHERE representation_version = 0'), 0, '… all of them are stored');
+is(sql('SELECT count(*) FROM submission WHERE representation_version = 0'), 0,
+    'all representations of the list are stored');
 
 my $foreign = organisation()->{test};
 sql("UPDATE submission SET representation = '{}', representation_version = 0 WHERE uuid = '$made{new}'");
 is($foreign->get("/signatures/$made{new}")->code, 404, 'an older representation of another user is not found');
-is(sql("SELECT representation FROM submission WHERE uuid = '$made{new}'"), '{}', '… it is not rendered');
+is(sql("SELECT representation FROM submission WHERE uuid = '$made{new}'"), '{}',
+    'a representation of another user is not rendered');
 for ('initiated', 'sent', 'opened', 'completed') {
     my %want = (initiated => 0, sent => 2, opened => 2, completed => 2);
     is($client->get('/signatures', query => { status => $_ })->json('/pagination/count'), $want{$_}, "filtered by $_");

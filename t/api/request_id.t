@@ -108,10 +108,10 @@ subtest 'the logs' => sub {
     };
     is($send->('refused', GET => '/api/v3/nothing')->code, 404, 'a refused request');
     ok(logged($httpd, qr/\[info\] \[\Q$id\E\.refused\] SR0101: refused with 404 .* \[request \Q$id\E\.refused\]$/m),
-        '… its message has the id, as %L and in the text');
+        'the message of the refused request has the id, as %L and in the text');
     my $res = $send->('denied', GET => '/api/v3/tokens');
     is($res->code . ' ' . id_of($res), "403 $id.denied", 'a request that httpd itself refuses');
-    ok(logged($httpd, qr/\[\Q$id\E\.denied\] AH01630/), '… the message of httpd has the id as %L');
+    ok(logged($httpd, qr/\[\Q$id\E\.denied\] AH01630/), 'the message of httpd has the id as %L');
     $res = $send->('rewritten', GET => '/short/health');
     is($res->code . ' ' . id_of($res), "200 $id.rewritten", 'a path that mod_rewrite has changed');
     $res = $send->('large', POST => '/api/v3/signatures', { 'Content-Type' => 'multipart/form-data; boundary=x' },
@@ -131,7 +131,7 @@ subtest 'the logs' => sub {
 subtest 'mod_unique_id' => sub {
     my $id = id_of($agent->get($unique->base . '/api/v3/health')->res);
     like($id, qr/^[A-Za-z0-9\@_-]{24,}$/, 'its UNIQUE_ID is the id of a request without one');
-    unlike($id, $random, '… not a random one');
+    unlike($id, $random, 'the id is not a random one');
     is(id_of($agent->get($unique->base . '/api/v3/health' => { 'X-Request-Id' => 'mine' })->res),
         'mine', 'the id of the request goes before it');
 };
@@ -140,7 +140,7 @@ subtest 'what a thread logs without the request' => sub {
     my $slow = Sigreq::Httpd->new(place => 'Sigreq On', server => 'SigreqHelper /bin/false')->start;
     my $res  = $agent->get($slow->base . '/api/v3/health' => { 'X-Request-Id' => "helper-$$" })->res;
     is($res->code . ' ' . id_of($res), "503 helper-$$", 'a health check without a PDF helper');
-    ok(logged($slow, qr/SR0300: PDF helper: .* \[request helper-$$\]$/m), '… SR0300 has its id');
-    ok(logged($slow, qr/SR0110: .* \[request helper-$$\]$/m),             '… SR0110 as well');
+    ok(logged($slow, qr/SR0300: PDF helper: .* \[request helper-$$\]$/m), 'SR0300 has the id of the request');
+    ok(logged($slow, qr/SR0110: .* \[request helper-$$\]$/m),             'SR0110 has the id of the request');
 };
 done_testing;

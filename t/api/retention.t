@@ -131,9 +131,10 @@ for (
     $said //= $value;
     my ($status, $text) = Sigreq::Httpd->new(server => "SigreqRetention $value")->test;
     isnt($status, 0, "SigreqRetention $value is refused");
-    like($text, qr/^SigreqRetention \Q$fault\E, not '\Q$said\E'$/m, '… with the reason');
+    like($text, qr/^SigreqRetention \Q$fault\E, not '\Q$said\E'$/m,
+        "SigreqRetention $value: the message has the reason");
 }
 my ($status, $text) = Sigreq::Httpd->new(place => "Sigreq On\nSigreqRetention test all=1d")->test;
 isnt($status, 0, 'it is refused in a place');
-like($text, qr/SigreqRetention/, '… by name');
+like($text, qr/SigreqRetention/, 'the message names SigreqRetention');
 done_testing;

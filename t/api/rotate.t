@@ -76,7 +76,7 @@ subtest 'a rotation while documents are signed' => sub {
     $round->();
     prepare($dir, 'Next');
     ok($httpd->graceful, 'with a next certificate, a graceful restart');
-    is(sealed($client), 'Present', '… it does not seal');
+    is(sealed($client), 'Present', 'the next certificate does not seal');
     rotate($dir);
     $round->();
     my $resumed = sub { scalar(() = $httpd->log =~ /resuming normal operations/g) };
@@ -100,15 +100,16 @@ subtest 'a rotation while documents are signed' => sub {
     };
     my ($first, $last) = @documents[0, -1];
     is($ours->($first), 'ours ours', 'what the former certificate has sealed is still recognised');
-    is($ours->($last),  'ours ours', '… and what the present one has');
+    is($ours->($last),  'ours ours', 'what the present certificate has sealed is recognised');
     path("$dir/former/bad.crt")->spurt('no certificate');
     unlike($httpd->log, qr/SR0408/, 'no warning so far');
     ok($httpd->graceful, 'with a file in the folder former that is no certificate, a graceful restart');
-    like($httpd->log, qr{:warn\].* SR0408: .*former/bad\.crt: it holds no certificate}, '… warns');
-    is($ours->($first), 'ours ours', '… and the others are read');
+    like($httpd->log, qr{:warn\].* SR0408: .*former/bad\.crt: it holds no certificate},
+        'httpd warns of the file that is no certificate');
+    is($ours->($first), 'ours ours', 'the other former certificates are read');
     unlink glob "$dir/former/*";
     ok($httpd->graceful, 'when the certificate is removed, after a graceful restart');
-    is($ours->($first), 'foreign foreign', '… it is not recognised any more');
+    is($ours->($first), 'foreign foreign', 'the removed certificate is not recognised any more');
 };
 
 subtest 'the signer process dies after a rotation' => sub {
@@ -130,9 +131,10 @@ subtest 'an expired certificate is replaced' => sub {
     my $httpd = Sigreq::Httpd->new(seal => $seal);
     like(($httpd->test)[1], qr/SR0400: .*expired at .*cannot be signed/, 'httpd -t reports the expired certificate');
     prepare($dir, 'New');
-    like(($httpd->test)[1], qr/SR0400: .*expired at .*cannot be signed/, '… also with a next one');
+    like(($httpd->test)[1], qr/SR0400: .*expired at .*cannot be signed/,
+        'httpd -t reports the expired certificate although there is a next one');
     rotate($dir);
-    unlike(($httpd->test)[1], qr/SR04/, '… and nothing after the rotation');
+    unlike(($httpd->test)[1], qr/SR04/, 'httpd -t reports nothing after the rotation');
     $httpd->start;
     my $client = organisation(client => { base => $httpd->base, connections => 0 })->{live};
     is(sealed($client), 'New', 'a document is signed');

@@ -80,8 +80,8 @@ for my $row (@refused) {
     for my $said (['httpd -t', $httpd->test], ['the start', refused_start($httpd)]) {
         isnt($said->[1], 0, "$name: $said->[0] refuses");
         my @lines = lines($said->[2]);
-        is(scalar @lines, 1, '… in one line') or diag $said->[2];
-        like($lines[0], $expected, '… the line has the reason');
+        is(scalar @lines, 1, "$name: $said->[0] says one line") or diag $said->[2];
+        like($lines[0], $expected, "$name: the line has the reason");
     }
 }
 mkdir "$folder/www";
@@ -104,24 +104,28 @@ for my $row (@wrong) {
     my ($status, $said) = $httpd->test;
     is($status, 0, "$name: httpd -t does not fail") or diag $said;
     my @lines = grep { !/Syntax OK|SR0409/ } lines($said);
-    is(scalar @lines, 1, '... it says what is wrong, in one line') or diag $said;
-    like($lines[0], qr/SR0400: .*$expected.* cannot be signed \(503\) until/, '... and what suffers');
+    is(scalar @lines, 1, "$name: httpd -t says what is wrong, in one line") or diag $said;
+    like($lines[0], qr/SR0400: .*$expected.* cannot be signed \(503\) until/,
+        "$name: httpd -t says which documents cannot be signed");
     $httpd->start;
     my ($test, $expired) = map { scalar($name =~ $_) } qr/test pair/, qr/expired/;
     my $what = $expired ? qr/SR0402: the certificate .* expired at/ : qr/SR0400: .*$expected/;
-    is(scalar(() = $httpd->log =~ /:crit\].* $what/g), 1, '... httpd starts, and says so once') or diag $httpd->log;
+    is(scalar(() = $httpd->log =~ /:crit\].* $what/g), 1, "$name: httpd starts, and says so once") or diag $httpd->log;
     my $health = Sigreq::Here::client(base => $httpd->base)->get('/health');
-    is($health->code, $test || $expired ? 200 : 503, '... the health check');
-    is($health->json('/sealing'), $test || $expired ? undef : 'unavailable', '... says which part it is');
-    is(signs($httpd, $test ? 'test' : 'live'), '503 another site', '... documents are not signed, another site works');
-    is(signs($httpd, $test ? 'live' : 'test'), '200 another site', '... those of the other environment are');
+    is($health->code, $test || $expired ? 200 : 503, "$name: the health check has the right status");
+    is($health->json('/sealing'), $test || $expired ? undef : 'unavailable',
+        "$name: the health check says which part it is");
+    is(signs($httpd, $test ? 'test' : 'live'), '503 another site',
+        "$name: documents are not signed, another site works");
+    is(signs($httpd, $test ? 'live' : 'test'), '200 another site',
+        "$name: documents of the other environment are signed");
     $httpd->stop;
 }
 my ($status, $said) = Sigreq::Httpd->new(seal => '', place => 'Sigreq Off')->test;
 is($status, 0, 'without a service no seal is needed') or diag $said;
 ($status, $said) = Sigreq::Httpd->new(place => "Sigreq On\n" . pair($ours))->test;
 isnt($status, 0, 'in a <Location>');
-like($said, qr/SigreqSealCertificate/, '… the message says so');
+like($said, qr/SigreqSealCertificate/, 'the message names SigreqSealCertificate');
 
 sub healthy { Sigreq::Here::client(base => $_[0]->base)->get('/health')->code == 200 }
 
@@ -148,8 +152,8 @@ subtest 'the key is read once, by the parent' => sub {
         return %now && !grep { $now{$_} } @before;
     };
     ok(wait_for($renewed),                        'the children were replaced');
-    ok(wait_for(sub { eval { healthy($httpd) } }), '… a child that started later works, too');
-    ok(seals_with($httpd, $signed),                   '… it seals with the same certificate');
+    ok(wait_for(sub { eval { healthy($httpd) } }), 'a child that started later works');
+    ok(seals_with($httpd, $signed),                   'a child that started later seals with the same certificate');
 };
 subtest 'the seal of the test environment' => sub {
     my $httpd = Sigreq::Httpd->new->start;
@@ -186,23 +190,24 @@ subtest 'restarts' => sub {
     ok(seals_with($httpd, $first) && !seals_with($httpd, $second), 'at first the server uses its first certificate');
     copy("$other/$_", "$pair/$_") for qw(seal.crt seal.key);
     ok($again->(), 'a restart with another certificate');
-    ok(wait_for(sub { eval { seals_with($httpd, $second) && !seals_with($httpd, $first) } }), '… uses the other one');
+    ok(wait_for(sub { eval { seals_with($httpd, $second) && !seals_with($httpd, $first) } }),
+        'httpd uses the other certificate');
     my $pid = $httpd->pid;
     write_file("$pair/seal.crt", 'broken');
     my ($code, $told) = $httpd->test;
     is($code, 0, 'with a bad file httpd -t, which apachectl asks first, allows a restart for other sites');
-    like($told, qr/SR0400: .*cannot be signed/, '… and says what becomes of this one');
-    ok(healthy($httpd), '… the server works as before');
+    like($told, qr/SR0400: .*cannot be signed/, 'httpd -t says that documents cannot be signed');
+    ok(healthy($httpd), 'the server works as before');
     my $before = length $httpd->log;
     ok($again->(), 'a restart');
-    is($httpd->pid, $pid, '… the server goes on');
+    is($httpd->pid, $pid, 'the server goes on after the restart');
     my @lines = grep {/SR0400/} split /\n/, substr $httpd->log, $before;
-    is(scalar @lines, 1, '… the log has an error') or diag $httpd->log;
-    like($lines[0], qr{$both[0]: \Q$pair\E/seal\.crt: it holds no certificate}, '… the error has the reason');
-    ok(wait_for(sub { !eval { healthy($httpd) } }), '… the health check fails');
+    is(scalar @lines, 1, 'the log has one error') or diag $httpd->log;
+    like($lines[0], qr{$both[0]: \Q$pair\E/seal\.crt: it holds no certificate}, 'the error has the reason');
+    ok(wait_for(sub { !eval { healthy($httpd) } }), 'the health check fails');
     copy("$other/$_", "$pair/$_") for qw(seal.crt seal.key);
     ok($again->(), 'the file is repaired, and httpd restarted');
-    ok(wait_for(sub { eval { healthy($httpd) } }), '… it seals again');
+    ok(wait_for(sub { eval { healthy($httpd) } }), 'the repaired seal seals again');
 };
 subtest 'a certificate that expires soon, while httpd runs' => sub {
     plan skip_all => clock_missing() if clock_missing();

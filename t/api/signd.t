@@ -20,7 +20,7 @@ my $METRICS = "<Location /metrics>\nSetHandler sigreq-metrics\n</Location>";
 my $httpd = Sigreq::Httpd->new(children => 2, server => $METRICS);
 my ($status, $said) = $httpd->test;
 is($status, 0, 'httpd -t') or diag $said;
-unlike($httpd->log, qr/SR0401/, '… starts no signer process');
+unlike($httpd->log, qr/SR0401/, 'httpd -t starts no signer process');
 $httpd->start;
 my $client = organisation(client => { base => $httpd->base, connections => 0 })->{test};
 my $secret = path(suite->{dir} . '/seal/seal.key')->slurp;
@@ -120,18 +120,18 @@ subtest 'it dies while it cannot be started' => sub {
     rename $program, "$program.away" or die "$program: $!";
     kill KILL => signers($httpd->pid);
     ok(wait_for(sub { $client->get('/health')->code == 503 }), 'the health check fails');
-    is($client->get('/health')->json('/sealing'), 'unavailable', '… and says that nothing can be sealed');
-    is(metric('sigreq_seal_unusable\{environment="production"\}'), 1, '… as the metric does');
+    is($client->get('/health')->json('/sealing'), 'unavailable', 'the health check says that nothing can be sealed');
+    is(metric('sigreq_seal_unusable\{environment="production"\}'), 1, 'the metric says that nothing can be sealed');
     like($httpd->log, qr/:crit\].* SR0405: the signer process \d+ died \(signal 9, Killed\), and \Q$program\E cannot/,
-        '… and the log');
+        'the log says that the process cannot be restarted');
     my $tries = sub { scalar(() = $httpd->log =~ /SR0405/g) };
     ok(wait_for(sub { $tries->() > 1 }), 'the attempt is repeated');
     is($signer->sign->code, 503, 'nothing is signed');
     rename "$program.away", $program or die "$program: $!";
     ok(wait_for(sub { $client->get('/health')->code == 200 }), 'the health check succeeds when it can be started');
-    ok(wait_for(sub { $signer->sign->code == 200 }), '… the document is signed');
-    is(metric('sigreq_seal_unusable\{environment="production"\}'), 0, '… and the metric says so');
-    is(scalar signers($httpd->pid), 1, '… by one process');
+    ok(wait_for(sub { $signer->sign->code == 200 }), 'the document is signed when the process is started');
+    is(metric('sigreq_seal_unusable\{environment="production"\}'), 0, 'the metric says that the seal can be used');
+    is(scalar signers($httpd->pid), 1, 'there is one signer process');
     $httpd->stop;
 };
 
@@ -141,15 +141,15 @@ subtest 'a program that does not work' => sub {
         my $wrong = Sigreq::Httpd->new(signd => $program)->start;
         like($wrong->log, qr{:crit\].* SR0400: $program (?:does not answer|cannot be started).* No document can be},
             "$program: httpd starts, and says why");
-        is_deeply([signers($wrong->pid)], [], '… it does not try again and again');
-        unlike($wrong->log, qr/SR0404/, '… nor says so');
+        is_deeply([signers($wrong->pid)], [], "$program: httpd does not try again and again");
+        unlike($wrong->log, qr/SR0404/, "$program: the log does not say that a process died");
         my $own    = client_of($wrong);
         my $health = $own->get('/health');
-        is($health->code,          503,           '… the health check');
-        is($health->json('/sealing'), 'unavailable', '… says which part it is');
+        is($health->code,          503,           "$program: the health check fails");
+        is($health->json('/sealing'), 'unavailable', "$program: the health check says which part it is");
         my $made = $own->create(files => [['a.pdf', pdf(nonce => rand)]]);
-        is($made->code, 201, '… a submission is created');
-        is((signers_of($made->json))[0]->sign->code, 503, '… documents are not signed');
+        is($made->code, 201, "$program: a submission is created");
+        is((signers_of($made->json))[0]->sign->code, 503, "$program: documents are not signed");
         $wrong->stop;
     }
 };

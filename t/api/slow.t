@@ -58,7 +58,8 @@ for my $name (sort keys %starts) {
         my @refused = refusals($least, @slow);
         cmp_ok(scalar @refused, '>=', $least, @refused . ' of 24 are refused');
         is(join(' ', sort keys %{ { map { $_->code => 1 } @refused } }), '503', 'refusals are 503');
-        is((grep { ($_->headers->header('Retry-After') // '') eq '5' } @refused), @refused, '… with Retry-After');
+        is((grep { ($_->headers->header('Retry-After') // '') eq '5' } @refused), @refused,
+            'refusals have Retry-After');
         my @codes = map { $client->get("/signatures/$made->{uuid}")->code } 1 .. 20;
         is("@codes", join(' ', (200) x 20), 'twenty other requests are answered');
         is($client->post('/tokens', json => { name => 'x' })->code, 201, 'a body that arrives at once is read');

@@ -97,8 +97,8 @@ subtest 'the page of metrics' => sub {
     is(fetch(HEAD => '/metrics')->headers->content_length > 1000, 1, 'HEAD');
     $res = fetch(POST => '/metrics');
     is($res->code, 405, 'POST is refused');
-    like($res->headers->header('Allow'), qr/\bGET\b/, '… but gives');
-    unlike($res->headers->header('Allow'), qr/POST/, '… alone');
+    like($res->headers->header('Allow'), qr/\bGET\b/, 'GET is allowed');
+    unlike($res->headers->header('Allow'), qr/POST/, 'POST is not allowed');
 };
 
 subtest 'requests' => sub {
@@ -113,7 +113,7 @@ subtest 'requests' => sub {
     fetch(GET => '/elsewhere');
     seen();
     is(requests(POST => '/api/v3/signatures', 201), 1, 'one creation succeeded');
-    is(requests(POST => '/api/v3/signatures', 413), 1, '… one was too large');
+    is(requests(POST => '/api/v3/signatures', 413), 1, 'one creation was too large');
     is(requests(GET => '/api/v3/signatures', 401), 1, 'a request without a token');
     is(requests(GET => '/api/v3/signatures', 200), 4, '200, HEAD with GET');
     is(requests(GET => '/sign/{uuid}', 404), 1, 'an unknown link');
@@ -129,8 +129,9 @@ subtest 'requests' => sub {
     begin();
     is(fetch(GET => '/api/v3/denied')->code, 403, 'httpd refuses a request');
     seen();
-    is(requests(other => 'other', 403), 1, '… it is counted');
-    is((grep { grown($_) && /^sigreq_request_duration_seconds/ } keys %$now), 0, '… without a duration');
+    is(requests(other => 'other', 403), 1, 'the refusal of httpd is counted');
+    is((grep { grown($_) && /^sigreq_request_duration_seconds/ } keys %$now), 0,
+        'the refusal of httpd has no duration');
 };
 
 subtest 'what the service does, and what it has left' => sub {
@@ -145,7 +146,7 @@ subtest 'what the service does, and what it has left' => sub {
     seen();
     my $events = sub { grown(qq(sigreq_submission_events_total{environment="test",event="$_[0]"})) };
     is($events->('created'), 2, 'events: submissions created');
-    is($events->($_), 1, "... $_") for qw(signed completed refused);
+    is($events->($_), 1, "events: $_") for qw(signed completed refused);
     is(grown('sigreq_submission_events_total{environment="production",event="created"}'), 0, 'none in production');
     my $failed = sub { grown(qq(sigreq_authentication_failures_total{reason="$_[0]"})) };
     is($failed->($_), 1, "authentication failures: $_") for qw(token missing link);
@@ -175,7 +176,8 @@ subtest 'counts of all children, also of those that ended' => sub {
     is(figures()->{'sigreq_requests_total{method="GET",route="/api/v3/tokens/current",code="200"}'},
         $now->{'sigreq_requests_total{method="GET",route="/api/v3/tokens/current",code="200"}'}, 'no count is lost');
     ok($httpd->graceful, 'a graceful restart');
-    ok(wait_for(sub { eval { (fetch(GET => "/metrics")->code // 0) == 200 } }), '…');
+    ok(wait_for(sub { eval { (fetch(GET => "/metrics")->code // 0) == 200 } }),
+        'metrics are answered after the graceful restart');
     seen();
     is(requests(GET => '/api/v3/tokens/current', 200), 60, 'a graceful restart loses no count');
     $client->get('/tokens/current');
@@ -205,9 +207,9 @@ subtest 'seals and deliveries' => sub {
     wait_for(sub { seen(); !grep { grown("sigreq_deliveries_total$_") < $wanted{$_} } keys %wanted });
     is(grown("sigreq_deliveries_total$_"), $wanted{$_}, $_) for sort keys %wanted;
     is(grown('sigreq_delivery_duration_seconds_count{kind="webhook"}'), 3, 'durations of calls');
-    is(grown('sigreq_delivery_delay_seconds_count{kind="webhook"}'), 3, '… the counts before are included');
+    is(grown('sigreq_delivery_delay_seconds_count{kind="webhook"}'), 3, 'delays of calls');
     is(grown('sigreq_seals_total{environment="test",result="sealed"}'), 2, 'the document and its certificate');
-    is(grown('sigreq_seal_duration_seconds_count'), 2, '… have durations');
+    is(grown('sigreq_seal_duration_seconds_count'), 2, 'the document and its certificate have durations');
     cmp_ok($now->{'sigreq_seal_certificate_expiry_timestamp_seconds{environment="production"}'}, '>', time + 86400,
         'the metric of the seal has its time of expiry');
     is(grown('sigreq_seals_total{environment="production",result="sealed"}'), 0, 'the test seal has no such metric');
@@ -237,7 +239,7 @@ subtest 'the queue' => sub {
     kill KILL => $hung->{pid};
     ok(wait_for(sub { seen(); !$queue->('under-way') && !$queue->('waiting') }),
         'when the receiver ends, no job waits');
-    is($now->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} + 0, 0, '… the age of the oldest job is 0');
+    is($now->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} + 0, 0, 'the age of the oldest job is 0');
 };
 
 subtest 'helpers' => sub {
@@ -248,7 +250,7 @@ subtest 'helpers' => sub {
     $client->parallel(16, 16, $fresh);
     seen();
     cmp_ok(grown('sigreq_helper_restarts_total{reason="late"}'), '>=', 1, 'a helper that hangs is replaced');
-    cmp_ok(grown('sigreq_helper_starts_total'), '>=', 1, '… a new helper was started');
+    cmp_ok(grown('sigreq_helper_starts_total'), '>=', 1, 'a new helper was started');
     cmp_ok(grown('sigreq_helper_question_duration_seconds_count{operation="probe"}'), '>=', 5, 'questions');
     kill CONT => workers(children($httpd->pid));
 };
@@ -262,10 +264,10 @@ subtest 'mod_status' => sub {
     is($said{SigreqDeliveriesRejected}, $now->{$of}, 'the values are the same');
     my $all = 0;
     $all += $now->{$_} for grep {/^sigreq_requests_total/} keys %$now;
-    is($said{SigreqRequests}, $all, '… with the sum');
+    is($said{SigreqRequests}, $all, 'the number of requests is the sum of the metrics');
     my $page = fetch(GET => '/server-status')->body;
     ok($page =~ m{<h2>mod_sigreq</h2>}, 'a section for people');
-    ok($page =~ m{<td>POST /api/v3/signatures</td>}, '… with routes');
+    ok($page =~ m{<td>POST /api/v3/signatures</td>}, 'the section for people has routes');
     ok($page =~ m{GET /server-status HTTP}, 'requests are listed there');
 };
 
@@ -281,7 +283,7 @@ subtest 'a client that disconnects' => sub {
         return figures()->{qq(sigreq_requests_total{method="GET",route="/api/v3/openapi.json",code="$_[0]"})} // 0;
     };
     ok(wait_for(sub { $counted->('aborted') }), 'a response that was cut is counted');
-    cmp_ok($counted->('aborted') + $counted->(200), '<', 100, '… responses that were not begun are not counted');
+    cmp_ok($counted->('aborted') + $counted->(200), '<', 100, 'responses that were not begun are not counted');
 };
 
 subtest 'signing links are not shown' => sub {
@@ -307,9 +309,10 @@ subtest 'signing links are not shown' => sub {
     my %text    = ('access log' => $log, mod_status => $status, 'error log' => $httpd->log, figures => $figures);
     is(index($text{$_}, $rest), -1, "not in $_") for sort keys %text;
     cmp_ok(scalar @shown, '>=', 5, 'that it was used is there') or diag $log;
-    like($status, qr/\Q$short\E/, '… on the page of mod_status too');
-    like($log, qr{^GET /sign/\Q$short\E/certificate\?x HTTP/1\.1$}m, '… as it was, but for the secret');
-    like($log, qr{^GET /sign/\Q$short\E HTTP/1\.1$}m, '… also of what was written in another way');
+    like($status, qr/\Q$short\E/, 'the page of mod_status shows that the link was used');
+    like($log, qr{^GET /sign/\Q$short\E/certificate\?x HTTP/1\.1$}m,
+        'the log has the request as it was, but for the secret');
+    like($log, qr{^GET /sign/\Q$short\E HTTP/1\.1$}m, 'the log has requests that were written in another way');
 };
 
 subtest 'without a database' => sub {
@@ -322,7 +325,7 @@ subtest 'without a database' => sub {
     my $figures;
     wait_for(sub { $figures = figures($other); $figures->{$answered} });    # counted when the answer is sent
     cmp_ok($figures->{'sigreq_database_errors_total{reason="no-connection"}'}, '>=', 1, 'an error is counted');
-    is($figures->{$answered}, 1, '… its answer is counted');
+    is($figures->{$answered}, 1, 'the answer to the error is counted');
     is($figures->{'sigreq_delivery_queue_seen_timestamp_seconds{server="main"}'} + 0, 0,
         'the queue has no metrics yet');
 };

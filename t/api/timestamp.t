@@ -104,14 +104,14 @@ sub is_stamped {    # all signatures of a PDF have good tokens
     is(scalar @signatures, $count, "$name: $count signatures");
     for my $signature (@signatures) {
         my (undef, $value, $token) = @$signature;
-        next if !ok($token, '… with a token');
+        next if !ok($token, 'the signature has a token');
         my ($in, $data) = map { my $file = File::Temp->new; binmode $file; print {$file} $_; close $file; $file }
             $token, pack 'H*', $value;
         my $roots = $pki->file('authorities.crt');
         my $said  = qx(openssl ts -verify -token_in -in $in -data $data -CAfile '$roots' 2>&1);
-        like($said, qr/Verification: OK/, '… which openssl verifies') or diag $said;
+        like($said, qr/Verification: OK/, 'openssl verifies the token') or diag $said;
     }
-    is(Sigreq::Validator::openssl($pdf, $pki->file('root.crt'))->{valid}, $count, '… the signatures are valid CAdES');
+    is(Sigreq::Validator::openssl($pdf, $pki->file('root.crt'))->{valid}, $count, 'the signatures are valid CAdES');
     return;
 }
 
@@ -127,8 +127,9 @@ subtest 'each signature has a timestamp' => sub {
     for my $event (@events, completed($made)) {
         my $said = $event->{detail}{documents} ? $event->{detail}{documents}[0] : $event->{detail};
         like($said->{timestamp}{authority}, qr/CN=Test tsa1/, "$event->{event}: the event names the authority");
-        like($said->{timestamp}{time}, qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.]000)?Z$/, '… and its time');
-        ok(!exists $said->{timestampFault}, '… and no fault');
+        like($said->{timestamp}{time}, qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.]000)?Z$/,
+            "$event->{event}: the event has the time");
+        ok(!exists $said->{timestampFault}, "$event->{event}: the event has no fault");
     }
     is(chain_fault(audit($made)), undef, 'the audit trail is a chain');
     my $pdf = download($made, 0);
@@ -136,7 +137,7 @@ subtest 'each signature has a timestamp' => sub {
     is_stamped('the certificate of completion', certificate($made), 1);
     my $pdfsig = pdfsig($pdf);
     is($pdfsig->{valid}, 2, 'pdfsig: both signatures are valid');
-    is($pdfsig->{total}, 1, '… and the last one covers the whole document');
+    is($pdfsig->{total}, 1, 'pdfsig: the last signature covers the whole document');
     is_unchanged($pdf, 2);
     qpdf_check($pdf);
     is($client->post('/verify', body => $pdf, headers => { 'Content-Type' => 'application/pdf' })->json->{conclusion},
@@ -150,7 +151,8 @@ SKIP: {
         skip('pyHanko is not here', 2) if !$judged;
         my @found = @{ $judged->{"$saved"}{signatures} };
         is(scalar @found, 2, 'pyHanko finds both signatures');
-        is(scalar(grep { $_->{intact} && $_->{valid} && $_->{trusted} } @found), 2, '… and says that they are good')
+        is(scalar(grep { $_->{intact} && $_->{valid} && $_->{trusted} } @found), 2,
+            'pyHanko calls both signatures good')
             or diag explain \@found;
     }
 };
@@ -161,7 +163,8 @@ subtest 'without SigreqTimestamp nothing is different' => sub {
     is((signers_of($made))[0]->sign->code, 200, 'a signer signs');
     my ($event) = signed($made);
     is(join(' ', sort keys %{ $event->{detail}{documents}[0] }), 'after before uuid', 'the event has no new member');
-    is(join(' ', sort keys %{ completed($made)->{detail} }), 'certificate', '… nor has that of the certificate');
+    is(join(' ', sort keys %{ completed($made)->{detail} }), 'certificate',
+        'the event of the certificate has no new member');
     my ($signature) = signatures_in(download($made, 0));
     is($signature->[2], undef, 'the signature has no token');
 };
@@ -183,7 +186,7 @@ subtest 'twenty documents are stamped in one round trip' => sub {
     is($ann->sign->code, 200, 'the first signer signs');
     my $counts = $tsa[0]->counts;
     is($counts->{most},   20, 'all queries were under way at the same time');
-    is($counts->{tokens}, 20, '… and each signature has a token of its own');
+    is($counts->{tokens}, 20, 'each signature has a token of its own');
     $tsa[0]->gather(0);
     is($bea->sign->code, 200, 'the second signer signs');
     my ($event) = signed($made);
@@ -212,24 +215,26 @@ subtest 'what authorities do wrong' => sub {
                 my $res = $first->sign;
                 if ($mode eq 'require' && $count == 1) {
                     is($res->code, 503, "$name: refused");
-                    cmp_ok($res->headers->header('Retry-After') // 0, '>', 0, '… with Retry-After');
-                    is_deeply(audit($made), $before, '… the audit trail is as before');
-                    is(stored(), $files, '… and no file was added');
+                    cmp_ok($res->headers->header('Retry-After') // 0, '>', 0, "$name: the refusal has Retry-After");
+                    is_deeply(audit($made), $before, "$name: the audit trail is as before");
+                    is(stored(), $files, "$name: no file was added");
                     $tsa[0]->mode('ok');
-                    is($first->sign->code, 200, '… the signer presses again');
+                    is($first->sign->code, 200, "$name: the signer can sign again");
                 }
                 is($res->code, 200, "$name: signed") if $mode eq 'prefer' || $count == 2;
                 $tsa[0]->mode('ok');
                 my ($event) = signed($made);
                 my $said = $event->{detail}{documents}[0];
                 if ($mode eq 'prefer' && $count == 1) {
-                    ok(exists $said->{timestamp} && !defined $said->{timestamp}, '… without a timestamp, and says so');
-                    is($said->{timestampFault}, $why{$fault}, '… and why');
+                    ok(exists $said->{timestamp} && !defined $said->{timestamp},
+                        "$name: the event says that there is no timestamp");
+                    is($said->{timestampFault}, $why{$fault}, "$name: the event says why there is no timestamp");
                 }
                 else {
-                    like($said->{timestamp}{authority}, $count == 2 ? qr/tsa2/ : qr/tsa1/, '… with a timestamp');
+                    like($said->{timestamp}{authority}, $count == 2 ? qr/tsa2/ : qr/tsa1/,
+                        "$name: the event has a timestamp");
                 }
-                is($second->sign->code, 200, '… the other signer signs, so the authority is trusted again');
+                is($second->sign->code, 200, "$name: the other signer signs, so the authority is trusted again");
             }
             my $log = $apart->{httpd}->log;
             like($log, qr/SR0411: timestamp authority 1 \(http:\S+\): its clock differs from ours by (?:59|60)\d s/,
@@ -248,10 +253,10 @@ subtest 'certificates of authorities' => sub {
         serve('require', [$row->[1]]);
         my $made = create(1);
         is((signers_of($made))[0]->sign->code, 503, "$row->[0]: refused");
-        like($apart->{httpd}->log, qr/SR0411: .*$row->[2]/, '… the log has the reason');
+        like($apart->{httpd}->log, qr/SR0411: .*$row->[2]/, "$row->[0]: the log has the reason");
         serve('require', [$row->[1], $tsa[1]]);
         $made = create(1);
-        is((signers_of($made))[0]->sign->code, 200, '… the next authority stamps');
+        is((signers_of($made))[0]->sign->code, 200, "$row->[0]: the next authority stamps");
     }
 };
 
@@ -282,11 +287,11 @@ subtest 'an authority that fails is skipped' => sub {
     ok($asks->(), 'sixteen signers: three questions, and one after each pause');
     my %faults;
     $faults{$_}++ for map { $_->{detail}{documents}[0]{timestampFault} } map { signed($_) } @made;
-    ok($faults{skipped}, '… and the events of the others say that nobody was asked') or diag explain \%faults;
+    ok($faults{skipped}, 'the events of the others say that nobody was asked') or diag explain \%faults;
     kill KILL => children($apart->{httpd}->pid);
     ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }), 'all children are replaced');
     $sign->();
-    ok($asks->(), '… the new ones know it, too');
+    ok($asks->(), 'the new children know it');
     $tsa[0]->mode('ok');
     ok(wait_for(sub {
             sleep 1;
@@ -297,7 +302,7 @@ subtest 'an authority that fails is skipped' => sub {
         }), 'after a pause it is asked again');
     $tsa[0]->forget;
     $sign->() for 1 .. 4;
-    is($tsa[0]->counts->{queries}, 4, '… and by all, if it is well');
+    is($tsa[0]->counts->{queries}, 4, 'all signatures ask an authority that is well');
 };
 
 subtest 'an outage under load' => sub {
@@ -321,15 +326,16 @@ subtest 'an outage under load' => sub {
     for (@pids) { waitpid $_, 0; $failed += $? >> 8 }
     is($failed, 0, 'everybody can sign, six at a time, while the authority does not answer');
     my $queries = $tsa[0]->counts->{queries};
-    cmp_ok($queries, '<=', 2 + $people + pauses_since($begun), '… and after three failures nobody else waits for it');
+    cmp_ok($queries, '<=', 2 + $people + pauses_since($begun),
+        'after three failures nobody else waits for the authority');
     my %faults;
     for my $event (map { (signed($_), completed($_)) } @made) {
         $faults{ $_->{timestampFault} // 'none' }++
             for grep { exists $_->{timestamp} } @{ $event->{detail}{documents} // [] }, $event->{detail};
     }
-    is($faults{late}, $queries, '… those who waited have that in their event') or diag explain \%faults;
-    cmp_ok($faults{skipped}, '>', 20, '… the others were not held up');
-    ok(!$faults{none}, '… and no time is made up');
+    is($faults{late}, $queries, 'the events of those who waited say so') or diag explain \%faults;
+    cmp_ok($faults{skipped}, '>', 20, 'the others were not held up');
+    ok(!$faults{none}, 'no time is made up');
     $tsa[0]->mode('ok');
 };
 
@@ -364,7 +370,7 @@ subtest 'a login, and a proxy' => sub {
     $tsa[0]->forget;
     serve('require', ['http://no-such-host.invalid/tsa'], 'SigreqProxy ' . $tsa[0]->url);
     is((signers_of(create(1)))[0]->sign->code, 200, 'through a proxy');
-    is($tsa[0]->counts->{tokens}, 2, '… which was asked');
+    is($tsa[0]->counts->{tokens}, 2, 'the proxy was asked');
 };
 
 subtest 'httpd -t' => sub {
@@ -392,8 +398,8 @@ subtest 'httpd -t' => sub {
         my (undef, $status, $said) = (undef, Sigreq::Httpd->new(server => $server)->test);
         my $later = $name =~ /^a (?:missing file|file without|login)/; # other sites start
         $later ? is($status, 0, "$name: reported") : isnt($status, 0, "$name: refused");
-        like($said, $expected, '… with the reason');
-        unlike($said, qr/sesame/, '… and no password');
+        like($said, $expected, "$name: the message has the reason");
+        unlike($said, qr/sesame/, "$name: the message has no password");
     }
     my ($status, $said) = Sigreq::Httpd->new(server => "$url\n$anchors")->test;
     is($status, 0, 'nobody has to listen on the URL') or diag $said;

@@ -129,7 +129,7 @@ sub signs {
     my $made     = fresh($client, rand);
     my ($signer) = signers_of($made, connections => 0);
     is($signer->sign->code, 200, "$environment, $name: a document is signed") or diag $httpd->log;
-    is(is_sealed($client, $made, $name), '', '… pdfsig: it is valid');
+    is(is_sealed($client, $made, $name), '', "$environment, $name: pdfsig calls the signature valid");
 }
 
 sub signs_again { my $httpd = shift; return wait_for(sub { sign_one(client_of($httpd, 'live'))->code == 200 }) }
@@ -160,10 +160,12 @@ subtest 'keys of all kinds' => sub {
         my $state = path("/proc/$signer/status")->slurp;
         if (!$ENV{SIGREQ_SANITIZE}) {    # with sanitizers it has no sandbox
             like($state, qr/^NoNewPrivs:\t1$/m, 'the signer process has no new privileges');
-            like($state, qr/^Seccomp:\t2$/m,    '… and a filter of system calls');
+            like($state, qr/^Seccomp:\t2$/m,    'the signer process has a filter of system calls');
         }
-        like(path("/proc/$signer/limits")->slurp, qr/^Max core file size +0 /m, '… and no core file');
-        is(eval { path("/proc/$signer/maps")->slurp } // '', '', '… and its user cannot look into it') if $>;
+        like(path("/proc/$signer/limits")->slurp, qr/^Max core file size +0 /m,
+            'the signer process writes no core file');
+        is(eval { path("/proc/$signer/maps")->slurp } // '', '',
+            'the user of the signer process cannot look into it') if $>;
     }
 };
 
@@ -186,12 +188,12 @@ subtest 'a wrong PIN' => sub {
     reset_logins();
     my ($status, $said) = $httpd->test;
     is($status, 0, 'httpd -t does not know it') or diag $said;
-    is_deeply([logins()], [], '… it tries no PIN');
+    is_deeply([logins()], [], 'httpd -t tries no PIN');
     my $pair = qr/SR0400: SigreqSealCertificate and SigreqSealKey: /;
     my $why = qr/${pair}the token refuses the PIN of SigreqSealPIN\. It was tried once/;
     like(without_seal($httpd), qr/:crit\].* $why.* cannot be signed/, 'the log says why');
     my $again = qr/SR0414: \Q$uri\E: the PIN was wrong, and is not tried again/;
-    ok(wait_for(sub { $httpd->log =~ $again }), '… the key is looked for again and again, and the PIN not tried');
+    ok(wait_for(sub { $httpd->log =~ $again }), 'the key is looked for again and again, and the PIN not tried');
     $httpd->stop;
     is_deeply([logins()], ['0xa0'], 'it was tried once');
     like(tool('-L'), qr/token label +: seal\n(?:.*\n)*?.*user PIN count low/, 'the token says so');
@@ -200,7 +202,7 @@ subtest 'a wrong PIN' => sub {
     reset_logins();
     my $right = Sigreq::Httpd->new(seal => seal(%p256, module => $FAULTY));
     like(without_seal($right), qr/${pair}one more wrong PIN would lock the token/, 'if one try is left, none is made');
-    is_deeply([logins()], [], '… not with the right PIN either');
+    is_deeply([logins()], [], 'the right PIN is not tried either');
     unlink "$folder/faults/final";
     ok(signs_again($right), 'when the token accepts logins again, documents are signed without a restart');
     $right->stop;
@@ -216,7 +218,7 @@ subtest 'a wrong PIN' => sub {
         kill KILL => $old;
         ok(signs_again($httpd), "killed $round: documents are signed again");
     }
-    is_deeply([logins()], [('0x0') x 3], '… each process has logged in once');
+    is_deeply([logins()], [('0x0') x 3], 'each process has logged in once');
     path("$folder/changing")->spurt("another PIN\n");
     for my $round (1 .. 3) {
         my ($old) = signers($httpd->pid);
@@ -239,7 +241,7 @@ subtest 'a wrong PIN' => sub {
         my $crashed = qr/SR0414: \Q$uri\E: the process ended while it tried the PIN/;
         ok(wait_for(sub { $httpd->log =~ $crashed }), 'a module that crashes at login');
     }
-    is_deeply([logins()], ['crash'], '… is called once');
+    is_deeply([logins()], ['crash'], 'a module that crashes at login is called once');
     unlink "$folder/faults/crash";
 };
 
@@ -253,14 +255,14 @@ sub survives {
     $begin->();
     my $at    = 1;
     my @codes = map { $_->code } $client->parallel(12, 8, sub { $signers[$at++]->sign_p });
-    is(join(' ', grep { !/^(?:200|503)$/ } @codes), '', "… each response is 200 or 503: @codes");
+    is(join(' ', grep { !/^(?:200|503)$/ } @codes), '', "each response is 200 or 503: @codes");
     my $refused = grep { $_ == 503 } @codes;
-    cmp_ok($refused, '>=', 1, '… documents are refused meanwhile');
+    cmp_ok($refused, '>=', 1, 'documents are refused while the token is away');
     my $pid = fork // die "fork: $!";
     if (!$pid) { sleep 0.5; $end->(); require POSIX; POSIX::_exit(0) }    # while others sign
     push @codes, map { $_->code } $client->parallel(19, 8, sub { $signers[$at++]->sign_p });
     waitpid $pid, 0;
-    ok(wait_for(sub { sign_one($client)->code == 200 }), '… then they are signed again, without a restart');
+    ok(wait_for(sub { sign_one($client)->code == 200 }), 'documents are signed again without a restart');
     my ($open, $broken, $wrong) = (0, 0, '');
     for my $i (1 .. $#signers) {
         my $state = $client->get("/signatures/$made[$i]{uuid}")->json->{submitters}[0]{status};
@@ -268,9 +270,9 @@ sub survives {
         $broken++ if $state ne 'completed' && $signers[$i]->sign->code != 200;
         $wrong .= is_sealed($client, $made[$i], 'p-256');
     }
-    is($open,   0,  '… a document is completed if and only if its signer was told so');
-    is($broken, 0,  '… a signer who was refused can sign later');
-    is($wrong,  '', '… pdfsig: all signatures are valid');
+    is($open,   0,  'a document is completed if and only if its signer was told so');
+    is($broken, 0,  'a signer who was refused can sign later');
+    is($wrong,  '', 'pdfsig: all signatures are valid');
 }
 
 subtest 'tokens that fail' => sub {
@@ -281,7 +283,7 @@ subtest 'tokens that fail' => sub {
     survives('the token is pulled', $httpd, sub { rename $token{seal}, "$folder/pulled" or die },
         sub { rename "$folder/pulled", $token{seal} });
     like($httpd->log, qr/SR0414: \Q$uri\E: the token is not there/, 'the log says that it is not there');
-    like($httpd->log, qr/SR0415: \Q$uri\E: the token is ready again/, '… and that it is ready again');
+    like($httpd->log, qr/SR0415: \Q$uri\E: the token is ready again/, 'the log says that the token is ready again');
     survives('CKR_DEVICE_REMOVED',         $httpd, $fault->('0x32'), $none);
     survives('CKR_SESSION_HANDLE_INVALID', $httpd, $fault->('0xb3'), $none);
     survives('wrong signatures',           $httpd, $fault->('flip'), $none);
@@ -299,9 +301,9 @@ sub survives_kill {
     rename $token{seal}, "$folder/pulled" or die;
     kill KILL => $old;
     ok(is_replaced($httpd, $old), 'killed while the token is pulled');
-    ok(refuses($httpd), '… 503');
+    ok(refuses($httpd), 'the token is pulled: 503');
     rename "$folder/pulled", $token{seal} or die;
-    ok(signs_again($httpd), '… the new process finds it when it returns');
+    ok(signs_again($httpd), 'the new process finds the token when it returns');
 }
 
 # A TPM in software (swtpm) behind a resource manager, and tpm2-pkcs11.
@@ -383,7 +385,8 @@ subtest 'an expired certificate' => sub {
         '-out', "$folder/expired.crt");
     my $httpd = Sigreq::Httpd->new(seal => seal(production => ["$folder/expired.crt", $uri]));
     like(($httpd->test)[1], qr/SR0400: .*expired at/, 'httpd -t says it');
-    like(without_seal($httpd), qr/:crit\].* SR0402: the certificate "always" .*expired at/, '… so does the start');
+    like(without_seal($httpd), qr/:crit\].* SR0402: the certificate "always" .*expired at/,
+        'the start says that the certificate has expired');
 };
 
 subtest 'wrong configurations' => sub {
@@ -394,8 +397,8 @@ subtest 'wrong configurations' => sub {
         my ($status, $said) = $httpd->test;
         my $is_text = $what eq 'the PIN is no file'; # the others stop this service alone
         $is_text ? isnt($status, 0, "httpd -t: $what") : is($status, 0, "httpd -t: $what");
-        like($said, $message, '… the message says why');
-        is_deeply([logins()], [], '… no PIN was tried');
+        like($said, $message, "$what: the message says why");
+        is_deeply([logins()], [], "$what: no PIN was tried");
     };
     my $pair = sub { [$key{'p-256'}, $_[0]] };
     my $name = qr/SR0400: SigreqSealCertificate and SigreqSealKey: /;

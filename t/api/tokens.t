@@ -29,7 +29,7 @@ for my $case ([$client, 'test', 'test'], [$live, 'production', 'live']) {
         'the new token has the environment of the token of the request');
     is($made->{parent},         $asks->get('/tokens/current')->json('/uuid'),
         'the new token has that token as its parent');
-    like($made->{token}, qr/^sigreq_${prefix}_/, '… it has the prefix of the environment');
+    like($made->{token}, qr/^sigreq_${prefix}_/, 'the new token has the prefix of the environment');
     my $new = $asks->with(token => $made->{token});
     is($new->get('/tokens/current')->json('/uuid'), $made->{uuid}, 'the new token is accepted');
     delete $made->{token};
@@ -38,11 +38,13 @@ for my $case ([$client, 'test', 'test'], [$live, 'production', 'live']) {
     is($asks->get("/signatures/$submission")->code, 200, 'another token of the user can read it');
 
     is($asks->delete("/tokens/$made->{uuid}")->code, 204, 'revoked');
-    is_error($new->get('/tokens/current'), 401, 'User not founded for this API Token', '… it is refused at once');
+    is_error($new->get('/tokens/current'), 401, 'User not founded for this API Token',
+        'the revoked token is refused at once');
     my $revoked = $asks->get("/tokens/$made->{uuid}")->json;
     ok($revoked->{revokedAt}, 'revokedAt');
     is($asks->delete("/tokens/$made->{uuid}")->code,            204,                   'revoking again');
-    is($asks->get("/tokens/$made->{uuid}")->json('/revokedAt'), $revoked->{revokedAt}, '… does not change the time');
+    is($asks->get("/tokens/$made->{uuid}")->json('/revokedAt'), $revoked->{revokedAt},
+        'revoking again does not change the time');
     is($asks->get("/signatures/$submission")->code,             200,                   'the submission still exists');
 }
 
@@ -76,7 +78,8 @@ is($client->get('/tokens', query => { limit => 100 })->json('/pagination/count')
 my $self = $client->post('/tokens', json => { name => 'self' })->json;
 my $own  = $client->with(token => $self->{token});
 is($own->delete("/tokens/$self->{uuid}")->code, 204, 'a token may revoke itself');
-is_error($own->get('/tokens'),               401,     'User not founded for this API Token', '… it is refused then');
+is_error($own->get('/tokens'),               401,     'User not founded for this API Token',
+    'a token that has revoked itself is refused');
 is_error($client->delete('/tokens/current'), $_->[0], $_->[1], 'DELETE /tokens/current') for [404, 'Not found'];
 
 # --- tokens end with those they made
@@ -90,14 +93,14 @@ is($made{c}{parent}, $made{b}{uuid}, 'c was made by b');
 sub alive { join '', grep { $client->get("/tokens/$made{$_}{uuid}")->json('/revokedAt') ? 0 : 1 } sort keys %made }
 my $family = "/tokens/$made{a}{uuid}";
 is($client->delete($family, query => { children => 'false' })->code, 204, 'the token is revoked without its children');
-is(alive(), 'bc', '… no other token is revoked');
+is(alive(), 'bc', 'no other token is revoked');
 is_error($client->delete($family, query => { children => "yes" }), 400, qr{^children}, "children=yes");
 is_error($client->delete($family, query => { childen  => 'true' }), 400, qr/parameter/, 'mistyped');
 is_error($live->delete($family, query => { children => 'true' }),
     404, 'Not found', 'by a token of another environment');
 is(alive(), 'bc', 'these requests revoke nothing');
 is($client->delete($family, query => { children => 'true' })->code, 204, 'children of a revoked token');
-is(alive(), '', '… are revoked, and so are their children');
+is(alive(), '', 'children of a revoked token are revoked with their children');
 is_error($client->with(token => $made{c}{token})->get('/tokens'), 401, qr{^User not founded},
     'they are refused at once');
 is($client->get('/tokens/current')->code, 200, 'their common parent is still valid');
@@ -110,13 +113,14 @@ my $maker =
 my $child = $maker->post('/tokens', json => { name => 'child' })->json;
 my $length = sub { my $end = shift; Mojo::Date->new($end =~ s/\.\d+//r)->epoch - time };
 cmp_ok($length->($child->{expiresAt}), '<=', 86400, 'it makes tokens that are valid for the same time');
-cmp_ok($length->($child->{expiresAt}), '>', 86400 - 3600, '… not for less, so that tokens can be replaced');
+cmp_ok($length->($child->{expiresAt}), '>', 86400 - 3600,
+    'the lifetime is not shorter, so that tokens can be replaced');
 is_error($maker->post('/tokens', json => { name => 'x', expiresAt => Mojo::Date->new(time + 90000)->to_datetime }),
     400, qr/^expiresAt must not be later than 2\d\d\d-\S+Z, because the token of this request expires, too$/,
-    '… not for longer');
+    'the lifetime is not longer');
 my $hour = Mojo::Date->new(time + 3600)->to_datetime;
 is($maker->post('/tokens', json => { name => 'x', expiresAt => $hour })->json('/expiresAt'), $hour =~ s/Z/.000Z/r,
-    '… but for less');
+    'a shorter lifetime can be asked for');
 
 # --- SigreqMaxTokenAge
 
@@ -149,7 +153,7 @@ is_error($used->with(token => "sigreq_test_" . 'x' x 36)->get('/tokens/current')
 is_error($used->get("/signatures/$other"), 404, qr/./, 'a request that is refused, but not because of its token');
 my $today = qr/^live -|^test \Q@{[substr Mojo::Date->new(time)->to_datetime, 0, 10]}\E/;
 wait_for(sub { used_on() =~ /test \d/ }, 'the day is recorded');
-like($_, $today, '… and only of the token that was used') for split / (?=live|test)/, used_on();
+like($_, $today, 'the day is recorded only of the token that was used') for split / (?=live|test)/, used_on();
 is($used->post('/tokens', json => { name => 'child' })->json('/parent'), $idle->{test_token}{uuid}, 'still accepted');
 unlike($used->get('/tokens')->body, qr/used/i, 'the API does not show it');
 

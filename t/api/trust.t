@@ -73,7 +73,7 @@ subtest 'other authorities' => sub {
     ok($one->{distrust}, 'it is said why');
     is($one->{timestamp}{state}, 'untrusted', 'its timestamp');
     like(words($stamped), qr/does not trust the authority that made it/, 'the page says it');
-    unlike(words($stamped), qr/Confirmed time/, '… and shows no time of it');
+    unlike(words($stamped), qr/Confirmed time/, 'the page shows no time of an untrusted timestamp');
 };
 serve();
 subtest 'none' => sub {
@@ -90,12 +90,12 @@ subtest 'a file that cannot be read' => sub {
     like($httpd->log, qr/:crit\].* SR0430: SigreqTrust: .*No such file.* answers 503 until/, 'httpd starts');
     my $health = $client->get('/health');
     is($health->code, 503, 'the service answers 503');
-    is_deeply($health->json, { status => 'unavailable', disabled => 'SR0430' }, '… with the tag of the reason');
+    is_deeply($health->json, { status => 'unavailable', disabled => 'SR0430' }, 'health has the tag of the reason');
     my $said = 'This service is unavailable (SR0430)';
-    is($client->get('/signatures')->json('/message'), $said, '… also to other requests');
+    is($client->get('/signatures')->json('/message'), $said, 'other requests get the tag of the reason');
     my $page = Mojo::UserAgent->new->get($httpd->base . '/sign/' . 'a' x 36 => { Accept => 'text/html' })->res;
     is($page->code, 503, 'so does the signing page');
-    like($page->body, qr/<html/, '… as a page');
+    like($page->body, qr/<html/, 'the signing page\'s 503 is a page');
     Sigreq::Suite::write_file("$apart->{dir}/none.crt", path($pki->file('root.crt'))->slurp);
     ok($httpd->graceful, 'the file is repaired, and httpd restarted');
     is($client->get('/health')->code, 200, 'the service works');

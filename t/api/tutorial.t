@@ -45,7 +45,7 @@ for my $i (0 .. $#blocks) {
     my $pattern = join '.*', map {quotemeta} split /\xe2\x80\xa6/, $block->{shown}, -1;
     my $said = path("$folder/out.$i")->slurp;
     $said =~ s/^\[\d+\].*\n//mg;    # bash tells of its jobs
-    like($said, qr/\A$pattern\z/, '… it prints what the page shows') || diag $said;
+    like($said, qr/\A$pattern\z/, "$block->{section}: block $i prints what the page shows") || diag $said;
 }
 kill TERM => -$pid;
 waitpid $pid, 0;

@@ -57,7 +57,7 @@ subtest 'signed by the engine' => sub {
         'the signature has its certificate');
     is(form($client, file($ours))->body, $res->body, 'a form gets the same answer');
     is(form($client, part('note', 'x' x 9999), file($ours, 'ö.bin', 'application/octet-stream'))->body, $res->body,
-        '… with any file name, and beside other parts');
+        'a form has any file name, and other parts beside the file');
 };
 subtest 'signed by two signers' => sub {
     my $both  = signed($plain, $test, 'Ann', "Zo\xC3\xAB");
@@ -75,7 +75,8 @@ subtest 'seals of the environments' => sub {
     is_deeply($one->($client,      $legal),   ['signed', 'intact', $no],
         'a test token does not recognise the seal of production');
     is_deeply($one->($client,      $foreign), ['signed', 'intact', $no],  "a stranger's");
-    is(raw($client, $foreign)->json('/signatures/0/signer/subject'), 'CN=Stranger', '… its certificate is shown');
+    is(raw($client, $foreign)->json('/signatures/0/signer/subject'), 'CN=Stranger',
+        'the certificate of a stranger is shown');
 };
 subtest 'changed documents' => sub {
     (my $changed = $ours) =~ s/verify \w/verify x/ or die;
@@ -84,11 +85,11 @@ subtest 'changed documents' => sub {
     is_like(
         $found->{signatures}[0],
         { state => 'broken', fault => 'the document is not the one that was signed', ours => $no, whole => $no },
-        '… breaks it');
+        'a changed byte breaks the signature');
     $found = raw($client, "$ours% more\n")->json;
     is($found->{conclusion}, 'extended', 'something appended');
     is_like($found->{signatures}[0], { state => 'intact', whole => $no, ours => $yes, covers => length $ours },
-        '… is not covered by the signature');
+        'something appended is not covered by the signature');
     my $start = $ours =~ /.*startxref\n(\d+)/s ? $1 : die;
     my $more  = length $ours;
     my $update = "9999 0 obj\n(x)\nendobj\n";
@@ -144,18 +145,19 @@ subtest 'signed through a link' => sub {
             my $found = raw($who, $revisions[$i])->json;
             is_like($found, { conclusion => 'signed', %it }, "revision $i is known");
             my @seals = map { [@$_{qw(state ours)}] } @{ $found->{signatures} };
-            is_deeply(\@seals, [(['intact', $yes]) x ($i + 1)], '… all signatures are of this service');
-            is($_->{contact}, "$org->{name}, submission $made->{uuid}", '… for whom') for @{ $found->{signatures} };
+            is_deeply(\@seals, [(['intact', $yes]) x ($i + 1)], "revision $i: all signatures are of this service");
+            is($_->{contact}, "$org->{name}, submission $made->{uuid}",
+                "revision $i: the signature says for whom") for @{ $found->{signatures} };
         }
         is_like(raw($who, "$revisions[1]\n")->json, { conclusion => 'extended', %$unknown },
             'a revision with appended bytes is not known');
         my $found = raw($who, $who->get("/signatures/$made->{uuid}/certificate")->body)->json;
         is_like($found, { conclusion => 'signed', %it, document => undef }, 'the certificate of completion is known');
-        is($found->{signatures}[0]{ours}, $yes, '… sealed here, too');
+        is($found->{signatures}[0]{ours}, $yes, 'the certificate of completion is sealed here');
         my $other = $who == $client ? $org->{live} : $client;
         is_like(raw($other, $revisions[1])->json, $unknown, 'the document is not known in the other environment');
         is_deeply(raw($other, $revisions[1])->json('/signatures/0/ours'), $no,
-            '… the other environment has another seal');
+            'the other environment has another seal');
     }
 };
 
@@ -216,7 +218,7 @@ subtest 'a helper that does not work' => sub {
     my $httpd = Sigreq::Httpd->new(helper => '/bin/true')->start;
     my $res   = raw(Sigreq::Here::client(base => $httpd->base, token => $client->{token}), $ours);
     is($res->code, 503, 'a helper that dies is no result');
-    ok($res->headers->header('Retry-After'), '… and the 503 is temporary');
+    ok($res->headers->header('Retry-After'), 'the 503 is temporary');
 };
 # A document with so many signatures, each of them so many bytes of small things that take OpenSSL far more memory.
 sub tlv {

@@ -29,7 +29,7 @@ sub on {    # a signer with a field on each
 
 my $plain = $client->create(files => [['a.pdf', pdf(nonce => nonce())]]);
 ok(!exists $plain->json('/documents/0')->{warnings}, 'a plain document has no warnings');
-unlike($plain->body, qr/warnings/, '… the answer has no warnings');
+unlike($plain->body, qr/warnings/, 'the answer has no warnings');
 
 for my $what ('as it is', 'rewritten') {
     my $bytes = pdf(nonce => nonce(), catalog => $script);
@@ -38,12 +38,12 @@ for my $what ('as it is', 'rewritten') {
         files   => [['plain.pdf', pdf(nonce => nonce())], ['script.pdf', $bytes]],
         signers => on('plain.pdf', 'script.pdf'));
     is($made->code, 201, "$what: accepted") or next;
-    is_deeply($made->json('/documents/1/warnings'), \@said, '… the answer has the warning');
+    is_deeply($made->json('/documents/1/warnings'), \@said, "$what: the answer has the warning");
     is_deeply($client->get('/signatures/' . $made->json('/uuid'))->json('/documents'), $made->json('/documents'),
-        '… GET has the warning');
+        "$what: GET has the warning");
     my $evidence = $client->get('/signatures/' . $made->json('/uuid') . '/audit')->json('/events/0/detail/documents');
-    is_deeply($evidence->[1]{warnings}, \@names, '… the audit trail has the warning');
-    ok(!exists $evidence->[0]{warnings}, '… only for that document');
+    is_deeply($evidence->[1]{warnings}, \@names, "$what: the audit trail has the warning");
+    ok(!exists $evidence->[0]{warnings}, "$what: only that document has the warning");
     my ($signer) = signers_of($made->json);
     my $state = $signer->state;
     is_deeply([map { $_->{warnings} } @{ $state->{documents} }], [undef, \@said], 'the signing page shows the warning');
@@ -53,7 +53,8 @@ for my $what ('as it is', 'rewritten') {
         my $page  = $signer->get('', headers => \%asks)->text;
         for my $name (@names) {
             my $text = $texts->{"warning.$name"} =~ s/'/&#39;/gr;
-            is(scalar(my @times = $page =~ /\Q$text\E/g), 1, "… in their language ($language, $name)");
+            is(scalar(my @times = $page =~ /\Q$text\E/g), 1,
+                "the page has the warning in their language ($language, $name)");
         }
     }
     my $again = $client->create(files => [['script.pdf', $bytes]], signers => on('script.pdf'));

@@ -19,18 +19,18 @@ for my $kind (@kinds) {
     my $res = $client->post("/webhooks/$kind-webhook-url", json => { url => "https://hooks.example.org/$kind?x=1" });
     is($res->code, 200, "$kind: set");
     is_deeply($res->json, { "${kind}WebhookUrl" => "https://hooks.example.org/$kind?x=1" },
-        '… the answer has the stored URL');
+        "$kind: the answer has the stored URL");
 }
 is(shown($client), join(' ', map {"https://hooks.example.org/$_?x=1"} @kinds), 'each URL is set separately');
 is(shown($live),   '- - -',                                                    'the other token has no URL');
 is($client->post('/webhooks/signed-webhook-url', json => { url => 'http://127.0.0.1:8080/x' })->code, 200, 'changed');
 is((split / /, shown($client))[1], 'http://127.0.0.1:8080/x',
-    '… is shown');
+    'the changed URL is shown');
 is_deeply($client->post('/webhooks/sent-webhook-url', json => { url => undef })->json, { sentWebhookUrl => undef },
     'null removes the URL');
 is_deeply($client->delete('/webhooks/signed-webhook-url')->json, { signedWebhookUrl => undef },
     'DELETE removes the URL');
-is($client->delete('/webhooks/signed-webhook-url')->code, 200,    '… a second DELETE succeeds');
+is($client->delete('/webhooks/signed-webhook-url')->code, 200,    'a second DELETE succeeds');
 is(shown($client), '- - https://hooks.example.org/completed?x=1', 'the third URL is still set');
 
 my @fine = (
@@ -38,7 +38,7 @@ my @fine = (
     'http://x.org/' . 'a' x (255 - 13), 'http://x.org/' . 'a' x (255 - 13));
 for my $url (@fine) {
     is($client->post('/webhooks/sent-webhook-url', json => { url => $url })->code, 200, 'fine: ' . substr $url, 0, 40);
-    is($client->get('/tokens/current')->json('/sentWebhookUrl'), $url, '… is stored unchanged');
+    is($client->get('/tokens/current')->json('/sentWebhookUrl'), $url, 'the URL is stored unchanged');
 }
 my $kept = shown($client);
 my @bad  = (
@@ -70,9 +70,10 @@ my $urls = sub {
 };
 is($urls->(), join(' ', map {"https://thief.org/$_"} @kinds), 'the URLs of a revoked token can be read');
 is_deeply($client->post("$at/signed-webhook-url", json => { url => 'https://ours.org/' })->json,
-    { signedWebhookUrl => 'https://ours.org/' }, '… they can be changed');
-is_deeply($client->delete("$at/sent-webhook-url")->json, { sentWebhookUrl => undef }, '… they can be removed');
-is($urls->(), '- https://ours.org/ https://thief.org/completed', '… also separately');
+    { signedWebhookUrl => 'https://ours.org/' }, 'the URLs of a revoked token can be changed');
+is_deeply($client->delete("$at/sent-webhook-url")->json, { sentWebhookUrl => undef },
+    'the URLs of a revoked token can be removed');
+is($urls->(), '- https://ours.org/ https://thief.org/completed', 'one URL of a revoked token is changed at a time');
 is(shown($client), $kept, 'the URLs of the own token have not changed');
 is_error($client->post("$at/sent-webhook-url", json => {}), 400, 'url is required', 'a body without a URL is refused');
 is_error($client->post("$at/sent-webhook-url", json => { url => 'x.org/' }), 400, qr/^url is invalid: ./,
@@ -81,12 +82,14 @@ my $others = organisation();
 for my $asks ($live, @{$others}{qw(test live)}) {
     is_error($asks->post("$at/sent-webhook-url", json => { url => 'https://x.org/' }), 404, 'Not found',
         'a token of another user is not found');
-    is_error($asks->delete("$at/signed-webhook-url"), 404, 'Not found', '… one of its URLs cannot be removed');
-    is_error($asks->delete($at),                      404, 'Not found', '… all of its URLs cannot be removed');
+    is_error($asks->delete("$at/signed-webhook-url"), 404, 'Not found',
+        'a URL of another user\'s token cannot be removed');
+    is_error($asks->delete($at),                      404, 'Not found',
+        'the URLs of another user\'s token cannot all be removed');
 }
 is_error($client->with(token => $thief->{token})->delete($at), 401, qr/./, 'a revoked token cannot be used');
 is_error($client->delete('/tokens/no-uuid/webhooks'), 404, 'Not found', 'an invalid uuid is not found');
 is($urls->(), '- https://ours.org/ https://thief.org/completed', 'these requests have changed nothing');
 is_deeply($client->delete($at)->json, { map { ("${_}WebhookUrl" => undef) } @kinds }, 'all URLs are removed at once');
-is($urls->(), '- - -', '… the token has no URL');
+is($urls->(), '- - -', 'the token has no URL');
 done_testing;

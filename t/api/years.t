@@ -118,7 +118,7 @@ ok(wait_for(sub { $made = completed(); document($made) =~ m{/CRLs\[\d+ 0 R \d+ 0
 ok(wait_for(sub { archived($made) == 1 }), 'archived today');
 my @versions = document($made);
 is(java($versions[0], 1), 'signature 1 ok, timestamp 1 ok', 'a year later it is valid');
-unlike(java($versions[0], 9), qr/timestamp 1 ok/, '… and in nine years nothing proves it, without renewal');
+unlike(java($versions[0], 9), qr/timestamp 1 ok/, 'in nine years nothing proves it, without renewal');
 
 for my $i (1 .. $#names) {
     serve(4 * $i - 0.17, $names[$i]);
@@ -128,16 +128,17 @@ for my $i (1 .. $#names) {
             return archived($made) == $i + 1;
         }), "renewed after @{[4 * $i]} years") or diag substr $httpd->log, -2000;
     push @versions, document($made);
-    ok(substr($versions[-1], 0, length $versions[-2]) eq $versions[-2], '… the version before is its beginning');
-    cmp_ok(length($versions[-1]) - length $versions[-2], '<', 40_000, '… and not much follows');
+    ok(substr($versions[-1], 0, length $versions[-2]) eq $versions[-2], "renewal $i begins with the version before");
+    cmp_ok(length($versions[-1]) - length $versions[-2], '<', 40_000, "renewal $i appends little");
 }
 
 my ($last, $before) = @versions[-1, -2];
 is(qpdf_check($last), '', 'qpdf has nothing to say about the last version');
 is(java($last, 9), join(', ', 'signature 1 ok', ('timestamp 1 ok') x @names), 'in nine years it is valid for PDFBox');
-isnt(java($before, 9), join(', ', 'signature 1 ok', ('timestamp 1 ok') x $#names), '… the version before is not');
-pyhanko_says($last,   9, 'PADES_LT ok, PADES_LTA ok', '… and for pyHanko');
-pyhanko_says($before, 9, 'PADES_LT NO, PADES_LTA NO', '… the version before is not');
+isnt(java($before, 9), join(', ', 'signature 1 ok', ('timestamp 1 ok') x $#names),
+    'in nine years the version before is not valid for PDFBox');
+pyhanko_says($last,   9, 'PADES_LT ok, PADES_LTA ok', 'in nine years the last version is valid for pyHanko');
+pyhanko_says($before, 9, 'PADES_LT NO, PADES_LTA NO', 'in nine years the version before is not valid for pyHanko');
 is(chain_fault(events($made)), undef, 'the audit trail is a chain');
 
 # One byte of a proof that a document timestamp covers.
