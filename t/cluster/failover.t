@@ -33,16 +33,16 @@ sub healed {
     my $at  = time;
     $code->($old);
     ok(wait_for(sub { ($several->leader // $old) ne $old }), "$name: the other one leads");
-    ok($load->goes_on(time, 10), '… callers and signers go on');
-    for my $host (@direct) { ok(wait_for(sub { $host->get('/health')->code == 200 }), '… and so does each host') }
+    ok($load->goes_on(time, 10), "$name: callers and signers go on");
+    for my $host (@direct) { ok(wait_for(sub { $host->get('/health')->code == 200 }), "$name: each host is healthy") }
     diag sprintf '%s: nothing was acknowledged for %.1f s', $name, $load->silence($at, time);
     return $at;
 }
 
-sub is_whole_again { ok($several->is_redundant, '… there is a standby again') or diag explain $several->members }
+sub is_whole_again { ok($several->is_redundant, 'there is a standby again') or diag explain $several->members }
 
 healed('the leader is killed', sub { $several->kill_all($_[0]) });
-ok(wait_for(sub { durability($direct[0]) eq 'at risk' }), '… without a standby, what it keeps is at risk');
+ok(wait_for(sub { durability($direct[0]) eq 'at risk' }), 'what is kept without a standby is at risk');
 $several->again($_) for grep { !$several->family($_) } qw(pg1 pg2);
 is_whole_again();
 
@@ -89,9 +89,9 @@ my $waiting = "SELECT count(*) FROM sigreq.job WHERE state <> 'done' AND event I
 ok(wait_for(sub { sql($waiting, $params) == 0 }), 'all webhooks are called');
 my %times;
 $times{ $_->{body}{eventId} }++ for $receiver->received;
-is(scalar(grep { $_ > 1 } values %times), 0, '… none of them twice');
+is(scalar(grep { $_ > 1 } values %times), 0, 'no event arrived twice');
 my $told = sql('SELECT count(*) FROM sigreq.job WHERE success AND event IS NOT NULL', $params);
-cmp_ok(scalar keys %times, '>=', $told, '… and none is called a success that has not arrived');
+cmp_ok(scalar keys %times, '>=', $told, 'no event is called a success that has not arrived');
 my $lost = sql('SELECT count(*) FROM sigreq.job WHERE NOT success AND event IS NOT NULL', $params);
 my $codes = $load->codes;
 diag @done . " submissions, $told webhooks, $lost of them interrupted; answers: " . join ', ',

@@ -48,9 +48,10 @@ sub load {
 sub is_right {    # what both hosts say of a load
     my ($load, $name) = @_;
     is_deeply([$load->wrong], [], "$name: no request is refused");
-    is_deeply([grep { !/^(?:200|201|409|503)$/ } keys %{ $load->codes }], [], '… nor answered but with 503')
+    is_deeply([grep { !/^(?:200|201|409|503)$/ } keys %{ $load->codes }], [],
+        "$name: all answers are 200, 201, 409 or 503")
         or diag explain([grep {/./} map { $_->{why} // () } $load->notes]);
-    is_deeply([$load->verify($direct[$_])], [], "… host $_ has documents, chains and valid signatures") for 0, 1;
+    is_deeply([$load->verify($direct[$_])], [], "$name: host $_ has documents, chains and valid signatures") for 0, 1;
 }
 
 sub said {    # which answers there were
@@ -63,9 +64,9 @@ sub events_are_right {
     ok(wait_for(sub { sql($waiting, $apart->{params}) == 0 }), 'all webhooks are called');
     my %times;
     $times{ $_->{body}{eventId} }++ for $receiver->received;
-    is(scalar(grep { $_ > 1 } values %times), 0, '… none of them twice');
+    is(scalar(grep { $_ > 1 } values %times), 0, 'no event arrived twice');
     my $told = sql("SELECT count(*) FROM sigreq.job WHERE success AND event IS NOT NULL", $apart->{params});
-    cmp_ok(scalar keys %times, '>=', $told, '… and none is called a success that has not arrived');
+    cmp_ok(scalar keys %times, '>=', $told, 'no event is called a success that has not arrived');
     return scalar keys %times;
 }
 
@@ -77,13 +78,14 @@ subtest 'both hosts at once' => sub {
     cmp_ok($requests{$_}, '>', 0, "host $_ has done a part of it") for 0, 1;
     is(figures('sigreq_seals_total', 'result="sealed"'), 12 * ($SIGNERS + 1), 'no revision was sealed twice')
         or diag(Mojo::UserAgent->new->get($hosts[0]->base . '/metrics')->res->body =~ /^(sigreq_seals.*)$/mg);
-    is(sql('SELECT count(*) FROM sigreq.revision', $apart->{params}), 12 * $SIGNERS, '… each signature has one');
+    is(sql('SELECT count(*) FROM sigreq.revision', $apart->{params}), 12 * $SIGNERS, 'each signature has one revision');
     my $told = events_are_right();
     is($told, sql('SELECT count(*) FROM sigreq.job WHERE event IS NOT NULL', $apart->{params}), 'all have arrived');
     my $audit = $client->get('/signatures/' . ($load->done)[0]{uuid} . '/audit')->json;
     my ($opened) = grep { $_->{event} eq 'signed' } @{ $audit->{events} };
     like(Mojo::JSON::encode_json($opened), qr/"127\.0\.0\.1"/, 'the evidence has the address of the client');
-    unlike(Mojo::JSON::encode_json($audit), qr/"\Q@{[$several->address(1)]}\E"/, '… and not that of haproxy');
+    unlike(Mojo::JSON::encode_json($audit), qr/"\Q@{[$several->address(1)]}\E"/,
+        'the evidence does not have the address of haproxy');
 };
 
 subtest 'images of pages' => sub {
@@ -98,7 +100,7 @@ subtest 'images of pages' => sub {
     is(scalar keys %bodies, 3, 'each page looks the same from both hosts');
     my $times = figures('sigreq_helper_question_duration_seconds_count', 'operation="render"') - $before;
     cmp_ok($times, '<=', 6, "three pages are made at most once for each host ($times)");
-    cmp_ok($times, '>=', 3, '… and once at least');
+    cmp_ok($times, '>=', 3, 'three pages are made at least once');
 };
 
 subtest 'graceful restarts' => sub {

@@ -91,5 +91,5 @@ download($here, $mine);
 download($here, $theirs);
 my @after = shown(@names);
 is_deeply([map { $after[$_] - $before[$_] } 0 .. 2], [1, 1, 1], 'the metrics: a hit, a miss, and what was stored');
-cmp_ok($after[3], '>', $before[3], '… and the size of the cache');
+cmp_ok($after[3], '>', $before[3], 'the size of the cache has grown');
 done_testing;

@@ -109,7 +109,7 @@ my $waiting = "SELECT count(*) FROM sigreq.job WHERE state <> 'done' AND event I
 ok(wait_for(sub { sql($waiting, $params) == 0 }), 'all webhooks are called');
 my %times;
 $times{ $_->{body}{eventId} }++ for $receiver->received;
-is(scalar(grep { $_ > 1 } values %times), 0, '… none of them twice');
+is(scalar(grep { $_ > 1 } values %times), 0, 'no event arrived twice');
 # An object that no row names is left if a host or a leader dies between the upload and the commit. It is no loss.
 my $report = $several->checked($params);
 is_deeply([@{$report}{qw(missing damaged)}], [0, 0], 'the bucket has all documents');

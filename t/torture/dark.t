@@ -151,10 +151,10 @@ for (['cancel', \&cancel, $count], ['replace', \&replace, int $count / 4]) {
     my %seen = (ended => 0, lit => [], bad => [], early => 0, dark => 0);
     round($_ % 2, $what, \%seen) for 1 .. $rounds;
     is($seen{ended}, $rounds, "$name, $rounds times");
-    is($seen{early}, 0,       '… before it, all requests give something');
-    is_deeply($seen{bad}, [], '… and 50 ms after it, none');
-    is($seen{dark}, $rounds * @lines * $seen{kinds}, '… of all kinds, from each child');
-    is($seen{moved}, undef, '… and no connection was opened again');
+    is($seen{early}, 0,       "$name: all requests before it give something");
+    is_deeply($seen{bad}, [], "$name: no request 50 ms after it gives something");
+    is($seen{dark}, $rounds * @lines * $seen{kinds}, "$name: requests of all kinds came from each child");
+    is($seen{moved}, undef, "$name: no connection was opened again");
     my ($last) = sort { $b <=> $a } @{ $seen{lit} }, 0;
     diag sprintf '%s: %d requests were dark, %d still got something, the last one began %.0f ms after the response',
         $name, $seen{dark}, scalar @{ $seen{lit} }, 1000 * $last;

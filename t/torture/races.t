@@ -72,7 +72,7 @@ sub rounds {
     }
     my @won = map { $won{$_} // 0 } 1, 0;
     is_deeply(\@wrong, [], "$name: exactly one happens") or diag $twin->errors;
-    cmp_ok($won[0] * $won[1], '>', 0, '… and each has come first') or diag "@won";
+    cmp_ok($won[0] * $won[1], '>', 0, "$name: each has come first") or diag "@won";
     diag "$name: $won[0] and $won[1] times";
 }
 

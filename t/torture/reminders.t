@@ -176,6 +176,6 @@ is($wrong{early}, undef, 'nobody was expired, and nobody reminded, too early');
 is($wrong{more},  undef, 'each reminder was recorded once at most, and sent once at most');
 is($wrong{never}, undef, 'nobody was forgotten: without an end, each was recorded');
 is($wrong{ended}, undef, 'none was recorded after an end');
-is($wrong{after}, undef, '… or sent after one');
+is($wrong{after}, undef, 'none was sent after an end');
 ok((grep {/^reminder recorded 1, sent 1$/} keys %outcomes) && $outcomes{'deadline expired'}, 'and something happened');
 done_testing;

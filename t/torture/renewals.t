@@ -51,18 +51,18 @@ for my $i (1 .. $count + 1) {
     my @renewed = grep { $years->renew($_) } map { $lacks{$_} } @due;
     is(scalar @renewed, scalar @due, "renewal $i of those that lack none so far");
     if ($i <= $count) {
-        ok($years->renew($main), "… and renewal $i of all");
+        ok($years->renew($main), "the submission with all renewals is renewed ($i)");
         push @versions, $years->document($main);
     }
     next if !$lacks{ $i - 1 };
     my $without = $years->document($lacks{ $i - 1 });
     my ($said) = $years->java($interval * $i + 0.1, $without);
     like($said, qr/1 \S+Exception/, "without renewal @{[$i - 1]}, PDFBox finds no valid chain");
-    like($said, qr/timestamp 1 ok$/, '… although the last document timestamp is valid');
+    like($said, qr/timestamp 1 ok$/, 'the last document timestamp is valid all the same');
     $said = $years->pyhanko($without, $interval * $i + 0.1);
     SKIP: {
         skip 'pyHanko is not here', 1 if !defined $said;
-        is($said, 'PADES_LT NO, PADES_LTA NO', '… nor does pyHanko');
+        is($said, 'PADES_LT NO, PADES_LTA NO', 'pyHanko finds no valid chain');
     }
 }
 
@@ -76,10 +76,10 @@ is(($years->java($end, $last))[0], $valid, "after $count renewals it is valid fo
 my $said = $years->pyhanko($last, $end);
 SKIP: {
     skip 'pyHanko is not here', 1 if !defined $said;
-    is($said, 'PADES_LT ok, PADES_LTA ok', '… and for pyHanko');
+    is($said, 'PADES_LT ok, PADES_LTA ok', 'the last version is valid for pyHanko');
 }
 is(chain_fault($years->events($main)), undef, 'the audit trail is a chain');
-is($years->archived($main), $count + 1, '… of all renewals');
+is($years->archived($main), $count + 1, 'the trail has all renewals');
 
 # --- what is changed: a document timestamp is cut out, or a byte of the proofs before it is flipped
 my (@changed, @names);

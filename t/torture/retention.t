@@ -37,10 +37,11 @@ cmp_ok($killed, '>', 0, 'children were killed meanwhile');
 is(db("SELECT state FROM submission WHERE uuid = '$young->{uuid}'"), 'cancelled', 'the one that is not due is kept');
 my $twice = db('SELECT count(*) FROM (SELECT 1 FROM event WHERE body LIKE \'%"deleted"%\' GROUP BY submission_id'
         . ' HAVING count(*) > 1) AS t');
-is($twice, 0, '… each once');
-is(db('SELECT count(*) FROM event WHERE body LIKE \'%"deleted"%\''), scalar @made, '… with an event');
+is($twice, 0, 'no submission was deleted twice');
+is(db('SELECT count(*) FROM event WHERE body LIKE \'%"deleted"%\''), scalar @made, 'each deletion has an event');
 my @faults = grep {defined} map { chain_fault($twin->client(0)->get("/signatures/$_->{uuid}/audit")->json) } @made;
-is_deeply(\@faults, [], '… at the end of a chain that is whole');
+is_deeply(\@faults, [], 'each chain of events is whole');
 is(join("\n", grep { !/AH10159/ } split /\n/, $twin->errors), '', 'no host reports an error');    # a child less
-unlike(join("\n", map { $_->log } map { $twin->host($_) } 0, 1), qr/SR0603: a submission/, '… nor that one is left');
+unlike(join("\n", map { $_->log } map { $twin->host($_) } 0, 1), qr/SR0603: a submission/,
+    'no host reports that one is left');
 done_testing;

@@ -95,11 +95,11 @@ my $fault;
 Mojo::Promise->map({ concurrency => $width }, sub { press($_) }, 0 .. $#signers)->catch(sub { $fault = shift })->wait;
 
 is($fault, undef, 'each request has a response');
-is(join(' ', %other), '', '… of 200 or 503');
-is("@without_time", '', '… and 503 says when to try again');
+is(join(' ', %other), '', 'each response is 200 or 503');
+is("@without_time", '', 'each 503 says when to try again');
 is(scalar @when,   0,      "the token was pulled and returned $pulls times");
 is(scalar @signed, $count, "$count signers have signed");
-cmp_ok($refused, '>=', 20, '… some of whom were refused before');
+cmp_ok($refused, '>=', 20, 'some signers were refused before');
 is("@late", '', 'nobody was refused who began ' . BOUND . ' s after its return or later');
 is_deeply([signers($httpd->pid)], [$process], 'the signer process is the same one');
 diag(sprintf '%d signatures, %d refusals of %d signers, %d times pulled; used at most %.2f s after its return',
@@ -115,7 +115,7 @@ for my $i (0 .. $#made) {
     push @wrong, "$i: $said->{said}" if "$said->{signatures} $said->{valid} $said->{total}" ne '1 1 1';
 }
 is($open,            0,  'each of them is stored as signed');
-is(join("\n", @wrong), '', '… pdfsig: with one valid signature of the whole document');
+is(join("\n", @wrong), '', 'pdfsig: each document has one valid signature of the whole document');
 like($httpd->log, qr/SR0415: \S+: the token is ready again/, 'the log says that the token is ready again');
 $httpd->stop;
 done_testing;
