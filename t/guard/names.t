@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The names of src/model/names.def are in openapi.json, too. Kinds and states (src/model/states.c) are in the tables of
-# both databases. No seed of a fuzz target has the name that libFuzzer gives it, a hash.
+# both databases. No seed of a fuzz target has the name that libFuzzer gives it, a hash. The name of a test is a
+# sentence, and does not begin with dots.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -39,4 +40,6 @@ for my $table (qw(signer submission)) {
 }
 my @hashes = grep {m{/[0-9a-f]{40}\z}} files('t/fuzz/corpus/*/*');
 is("@hashes", '', 'seeds of fuzz targets are named by what they show');
+my @dotted = grep { slurp($_) =~ /["'](?:\xe2\x80\xa6|[.]{3}) / } files('t/*/*.t', 't/unit/*.[ch]');
+is("@dotted", '', 'no name of a test begins with dots');
 done_testing;
