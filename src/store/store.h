@@ -4,7 +4,7 @@
  * Sections: store.c (the engine) with pgsql.c and sqlite3.c (what differs); watch.c; gate.c. The tables are
  * in schema.h.
  *
- * The SQL is in the folders pgsql and sqlite3, which have the same operations with the same signatures. One operation
+ * The SQL is in the folder common, or in pgsql and sqlite3, with the same signatures. One operation
  * is one transaction. It has an outcome (sr_outcome_t) and, with some outcomes, a row or a list of rows. tools/sql2c
  * makes C functions and structs from the signatures and rows.
  *

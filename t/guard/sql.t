@@ -24,9 +24,12 @@ sub operations {    # their signatures, a line each
 my %names = map { $_ => operations(all($_)) } qw(pgsql sqlite3);
 like($names{pgsql}, qr/^submission_create\(token_hash hash, .*\) → ok /m, 'the operations were found');
 is($names{sqlite3}, $names{pgsql}, 'the same operations on both databases, with the same signatures');
-for my $driver (qw(pgsql sqlite3)) {    # whose token it is, and whether it is valid, is a macro
-    my @times = all($driver) =~ /\bexpires_at IS NULL OR\b/g;
-    is(scalar @times, 1, "$driver: the condition on a token stands once");
+my @times = join("\n", map { all($_) } qw(common pgsql sqlite3)) =~ /\bexpires_at IS NULL OR\b/g;
+is(scalar @times, 1, 'whose token it is, and whether it is valid, is a macro for both databases');
+my %common = map { $_ => 1 } all('common') =~ /^-- \@op (\w+)/mg;
+for my $driver (qw(pgsql sqlite3)) {
+    my @both = grep { $common{$_} } all($driver) =~ /^-- \@op (\w+)/mg;
+    ok(!@both, "$driver: no operation that is written for both databases") or diag("@both");
     my @inserts = all($driver) =~ /\bINSERT INTO (?:sigreq\.)?job\s*\([^)]*\bevent,/g;
     is(scalar @inserts, 3, "$driver: deliveries are inserted for new events, for repetitions and for test calls alone");
 }

@@ -30,7 +30,7 @@ END $$
 -- stale and nothing else happens. So this commit waits neither for the disk nor for a standby.
 -- @op blob_reserve(folder uuid, contents json) → ok reserved[]
 CREATE FUNCTION sigreq.blob_reserve(p_folder uuid, p_contents json)
-RETURNS TABLE (outcome text, key text, stored text)
+RETURNS @ROWS
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 BEGIN
@@ -116,22 +116,6 @@ BEGIN
     RETURN true;
 END $$
 
--- The next contents in the order of their SHA-256, and the keys of those that no submission needs.
--- @op admin_blob_unnamed(folder uuid, after text, n int) → ok body
-CREATE FUNCTION sigreq.admin_blob_unnamed(p_folder uuid, p_after text, p_n bigint) RETURNS text
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-DECLARE
-    v_page text[];
-    v_unnamed json;
-BEGIN
-    SELECT array_agg(p.sha256 ORDER BY p.sha256) INTO v_page
-    FROM (SELECT sha256 FROM sigreq.blob WHERE folder = p_folder AND sha256 > p_after ORDER BY sha256 LIMIT p_n) p;
-    SELECT json_agg(key) INTO v_unnamed
-    FROM sigreq.blob WHERE folder = p_folder AND sha256 = ANY (v_page) AND NOT sigreq.blob_is_named(sha256, key);
-    RETURN E'ok\n' || json_build_object('after', v_page[cardinality(v_page)], 'seen', coalesce(cardinality(v_page), 0),
-                                        'unnamed', coalesce(v_unnamed, '[]'));
-END $$
-
 -- The lock of a row excludes transactions that are about to refer to its key, and rows that such a transaction has
 -- locked are skipped. The second statement sees what was committed while the first one took its locks. Foreign keys
 -- also prevent that a key in use is deleted.
@@ -159,32 +143,10 @@ END $$
 
 -- A function, because its plan is kept: each creation with a document that was seen before asks this.
 -- @op blob_find(folder uuid, contents json) → ok key[]
-CREATE FUNCTION sigreq.blob_find(p_folder uuid, p_contents json) RETURNS TABLE (outcome text, key text)
+CREATE FUNCTION sigreq.blob_find(p_folder uuid, p_contents json) RETURNS @ROWS
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     RETURN QUERY
     SELECT 'ok', b.key::text FROM sigreq.blob b
     WHERE b.folder = p_folder AND b.sha256 = ANY (ARRAY(SELECT json_array_elements_text(p_contents)));
 END $$
-
--- @op admin_blob_list(folder uuid, after text, n int) → ok blob[]
-SELECT 'ok', b.sha256, b.key, b.size FROM sigreq.blob b
-WHERE b.folder = %s AND b.sha256 > %s ORDER BY b.sha256 LIMIT %s
-
--- @op admin_blob_strangers(keys json) → ok key[]
-SELECT 'ok', k.key FROM json_array_elements_text(%s) AS k(key)
-WHERE NOT EXISTS (SELECT 1 FROM sigreq.blob b WHERE b.key = k.key)
-  AND NOT EXISTS (SELECT 1 FROM sigreq.blob_reservation r WHERE r.key = k.key)
-  AND NOT EXISTS (SELECT 1 FROM sigreq.blob_tombstone t WHERE t.key = k.key)
-
--- @op admin_blob_late(folder uuid, age int, n int) → ok key[]
-SELECT 'ok', r.key FROM sigreq.blob_reservation r
-WHERE r.folder = %s AND r.reserved_at <= sigreq.job_clock() - %s ORDER BY r.reserved_at LIMIT %s
-
--- @op admin_blob_tombstones(folder uuid, after text, n int) → ok tombstone[]
-SELECT 'ok', t.key, sigreq.blob_key(t.folder, left(t.key, 64)) IS NULL FROM sigreq.blob_tombstone t
-WHERE t.folder = %s AND t.key > %s ORDER BY t.key LIMIT %s
-
--- @op admin_blob_bury(keys json) → ok
-WITH gone AS (DELETE FROM sigreq.blob_tombstone WHERE key = ANY (ARRAY(SELECT json_array_elements_text(%s))))
-SELECT 'ok'

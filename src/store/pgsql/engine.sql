@@ -1,95 +1,36 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The operations of store.h on PostgreSQL. Each subject has a file, and this file has the SQL that the engine itself
--- sends. tools/sql2c makes a C table of the files of this folder and reports mistakes in them. The form of the files:
+-- What only PostgreSQL has, and the SQL that the engine itself sends. ../common/engine.sql describes the form of the
+-- files. In addition:
 --
---   -- @op name(argument type, …) → outcome row | outcome
---                       an operation of sr_op_t: its arguments, each outcome that it may have, and the row that comes
---                       with it. "row[]" is a list. It becomes a C function, sr_store_name. Both databases have the
---                       same operations. Types: text, hash (SHA-256), uuid, json, int, time, bool. "?" allows NULL.
---   -- @row name {column type, …}   a row: the columns that follow the outcome. It becomes a C struct, sr_name_row_t
---   -- @macro NAME(x) text          @NAME(t) is replaced by the text, in which t replaces x. It may use other macros
---   --     …             continues the mark of the line above
 --   -- @engine NAME n   SQL that the engine itself sends (private.h)
 --   -- @named name      above a definition: a function that is called instead of an operation's, with the same arguments
 --                       and result, when its statement is kept prepared (named.c)
---   CREATE FUNCTION …   a definition: a function or view in the database that the operations use.
---   CREATE VIEW …       `sigreqctl db upgrade` makes all definitions again if one of them differs from the database's.
+--   CREATE FUNCTION …   a definition in the database that the operations use
 --
--- Statements end at a blank line. In an operation a percent sign is written %%. Tables are in conf/schema/pgsql.
---
--- An operation is one statement here, the call of a function. sql2c writes the types of its arguments into the call, so that
--- named.c can have the server keep it prepared. It takes one round trip, and PL/pgSQL caches the plans.
--- An @op above a function is its call. The parameters of the function are named like the arguments, with p_ in front.
--- The function returns the column outcome and those of its row, or one text, "outcome" or "outcome<newline>column<newline>…",
--- because that takes 22 µs instead of 29 µs for three columns. In such a text an empty column is NULL, and only the last one may have newlines. enable_seqscan = off: a plan that was made while a table
--- was small must not be kept when the table is large. This costs 1 µs. (For functions in SQL the session has this setting: NAMING.) plan_cache_mode = force_generic_plan: otherwise
--- each connection would plan a statement five times before it caches a plan, although one plan is good for all arguments.
+-- An operation is one statement here, the call of a function. sql2c writes the types of its arguments into the call, so
+-- that named.c can have the server keep it prepared. It takes one round trip, and PL/pgSQL caches the plans. An @op above
+-- a function is its call. The parameters of the function are named like the arguments, with p_ in front, so :name is
+-- p_name. The function returns the column outcome and those of its row (@ROWS), or the outcome alone. enable_seqscan =
+-- off: a plan that was made while a table was small must not be kept when the table is large. This costs 1 µs. (For
+-- functions in SQL the session has this setting: NAMING.) plan_cache_mode = force_generic_plan: otherwise each connection
+-- would plan a statement five times before it caches a plan, although one plan is good for all arguments.
 
--- Conditions. CURRENT: the token t is neither revoked nor expired. VALID: and its user is not disabled. CALLER: t is the caller's valid token. SCOPE: s
--- belongs to the same user, organisation and environment as t. LATE: the deadline of the
--- open submission s is over, by the clock of this database. STATUS: the status of a signer in the API. TAG: changes whenever the representation of s changes. KEY: the key
--- of a content in a folder, or NULL if it is not stored.
--- @macro CURRENT(t, hash, now) t.secret_hash = hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now)
--- @macro VALID(t, hash, now) @CURRENT(t, hash, now)
---     AND NOT EXISTS (SELECT 1 FROM sigreq.user_account x WHERE x.id = t.user_id AND x.disabled_at IS NOT NULL)
--- @macro CALLER(t) @VALID(t, p_token_hash, p_now)
--- @macro LATE(s) (s.state = 'open' AND s.expires_at IS NOT NULL AND s.expires_at <= sigreq.job_clock())
--- @macro STATUS(g) CASE g.state WHEN 'refused' THEN 'opened' ELSE g.state END
--- @macro TAG(s) (s.events_hash || '-' || s.representation_version)
+-- CLOCK: the clock of this database. KEY: the key of a content in a folder, or NULL if it is not stored. FORSHARE: after
+-- a query of tokens, waits for a revocation.
+-- @macro CLOCK() sigreq.job_clock()
 -- @macro KEY(place, content) (SELECT b.key FROM sigreq.blob b WHERE b.folder = place AND b.sha256 = content)
--- @macro SCOPE(s, t) (s.user_id, s.organization_id, s.environment) = (t.user_id, t.organization_id, t.environment)
-
--- OTHERWISE: the outcome of a function whose query has given no row. ONE: the result of a function that gives the row whose
--- column has this value, or another outcome if there is none. ONEORALL: the beginning of a function that is about one
--- organisation, or about all if p_organization is NULL.
--- @macro OTHERWISE(other) IF NOT FOUND THEN outcome := 'other'; RETURN NEXT; END IF;
--- @macro ONE(columns, rows, column, value, other)
---     RETURN QUERY SELECT 'ok', @columns(r) FROM sigreq.rows r WHERE r.column = value; @OTHERWISE(other)
--- @macro ONEORALL() DECLARE v_organization bigint := sigreq.organization_find(p_organization);
---     BEGIN IF p_organization IS NOT NULL AND v_organization IS NULL THEN
---     outcome := 'missing'; RETURN NEXT; RETURN; END IF;
-
--- A body is JSON, which store.h describes. The time and the id of a row in a list are its position there.
--- @row access {epoch int}
--- @row body {body json}
--- @row blob {sha256 hash, key text, size int}
--- @row certificate {name text, sha256 hash, size int, key text}
--- @row count {deleted int}
--- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid?, token uuid, url text, success
---     bool?, status int?, error text?, created_at time, ended_at time?}
--- @row due {due_in int?}
--- @row file {submission uuid, document uuid?, name text}
--- @row found {id int, submission uuid}
--- @row installation {schema int, database uuid, read_only bool, risk text?, connections int, clock time}
--- @row invitation {organization uuid, environment text, url text}
--- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
---     attempts int, body json, due_in int?}
--- @row key {key text}
--- @row lease {body json?, holder text?}
--- @row listed {uuid uuid?, representation text?, old bool, created_at time, id int, updated_at time, template uuid?}
--- @row organization {uuid uuid, name text, quota int?, used int, created_at time}
--- @row overview {uuid uuid, environment text, organization text, email text, name text, state text, signers int,
---     completed int, created_at time, updated_at time, closed_at time?, expires_at time?,
---     held_at time?, hold_reason text?}
--- @row past {submission uuid}
--- @row remains {open int, held int, closed int, deleted int}
--- @row representation {representation text?}
--- @row shown {tag text?, representation text?}
--- @row reserved {key text, stored text?}
--- @row retained {submission uuid, closed_at time, id int}
--- @row archivable {submission uuid, stamped_until time, id int}
--- @row archiving {due int, made int}
--- @row signing {body json?}
--- @row quotas {unlimited int, below int, near int, reached int}
--- @row stat {month text, organization text, uuid uuid, environment text, created int, completed int, refused int, bytes int}
--- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
--- @row token {id int, uuid uuid, name text, environment text, user_uuid uuid, firstname text, lastname text,
---     email text, organization_uuid uuid, organization_name text, sent_webhook_url text?, signed_webhook_url
---     text?, completed_webhook_url text?, created_at time, expires_at time?, revoked_at time?, parent uuid?,
---     used_on time?}
--- @row tombstone {key text, forget bool}
--- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time,
---     disabled_at time?}
+-- @macro FORSHARE(t) FOR SHARE OF t
+-- HAS: the JSON object has this member. SAME: two email addresses are the same. MONTH: of a time, in UTC.
+-- @macro HAS(object, member) (CAST(object AS jsonb) ? 'member')
+-- @macro SAME(x, y) lower(x COLLATE "C") = lower(y COLLATE "C")
+-- TEXT, QUOTED: a JSON value as text, and a text as JSON, with the letters that lower() knows in both databases.
+-- @macro TEXT(x) (CAST(x AS text) COLLATE "C")
+-- @macro QUOTED(x) (CAST(to_json(x) AS text) COLLATE "C")
+-- CHANGES: the number of rows that the last INSERT, UPDATE or DELETE has changed.
+-- @macro CHANGES() v_changes
+-- @macro MONTH(at) to_char(to_timestamp(at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM')
+-- VALUES: the texts of a JSON array, in the column value.
+-- @macro VALUES(list) json_array_elements_text(list) AS
 
 -- `risk` is why a transaction that was committed could be lost, or NULL. A standby is configured if there is a WAL sender
 -- or a physical slot. An ordinary role sees that there is a WAL sender, but not its state. If the connection string names
@@ -114,9 +55,6 @@ SELECT 'ok', (SELECT max(version) FROM sigreq.schema_version), i.uuid, current_s
     current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer,
     sigreq.job_clock()
 FROM sigreq.installation i
-
--- @op rewrite() → ok
-UPDATE sigreq.installation SET uuid = uuid RETURNING 'ok'
 
 -- @engine BEGIN 0
 BEGIN

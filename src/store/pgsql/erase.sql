@@ -6,11 +6,7 @@
 CREATE FUNCTION sigreq.why_no_submission(p_token_hash text, p_now bigint, p_submission uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
-    PERFORM 1 FROM sigreq.token t
-    JOIN sigreq.submission s ON @SCOPE(s, t)
-    WHERE @CALLER(t)
-      AND s.uuid = p_submission AND s.state = 'deleted';
-    RETURN CASE WHEN FOUND THEN 'deleted' ELSE sigreq.why_nothing(p_token_hash, p_now) END;
+    RETURN @NOSUBMISSION(submission);
 END $$
 
 -- Of the contents of a submission, those that no other submission of the organisation has: a JSON array, or NULL.
@@ -63,33 +59,4 @@ BEGIN
     DELETE FROM sigreq.signer_status WHERE submission_id = v_id;
     DELETE FROM sigreq.submission_lock WHERE submission_uuid = p.submission AND holder = p.holder;
     RETURN 'ok';
-END $$
-
--- @op erasure_get(submission uuid?) → ok body | missing
-CREATE FUNCTION sigreq.erasure_get(p_submission uuid) RETURNS text
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-BEGIN
-    RETURN coalesce((SELECT E'ok\n' || json_build_object('submission', s.uuid, 'organization', o.uuid,
-                            'environment', s.environment, 'contents', s.erasing::json)::text
-                     FROM sigreq.submission s
-                     JOIN sigreq.organization o ON o.id = s.organization_id
-                     WHERE s.erasing IS NOT NULL AND (p_submission IS NULL OR s.uuid = p_submission)
-                     ORDER BY s.id LIMIT 1), 'missing');
-END $$
-
--- @op erasure_done(submission uuid) → ok
-WITH done AS (UPDATE sigreq.submission SET erasing = NULL WHERE uuid = %s AND erasing IS NOT NULL)
-SELECT 'ok'
-
--- @op retention_past(environment text, state text, age int, closed_at time, id int, n int) → ok retained[]
-CREATE FUNCTION sigreq.retention_past(p_environment text, p_state text, p_age bigint, p_closed_at bigint, p_id bigint,
-    p_n integer) RETURNS TABLE (outcome text, submission uuid, closed_at bigint, id bigint)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-#variable_conflict use_column
-BEGIN
-    RETURN QUERY
-    SELECT 'ok', s.uuid, s.closed_at, s.id FROM sigreq.submission s
-    WHERE s.environment = p_environment AND s.state = p_state AND s.held_at IS NULL
-      AND s.closed_at <= sigreq.job_clock() - p_age AND (s.closed_at, s.id) > (p_closed_at, p_id)
-    ORDER BY s.closed_at, s.id LIMIT p_n;
 END $$

@@ -1,29 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The history of deliveries. engine.sql describes the form of this file.
 
--- The result of a function that gives deliveries, and the columns of a delivery.
--- @macro DELIVERIES() TABLE (outcome text, id bigint, uuid uuid, event_id uuid, event text, submission uuid,
---     token uuid, url text, success boolean, status bigint, error text, created_at bigint, ended_at bigint)
--- @macro DELIVERY(r) r.id, r.uuid, r.event_id, r.event, r.submission, r.token, r.url, r.success, r.status,
---     r.error, r.created_at, r.ended_at
-
--- URLs are truncated to 255 characters, as the contract says.
-CREATE VIEW sigreq.job_row AS
-    SELECT d.id, d.submission_id, d.user_id, d.organization_id, d.environment, d.state, d.uuid, d.event_id,
-           CASE d.kind WHEN 'reminder' THEN 'reminder' ELSE d.event END AS event,
-           (SELECT s.uuid FROM sigreq.submission s WHERE s.id = d.submission_id) AS submission, t.uuid AS token,
-           left(d.url, 255) AS url, d.success, d.status::bigint AS status, d.error, d.created_at, d.ended_at
-    FROM sigreq.job d
-    JOIN sigreq.token t ON t.id = d.token_id
-    WHERE d.event IS NOT NULL
-
 -- Each direction reads one range of the index, as in submission_list. The filters are applied to the rows of one user.
--- @op history_list(token_hash hash, now time, limit int, direction text, at time?, id int, event text?,
+-- @op history_list(token_hash hash, now time, n int, direction text, at time?, id int, event text?,
 --     submission uuid?, success bool?)
 --     → ok delivery[] | unauthorized
-CREATE FUNCTION sigreq.history_list(p_token_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
+CREATE FUNCTION sigreq.history_list(p_token_hash text, p_now bigint, p_n integer, p_direction text, p_at bigint,
     p_id bigint, p_event text, p_submission uuid, p_success boolean)
-RETURNS @DELIVERIES()
+RETURNS @ROWS
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
@@ -46,24 +30,24 @@ BEGIN
     END IF;
     IF p_direction = 'newer' THEN
         RETURN QUERY
-        SELECT 'ok', @DELIVERY(r)
+        SELECT 'ok', @COLUMNS(r)
         FROM sigreq.job_row r
         WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
           AND r.state = 'done' AND (r.ended_at, r.id) > (coalesce(p_at, -1), coalesce(p_id, 0))
           AND (p_event IS NULL OR r.event = p_event) AND (p_success IS NULL OR r.success = p_success)
           AND (v_submission IS NULL OR r.submission_id = v_submission)
         ORDER BY r.ended_at, r.id
-        LIMIT p_limit;
+        LIMIT p_n;
     ELSE
         RETURN QUERY
-        SELECT 'ok', @DELIVERY(r)
+        SELECT 'ok', @COLUMNS(r)
         FROM sigreq.job_row r
         WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
           AND r.state = 'done' AND (r.ended_at, r.id) < (coalesce(p_at, 9223372036854775807), coalesce(p_id, 0))
           AND (p_event IS NULL OR r.event = p_event) AND (p_success IS NULL OR r.success = p_success)
           AND (v_submission IS NULL OR r.submission_id = v_submission)
         ORDER BY r.ended_at DESC, r.id DESC
-        LIMIT p_limit;
+        LIMIT p_n;
     END IF;
 END $$
 
@@ -105,7 +89,7 @@ END $$
 -- @op history_redeliver(token_hash hash, now time, event uuid, uuid uuid)
 --     → ok delivery | missing | conflict | stale | quota | unauthorized
 CREATE FUNCTION sigreq.history_redeliver(p_token_hash text, p_now bigint, p_event uuid, p_uuid uuid)
-RETURNS @DELIVERIES()
+RETURNS @ROWS
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -118,9 +102,9 @@ BEGIN
       AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done' AND e.event <> 'test'
     FOR NO KEY UPDATE OF e;
     outcome := CASE WHEN FOUND THEN sigreq.job_repeat(d, p_now, p_uuid)
-                    ELSE sigreq.why_nothing(p_token_hash, p_now) END;
+                    ELSE @NOTHING() END;
     IF outcome = 'ok' THEN
-        RETURN QUERY SELECT 'ok', @DELIVERY(r) FROM sigreq.job_row r WHERE r.uuid = p_uuid;
+        RETURN QUERY SELECT 'ok', @COLUMNS(r) FROM sigreq.job_row r WHERE r.uuid = p_uuid;
     ELSE
         RETURN NEXT;
     END IF;
@@ -129,7 +113,7 @@ END $$
 -- A call to a URL of the caller, which tries it: at most five of a token in a minute. Its body is JSON text.
 -- @op history_test(token_hash hash, now time, url text, uuid uuid, body text) → ok delivery | quota | unauthorized
 CREATE FUNCTION sigreq.history_test(p_token_hash text, p_now bigint, p_url text, p_uuid uuid, p_body text)
-RETURNS @DELIVERIES()
+RETURNS @ROWS
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -150,36 +134,5 @@ BEGIN
         VALUES (p_uuid, p_uuid, t.id, t.user_id, t.organization_id, t.environment, 'pending', 'webhook', 'test', p_now,
                 p_now, p_url, p_body::json);
     END IF;
-    RETURN QUERY SELECT 'ok', @DELIVERY(r) FROM sigreq.job_row r WHERE r.uuid = p_uuid;
-END $$
-
--- The recipient of an invitation or a reminder, read before it is sent again.
--- @op history_invitation(token_hash hash, now time, event uuid) → ok invitation | missing | unauthorized
-CREATE FUNCTION sigreq.history_invitation(p_token_hash text, p_now bigint, p_event uuid)
-RETURNS TABLE (outcome text, organization uuid, environment text, url text)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-BEGIN
-    RETURN QUERY
-    SELECT 'ok', o.uuid, e.environment, e.url
-    FROM sigreq.token t
-    JOIN sigreq.organization o ON o.id = t.organization_id
-    JOIN sigreq.job e ON @SCOPE(e, t)
-    WHERE @CALLER(t)
-      AND e.uuid = p_event AND e.kind IN ('invitation', 'reminder');
-    IF NOT FOUND THEN
-        RETURN QUERY SELECT sigreq.why_nothing(p_token_hash, p_now), NULL::uuid, NULL::text, NULL::text;
-    END IF;
-END $$
-
--- @op admin_history_expire(before time) → ok count
-CREATE FUNCTION sigreq.admin_history_expire(p_before bigint) RETURNS text
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
-DECLARE
-    v_deleted bigint;
-BEGIN
-    DELETE FROM sigreq.job WHERE id IN (SELECT j.id FROM sigreq.job j
-                                        WHERE j.state = 'done' AND j.ended_at < p_before
-                                        ORDER BY j.ended_at LIMIT 1000);
-    GET DIAGNOSTICS v_deleted = ROW_COUNT;
-    RETURN E'ok\n' || v_deleted;
+    RETURN QUERY SELECT 'ok', @COLUMNS(r) FROM sigreq.job_row r WHERE r.uuid = p_uuid;
 END $$

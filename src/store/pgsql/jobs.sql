@@ -61,31 +61,6 @@ BEGIN
     ORDER BY g.due_at;
 END $$
 
--- The microseconds until the next job is due, or NULL if there is no job.
-CREATE FUNCTION sigreq.job_due_in(p_now bigint) RETURNS bigint
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-BEGIN
-    RETURN least((SELECT min(due_at) FROM sigreq.job WHERE state = 'scheduled' AND due_at > p_now),
-                 (SELECT min(due_at) FROM sigreq.timer WHERE due_at > p_now)) - p_now;
-END $$
-
--- @op job_poll(now time) → ok | missing due
-CREATE FUNCTION sigreq.job_poll(p_now bigint) RETURNS text
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-BEGIN
-    PERFORM 1 FROM sigreq.job WHERE state = 'pending' LIMIT 1;
-    IF NOT FOUND THEN
-        PERFORM 1 FROM sigreq.job WHERE state = 'scheduled' AND due_at <= p_now LIMIT 1;
-    END IF;
-    IF NOT FOUND THEN
-        PERFORM 1 FROM sigreq.timer WHERE due_at <= p_now LIMIT 1;
-    END IF;
-    IF FOUND THEN
-        RETURN 'ok';
-    END IF;
-    RETURN coalesce(E'missing\n' || sigreq.job_due_in(p_now), 'missing');
-END $$
-
 -- Ends the claims whose lease is over and those of dead processes. Jobs of a kind that is repeated are scheduled again.
 -- Then it counts the jobs, up to 100,000. A claim is named <process>.<batch>. '/' is the character after '.', so names
 -- between '<process>.' and '<process>/' are claims of one process.
@@ -290,7 +265,7 @@ BEGIN
     WHERE d.state = 'claimed' AND d.claimed_by = p.claim
     ORDER BY d.organization_id <= p."from", d.organization_id, d.id;
     RETURN QUERY SELECT 'ok', 0::bigint, '', 0::bigint, '', NULL::text, NULL::uuid, 0::bigint, 0, '{}'::json,
-                        sigreq.job_due_in(p.now);
+                        @NEXTDUE(p.now) - p.now;
 END $$
 
 -- Jobs that archive. The submissions s of an organisation that are due: NEVER, those that were never archived, and were
@@ -311,7 +286,7 @@ END $$
 -- The body of a job has the folder of the documents, because a database may have several.
 -- @op job_archive(test time, production time, before time, now time, n int) → ok archiving
 CREATE FUNCTION sigreq.job_archive(p_test bigint, p_production bigint, p_before bigint, p_now bigint, p_n integer)
-RETURNS TABLE (outcome text, due bigint, made bigint)
+RETURNS @ROWS
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -341,9 +316,3 @@ BEGIN
     END IF;
     RETURN QUERY SELECT 'ok', v_due, v_made;
 END $$
-
--- How much of their quotas the organizations have used.
--- @op job_quotas() → ok quotas
-SELECT 'ok', count(*) FILTER (WHERE quota IS NULL), count(*) FILTER (WHERE used < quota - quota / 10),
-    count(*) FILTER (WHERE used >= quota - quota / 10 AND used < quota), count(*) FILTER (WHERE used >= quota)
-FROM sigreq.organization

@@ -9,12 +9,12 @@
 -- @op lock_take(submission uuid, holder text, lease int, signer uuid?, version text?)
 --     → ok lease | stale lease | missing | deleted | gone
 CREATE FUNCTION sigreq.lock_take(p_submission uuid, p_holder text, p_lease bigint, p_signer uuid, p_version text)
-RETURNS TABLE (outcome text, body text, holder text)
+RETURNS @ROWS
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     v_until timestamptz := clock_timestamp() + p_lease * interval '1 microsecond';
-    v_read text;
+    v_read record;
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
     INSERT INTO sigreq.submission_lock AS l (submission_uuid, holder, ends_at)
@@ -26,12 +26,15 @@ BEGIN
                             (SELECT l.holder FROM sigreq.submission_lock l WHERE l.submission_uuid = p_submission);
         RETURN;
     END IF;
-    v_read := CASE WHEN p_signer IS NULL THEN sigreq.signing_due(p_submission, p_version)
-                   ELSE sigreq.signing_get(p_signer, p_version) END;
-    IF v_read IN ('missing', 'deleted', 'gone') THEN
+    IF p_signer IS NULL THEN
+        SELECT * INTO v_read FROM sigreq.signing_due(p_submission, p_version);
+    ELSE
+        SELECT * INTO v_read FROM sigreq.signing_get(p_signer, p_version);
+    END IF;
+    IF v_read.outcome <> 'ok' THEN
         DELETE FROM sigreq.submission_lock WHERE submission_uuid = p_submission;
     END IF;
-    RETURN QUERY SELECT split_part(v_read, E'\n', 1), nullif(substr(v_read, 4), ''), NULL::text;
+    RETURN QUERY SELECT v_read.outcome, v_read.body, NULL::text;
 END $$
 
 -- @op lock_release(submission uuid, holder text) → ok | missing

@@ -2,54 +2,6 @@
 -- The operations of sigreqctl that disable users, delete users and organisations, and revoke their tokens.
 -- engine.sql describes the form of this file.
 
--- The users with this uuid or email, of all organisations or of one.
--- @op admin_user_find(which text, organization text?) → ok user[] | missing
-CREATE FUNCTION sigreq.admin_user_find(p_which text, p_organization text)
-RETURNS @USERS()
-LANGUAGE plpgsql STABLE AS $$
-#variable_conflict use_column
-@ONEORALL()
-    RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r
-    WHERE (r.uuid::text = lower(p_which) OR lower(r.email) = lower(p_which COLLATE "C"))
-      AND (p_organization IS NULL OR r.organization_id = v_organization)
-    ORDER BY r.id;
-END $$
-
--- @op admin_user_disable(uuid uuid, disabled bool, now time) → ok user | missing
-CREATE FUNCTION sigreq.admin_user_disable(p_uuid uuid, p_disabled boolean, p_now bigint) RETURNS @USERS()
-LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-BEGIN
-    UPDATE sigreq.user_account SET disabled_at = CASE WHEN p_disabled THEN coalesce(disabled_at, p_now) END
-    WHERE uuid = p_uuid;
-    @ONE(USER, user_row, uuid, p_uuid, missing)
-END $$
-
--- An argument that is NULL changes nothing.
--- @op admin_user_rename(uuid uuid, firstname text?, lastname text?, email text?) → ok user | missing | conflict
-CREATE FUNCTION sigreq.admin_user_rename(p_uuid uuid, p_firstname text, p_lastname text, p_email text) RETURNS @USERS()
-LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-BEGIN
-    UPDATE sigreq.user_account
-    SET firstname = coalesce(p_firstname, firstname), lastname = coalesce(p_lastname, lastname),
-        email = coalesce(p_email, email)
-    WHERE uuid = p_uuid;
-    @ONE(USER, user_row, uuid, p_uuid, missing)
-EXCEPTION WHEN unique_violation THEN
-    outcome := 'conflict';
-    RETURN NEXT;
-END $$
-
--- @op admin_organization_find(which text) → ok organization | missing
-CREATE FUNCTION sigreq.admin_organization_find(p_which text) RETURNS @ORGANIZATIONS()
-LANGUAGE plpgsql STABLE AS $$
-#variable_conflict use_column
-BEGIN
-    RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.id = sigreq.organization_find(p_which);
-    @OTHERWISE(missing)
-END $$
-
 -- The ids of the tokens of a user, or of all users of an organisation. One of the arguments is NULL.
 CREATE FUNCTION sigreq.tokens_of(p_organization uuid, p_user uuid) RETURNS SETOF bigint
 LANGUAGE sql VOLATILE AS $$
@@ -63,7 +15,7 @@ $$
 -- Revokes in rounds, as token_revoke_tree does, so that a token that is made meanwhile is revoked, too.
 -- @op admin_token_revoke_all(organization uuid?, user uuid?, now time) → ok token[]
 CREATE FUNCTION sigreq.admin_token_revoke_all(p_organization uuid, p_user uuid, p_now bigint)
-RETURNS @TOKENS()
+RETURNS @ROWS
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -77,19 +29,8 @@ BEGIN
         UPDATE sigreq.token t SET revoked_at = p_now WHERE t.id = ANY (v_ids) AND t.revoked_at IS NULL;
         v_revoked := v_revoked || v_ids;
     END LOOP;
-    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.id = ANY (v_revoked) ORDER BY r.id;
+    RETURN QUERY SELECT 'ok', @COLUMNS(r) FROM sigreq.token_row r WHERE r.id = ANY (v_revoked) ORDER BY r.id;
 END $$
-
--- How many submissions a user has, or all users of an organisation. One of the arguments is NULL.
--- @op admin_remains(organization uuid?, user uuid?) → ok remains
-CREATE FUNCTION sigreq.admin_remains(p_organization uuid, p_user uuid)
-RETURNS TABLE (outcome text, open bigint, held bigint, closed bigint, deleted bigint)
-LANGUAGE sql VOLATILE AS $$
-    SELECT 'ok', count(*) FILTER (WHERE s.state = 'open'), count(*) FILTER (WHERE s.held_at IS NOT NULL),
-           count(*) FILTER (WHERE s.state NOT IN ('open', 'deleted')),
-           count(*) FILTER (WHERE s.state = 'deleted')
-    FROM sigreq.submission s WHERE s.token_id IN (SELECT sigreq.tokens_of(p_organization, p_user))
-$$
 
 -- The ids of a user, or of all users of an organisation; NULL if there is no such user or organisation. They and their
 -- tokens are locked. A submission refers to its token, so none is made until this transaction ends.
@@ -130,16 +71,6 @@ BEGIN
     UPDATE sigreq.user_account SET disabled_at = p_now WHERE id = ANY (v_users) AND disabled_at IS NULL;
     RETURN 'ok';
 END $$
-
--- @op admin_people_closed(organization uuid?, user uuid?, n int) → ok past[]
-CREATE FUNCTION sigreq.admin_people_closed(p_organization uuid, p_user uuid, p_n integer)
-RETURNS TABLE (outcome text, submission uuid)
-LANGUAGE sql VOLATILE AS $$
-    SELECT 'ok', s.uuid FROM sigreq.submission s
-    WHERE s.token_id IN (SELECT sigreq.tokens_of(p_organization, p_user))
-      AND (s.erasing IS NOT NULL OR (s.state NOT IN ('open', 'deleted') AND s.held_at IS NULL))
-    LIMIT p_n
-$$
 
 -- @op admin_people_delete(organization uuid?, user uuid?, tombstones bool) → ok | missing | conflict
 CREATE FUNCTION sigreq.admin_people_delete(p_organization uuid, p_user uuid, p_tombstones boolean) RETURNS text

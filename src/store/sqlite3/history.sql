@@ -1,29 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The history of deliveries. engine.sql describes the form of this file.
 
--- @macro DELIVERY(r) r.id, r.uuid, r.event_id, r.event, r.submission, r.token, r.url, r.success, r.status,
---     r.error, r.created_at, r.ended_at
-
--- What the history calls the event of a job.
--- @macro EVENT(d) iif(d.kind = 'reminder', 'reminder', d.event)
-
--- URLs are truncated to 255 characters, as the contract says.
-CREATE VIEW job_row AS
-    SELECT d.id, d.uuid, d.event_id, @EVENT(d) AS event,
-           (SELECT s.uuid FROM submission s WHERE s.id = d.submission_id) AS submission, t.uuid AS token,
-           substr(d.url, 1, 255) AS url, d.success, d.status, d.error, d.created_at, d.ended_at
-    FROM job d
-    JOIN token t ON t.id = d.token_id
-    WHERE d.event IS NOT NULL
-
--- @op history_list(token_hash hash, now time, limit int, direction text, at time?, id int, event text?,
+-- @op history_list(token_hash hash, now time, n int, direction text, at time?, id int, event text?,
 --     submission uuid?, success bool?)
 --     → ok delivery[] | unauthorized
+-- @outcome
+SELECT 'unauthorized' WHERE NOT EXISTS (SELECT 1 FROM token t WHERE @CALLER(t))
+
 -- @answer
-WITH a(token_hash, now, n, direction, at, id, event, submission, success) AS (
-    SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, lower(%s), %s),
+WITH @ARGUMENTS,
 b AS MATERIALIZED (
-    SELECT n, event, CASE success WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS success, submission IS NOT NULL AS one,
+    SELECT n, event, success, submission IS NOT NULL AS one,
            (SELECT s.id FROM submission s WHERE s.uuid = a.submission) AS submission_id,
            CASE WHEN direction = 'newer' THEN coalesce(at, -1) ELSE 9223372036854775807 END AS low_at,
            CASE WHEN direction <> 'newer' THEN coalesce(at, 9223372036854775807) ELSE -1 END AS high_at,
@@ -32,10 +19,7 @@ b AS MATERIALIZED (
 me AS MATERIALIZED (
     SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
     WHERE @CALLER(t))
-SELECT 'unauthorized', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-WHERE NOT EXISTS (SELECT 1 FROM me)
-UNION ALL
-SELECT 'ok', @DELIVERY(r) FROM (
+SELECT 'ok', @COLUMNS(r) FROM (
     SELECT d.id FROM job d
     WHERE d.user_id = (SELECT user_id FROM me) AND d.organization_id = (SELECT organization_id FROM me)
       AND d.environment = (SELECT environment FROM me) AND d.state = 'done' AND d.event IS NOT NULL
@@ -47,7 +31,7 @@ SELECT 'ok', @DELIVERY(r) FROM (
     LIMIT (SELECT n FROM b)) page
 CROSS JOIN job_row r ON r.id = page.id
 UNION ALL
-SELECT 'ok', @DELIVERY(r) FROM (
+SELECT 'ok', @COLUMNS(r) FROM (
     SELECT d.id FROM job d
     WHERE d.user_id = (SELECT user_id FROM me) AND d.organization_id = (SELECT organization_id FROM me)
       AND d.environment = (SELECT environment FROM me) AND d.state = 'done' AND d.event IS NOT NULL
@@ -99,8 +83,7 @@ WITH @ARGUMENTS
 @REPEAT()
 
 -- @answer
-WITH a(token_hash, now, event, uuid) AS (SELECT %s, %s, %s, lower(%s))
-SELECT 'ok', @DELIVERY(r) FROM a CROSS JOIN job_row r WHERE r.uuid = a.uuid
+SELECT 'ok', @COLUMNS(r) FROM job_row r WHERE r.uuid = :uuid
 
 -- @op history_test(token_hash hash, now time, url text, uuid uuid, body text)
 --     → ok delivery | quota | unauthorized write
@@ -124,25 +107,4 @@ FROM a CROSS JOIN token t ON @CALLER(t)
 ON CONFLICT (uuid) DO NOTHING
 
 -- @answer
-WITH @ARGUMENTS
-SELECT 'ok', @DELIVERY(r) FROM a CROSS JOIN job_row r WHERE r.uuid = a.uuid
-
--- @op history_invitation(token_hash hash, now time, event uuid) → ok invitation | missing | unauthorized
--- @answer
-WITH @ARGUMENTS,
-found AS MATERIALIZED (
-    SELECT t.id AS caller, o.uuid AS organization, d.environment, d.url
-    FROM a
-    LEFT JOIN token t ON @CALLER(t)
-    LEFT JOIN organization o ON o.id = t.organization_id
-    LEFT JOIN job d ON d.uuid = a.event AND d.kind IN ('invitation', 'reminder') AND @SCOPE(d, t))
-SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN url IS NULL THEN 'missing' ELSE 'ok' END,
-       organization, environment, url
-FROM found
-
--- @op admin_history_expire(before time) → ok count write
-DELETE FROM job WHERE id IN (SELECT j.id FROM job j WHERE j.state = 'done' AND j.ended_at < CAST(%s AS INTEGER)
-                                        ORDER BY j.ended_at LIMIT 1000)
-
--- @answer
-SELECT 'ok', changes()
+SELECT 'ok', @COLUMNS(r) FROM job_row r WHERE r.uuid = :uuid

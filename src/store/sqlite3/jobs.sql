@@ -27,10 +27,6 @@
 --     SELECT s.id, k.value->>'$.due_at', k.value->>'$.kind'
 --     FROM a CROSS JOIN submission s CROSS JOIN json_each(a.timers) k
 --     WHERE s.uuid = a.SUBMISSION AND k.value->>'$.due_at' IS NOT NULL
--- When the next job is due after a time.
--- @macro NEXTDUE(now) (SELECT min(due_at)
---     FROM (SELECT min(due_at) AS due_at FROM job WHERE state = 'scheduled' AND due_at > now
---           UNION ALL SELECT min(due_at) FROM timer WHERE due_at > now))
 -- The timers that become jobs in a batch.
 -- @macro DUE() (SELECT t.submission_id, t.kind, t.due_at FROM p CROSS JOIN timer t
 --     WHERE t.due_at <= p.j->>'$.now' AND p.j->>'$.rows' > 0 ORDER BY t.due_at, t.submission_id, t.kind LIMIT 1000)
@@ -42,14 +38,6 @@ CREATE VIEW listener AS
                        'completed', t.completed_webhook_url) AS urls
     FROM submission s
     CROSS JOIN token t ON t.id = s.token_id
-
--- @op job_poll(now time) → ok | missing due
--- @answer
-WITH @ARGUMENTS
-SELECT iif(busy, 'ok', 'missing'), @NEXTDUE(n.now) - n.now
-FROM (SELECT now, EXISTS (SELECT 1 FROM job WHERE state = 'pending')
-                  OR EXISTS (SELECT 1 FROM job WHERE state = 'scheduled' AND due_at <= now)
-                  OR EXISTS (SELECT 1 FROM timer WHERE due_at <= now) AS busy FROM a) n
 
 -- Ends the claims whose lease is over and those of dead processes. Jobs of a kind that is repeated are scheduled again.
 -- Then it counts the jobs, up to 100,000. A claim is named <process>.<batch>. '/' is the character after '.', so names
@@ -262,10 +250,3 @@ SELECT 'ok', coalesce(sum(
            (SELECT count(*) FROM (SELECT 1 FROM submission y WHERE @NEVER(y, org.id) LIMIT 10000))
            + (SELECT count(*) FROM (SELECT 1 FROM submission y WHERE @ENDING(y, org.id) LIMIT 10000))), 0), changes()
 FROM organization org
-
--- How much of their quotas the organizations have used.
--- @op job_quotas() → ok quotas
--- @answer
-SELECT 'ok', count(*) FILTER (WHERE quota IS NULL), count(*) FILTER (WHERE used < quota - quota / 10),
-    count(*) FILTER (WHERE used >= quota - quota / 10 AND used < quota), count(*) FILTER (WHERE used >= quota)
-FROM organization

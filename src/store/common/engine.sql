@@ -1,0 +1,95 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The rows of all operations, and conditions. This file also describes the form of the .sql files. tools/sql2c makes C
+-- tables of them and reports mistakes in them. An operation of store.h is written once, in the folder common, or once
+-- for each database, in the folders pgsql and sqlite3. Each subject has a file.
+--
+--   -- @op name(argument type, …) → outcome row | outcome
+--                       an operation of sr_op_t: its arguments, each outcome that it may have, and the row that comes
+--                       with it. "row[]" is a list. It becomes a C function, sr_store_name. Both databases have the
+--                       same operations. Types: text, hash (SHA-256), uuid, json, int, time, bool. "?" allows NULL.
+--   -- @op … write       it runs in one transaction. Without "write" its statements only read, and with SQLite not in
+--                       one transaction: each gives rows that are right without those before it, or none
+--   -- @op … write unsynced   with SQLite the COMMIT does not wait for the disk: a crash of the machine may undo it
+--   -- @answer          if the statement gives rows, they are the result and end the operation. Otherwise the next
+--                       statement runs.
+--   -- @outcome         the same, for a statement that gives the outcome alone, in one row at most
+--   -- @if name         the statement runs only if this argument of the operation is not NULL
+--   -- @row name {column type, …}   a row: the columns that follow the outcome. It becomes a C struct, sr_name_row_t
+--   -- @macro NAME(x) text          @NAME(t) is replaced by the text, in which t replaces x. It may use other macros
+--   --     …             continues the mark of the line above
+--   CREATE VIEW …       a definition in the database that the operations use. `sigreqctl db upgrade` makes all
+--                       definitions again if one of them differs from the database's.
+--
+-- Statements end at a blank line. :name is an argument of the operation. In an operation for one database a percent
+-- sign is written %%. Tables are in conf/schema. With PostgreSQL they get their schema (FROM sigreq.token), functions of
+-- JSON get other names (sql2c has the list), and the statements of an operation become a function in PL/pgSQL. Its
+-- transaction is also committed if the outcome is not 'ok', so such an outcome comes before the first row is written.
+-- In an operation @COLUMNS(r) stands for the columns of its row, of the table or view r. CROSS JOIN keeps the order of
+-- the tables in SQLite.
+
+-- CURRENT: the token t is neither revoked nor expired. VALID: and its user is not disabled. CALLER: t is the caller's
+-- valid token. SCOPE: s belongs to the same user, organisation and environment as t. LATE: the deadline of the open
+-- submission s is over, by the clock of this database. STATUS: the status of a signer in the API. TAG: changes whenever
+-- the representation of s changes.
+-- @macro CURRENT(t, hash, now) t.secret_hash = hash AND t.revoked_at IS NULL
+--     AND (t.expires_at IS NULL OR t.expires_at > now)
+-- @macro VALID(t, hash, now) @CURRENT(t, hash, now)
+--     AND NOT EXISTS (SELECT 1 FROM user_account x WHERE x.id = t.user_id AND x.disabled_at IS NOT NULL)
+-- @macro CALLER(t) @VALID(t, :token_hash, :now)
+-- @macro SCOPE(s, t) s.user_id = t.user_id AND s.organization_id = t.organization_id
+--     AND s.environment = t.environment
+-- @macro LATE(s) (s.state = 'open' AND s.expires_at IS NOT NULL AND s.expires_at <= @CLOCK())
+-- @macro STATUS(g) CASE g.state WHEN 'refused' THEN 'opened' ELSE g.state END
+-- @macro TAG(s) (s.events_hash || '-' || s.representation_version)
+
+-- NOTHING: the outcome of an operation of a caller that found nothing. NOSUBMISSION: if it looked for a submission.
+-- @macro NOTHING() CASE WHEN EXISTS (SELECT 1 FROM token t WHERE @CALLER(t)) THEN 'missing' ELSE 'unauthorized' END
+-- @macro NOSUBMISSION(name) CASE WHEN EXISTS (SELECT 1 FROM token t JOIN submission s ON @SCOPE(s, t)
+--     WHERE @CALLER(t) AND s.uuid = :name AND s.state = 'deleted') THEN 'deleted' ELSE @NOTHING() END
+
+-- A body is JSON, which store.h describes. The time and the id of a row in a list are its position there.
+-- @row access {epoch int}
+-- @row body {body json}
+-- @row blob {sha256 hash, key text, size int}
+-- @row certificate {name text, sha256 hash, size int, key text}
+-- @row count {deleted int}
+-- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid?, token uuid, url text, success
+--     bool?, status int?, error text?, created_at time, ended_at time?}
+-- @row due {due_in int?}
+-- @row file {submission uuid, document uuid?, name text}
+-- @row found {id int, submission uuid}
+-- @row installation {schema int, database uuid, read_only bool, risk text?, connections int, clock time}
+-- @row invitation {organization uuid, environment text, url text}
+-- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
+--     attempts int, body json, due_in int?}
+-- @row key {key text}
+-- @row lease {body json?, holder text?}
+-- @row listed {uuid uuid?, representation text?, old bool, created_at time, id int, updated_at time, template uuid?}
+-- @row organization {uuid uuid, name text, quota int?, used int, created_at time}
+-- @row overview {uuid uuid, environment text, organization text, email text, name text, state text, signers int,
+--     completed int, created_at time, updated_at time, closed_at time?, expires_at time?,
+--     held_at time?, hold_reason text?}
+-- @row past {submission uuid}
+-- @row remains {open int, held int, closed int, deleted int}
+-- @row representation {representation text?}
+-- @row shown {tag text?, representation text?}
+-- @row reserved {key text, stored text?}
+-- @row retained {submission uuid, closed_at time, id int}
+-- @row archivable {submission uuid, stamped_until time, id int}
+-- @row archiving {due int, made int}
+-- @row signing {body json?}
+-- @row quotas {unlimited int, below int, near int, reached int}
+-- @row stat {month text, organization text, uuid uuid, environment text, created int, completed int, refused int,
+--     bytes int}
+-- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
+-- @row token {id int, uuid uuid, name text, environment text, user_uuid uuid, firstname text, lastname text,
+--     email text, organization_uuid uuid, organization_name text, sent_webhook_url text?, signed_webhook_url
+--     text?, completed_webhook_url text?, created_at time, expires_at time?, revoked_at time?, parent uuid?,
+--     used_on time?}
+-- @row tombstone {key text, forget bool}
+-- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time,
+--     disabled_at time?}
+
+-- @op rewrite() → ok write
+-- @answer
+UPDATE installation SET uuid = uuid RETURNING 'ok'

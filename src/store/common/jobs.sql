@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the job thread and the metrics ask. engine.sql describes the form of this file.
+
+-- When the next job is due after a time.
+-- @macro NEXTDUE(now) (SELECT min(x.due_at)
+--     FROM (SELECT min(due_at) AS due_at FROM job WHERE state = 'scheduled' AND due_at > now
+--           UNION ALL SELECT min(due_at) FROM timer WHERE due_at > now) x)
+
+-- @op job_poll(now time) → ok | missing due
+-- @outcome
+SELECT 'ok'
+WHERE EXISTS (SELECT 1 FROM job WHERE state = 'pending')
+   OR EXISTS (SELECT 1 FROM job WHERE state = 'scheduled' AND due_at <= :now)
+   OR EXISTS (SELECT 1 FROM timer WHERE due_at <= :now)
+
+-- @answer
+SELECT 'missing', @NEXTDUE(:now) - :now
+
+-- How much of their quotas the organizations have used.
+-- @op job_quotas() → ok quotas
+-- @answer
+SELECT 'ok', count(*) FILTER (WHERE quota IS NULL), count(*) FILTER (WHERE used < quota - quota / 10),
+    count(*) FILTER (WHERE used >= quota - quota / 10 AND used < quota), count(*) FILTER (WHERE used >= quota)
+FROM organization
