@@ -177,21 +177,8 @@ static const char *column(const call_t *call, apr_dbd_row_t *row, int number)
     return text;
 }
 
-/* Splits a text "first<newline>…<newline>last". Only the last value may have newlines. If there are several, an empty
- * one is NULL. */
-static void split_values(const char **values, int count, char *text)
-{
-    for (int i = 0; text && i < count; i++) {
-        char *end = i + 1 < count ? strchr(text, '\n') : NULL;
-        if (end) *end++ = '\0';
-        values[i] = *text || count == 1 ? text : NULL;
-        text = end;
-    }
-}
-
-/* Reads a row. It has the column outcome and the columns of the operation's row, or one column "outcome" or
- * "outcome<newline>values". The strings are copied, because they belong to the result, which is freed before the
- * caller reads them. */
+/* Reads a row: the column outcome, and the columns of the operation's row, or none of them. The strings are copied,
+ * because they belong to the result, which is freed before the caller reads them. */
 static void take_row(call_t *call, apr_dbd_row_t *row, int columns)
 {
     const sr_shape_t *shape = &sr_store_shapes[call->op];
@@ -199,14 +186,7 @@ static void take_row(call_t *call, apr_dbd_row_t *row, int columns)
     const char **values = apr_pcalloc(call->pool, (apr_size_t)(count + 1) * sizeof *values);
     const char *outcome = column(call, row, 0);
 
-    if (columns == 1) {
-        const char *first = outcome ? strchr(outcome, '\n') : NULL;
-        if (first) outcome = apr_pstrmemdup(call->pool, outcome, (apr_size_t)(first++ - outcome));
-        split_values(values, count, apr_pstrdup(call->pool, first));
-    } else {
-        for (int i = 0; i < count && i + 1 < columns; i++)
-            values[i] = apr_pstrdup(call->pool, column(call, row, i + 1));
-    }
+    for (int i = 0; i < count && i + 1 < columns; i++) values[i] = apr_pstrdup(call->pool, column(call, row, i + 1));
     APR_ARRAY_PUSH(call->rows, sr_row_t) = (sr_row_t){values};
     if (!call->outcome) call->outcome = outcome ? apr_pstrdup(call->pool, outcome) : "NULL";
 }

@@ -58,8 +58,9 @@ END $$
 --     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale
 CREATE FUNCTION sigreq.submission_create(p_token_hash text, p_now bigint, p_uuid uuid, p_submission json,
     p_representation text, p_metadata text, p_idempotency_key text, p_folder uuid, p_blobs json, p_new_blobs json,
-    p_webhooks json, p_timers json) RETURNS text
+    p_webhooks json, p_timers json) RETURNS @ROWS
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
 DECLARE
     p record;
     t record;
@@ -74,10 +75,14 @@ BEGIN
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE @CALLER(token);
     IF NOT FOUND THEN
-        RETURN 'unauthorized';
+        outcome := 'unauthorized';
+        RETURN NEXT;
+        RETURN;
     END IF;
     IF NOT sigreq.blob_settle(p_folder, p_blobs) THEN
-        RETURN coalesce((SELECT 'ok' FROM sigreq.submission s WHERE s.uuid = p_uuid AND s.token_id = t.id), 'stale');
+        outcome := coalesce((SELECT 'ok' FROM sigreq.submission s WHERE s.uuid = p_uuid AND s.token_id = t.id), 'stale');
+        RETURN NEXT;
+        RETURN;
     END IF;
     IF p_idempotency_key IS NOT NULL THEN
         -- A second request with this key waits here until the first has committed or failed.
@@ -90,13 +95,17 @@ BEGIN
         IF NOT FOUND THEN
             SELECT i.fingerprint, i.submission_uuid AS uuid, i.answer INTO v_seen FROM sigreq.idempotency i
             WHERE i.token_id = t.id AND i.key = p_idempotency_key;
-            RETURN CASE WHEN v_seen.uuid = p_uuid THEN 'ok'
-                        WHEN left(v_seen.fingerprint, 64) = left(p.fingerprint, 64) THEN E'replay\n' || v_seen.answer
-                        ELSE E'conflict\n' || v_seen.fingerprint END;
+            outcome := CASE WHEN v_seen.uuid = p_uuid THEN 'ok'
+                            WHEN left(v_seen.fingerprint, 64) = left(p.fingerprint, 64) THEN 'replay' ELSE 'conflict' END;
+            representation := CASE outcome WHEN 'replay' THEN v_seen.answer WHEN 'conflict' THEN v_seen.fingerprint END;
+            RETURN NEXT;
+            RETURN;
         END IF;
         IF p.only_replay THEN
             DELETE FROM sigreq.idempotency WHERE token_id = t.id AND key = p_idempotency_key;
-            RETURN 'gone';
+            outcome := 'gone';
+            RETURN NEXT;
+            RETURN;
         END IF;
     END IF;
     IF t.environment = 'production' THEN
@@ -104,10 +113,14 @@ BEGIN
         IF NOT FOUND THEN
             PERFORM 1 FROM sigreq.submission WHERE uuid = p_uuid AND token_id = t.id;
             IF FOUND THEN
-                RETURN 'ok';
+                outcome := 'ok';
+                RETURN NEXT;
+                RETURN;
             END IF;
             DELETE FROM sigreq.idempotency WHERE token_id = t.id AND key = p_idempotency_key;
-            RETURN 'quota';
+            outcome := 'quota';
+            RETURN NEXT;
+            RETURN;
         END IF;
     END IF;
     INSERT INTO sigreq.submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, name,
@@ -124,7 +137,9 @@ BEGIN
         IF t.environment = 'production' THEN
             UPDATE sigreq.organization SET used = used - 1 WHERE id = t.organization_id;
         END IF;
-        RETURN (SELECT 'ok' FROM sigreq.submission WHERE uuid = p_uuid AND token_id = t.id);
+        outcome := (SELECT 'ok' FROM sigreq.submission WHERE uuid = p_uuid AND token_id = t.id);
+        RETURN NEXT;
+        RETURN;
     END IF;
     INSERT INTO sigreq.event (submission_id, number, hash, body, personal)
     VALUES (v_id, 1, p.event_hash, p.event, p.event_personal);
@@ -148,7 +163,8 @@ BEGIN
     IF p_timers IS NOT NULL THEN
         @TIMERS(v_id);
     END IF;
-    RETURN 'ok';
+    outcome := 'ok';
+    RETURN NEXT;
 END $$
 
 -- The rows of one response to a list query, in one of the two directions of the index, from all submissions or from few.
