@@ -128,7 +128,8 @@ DELETE FROM timer WHERE (submission_id, kind) IN (SELECT x.submission_id, x.kind
 
 -- Ranks the pending jobs; those with the lowest ranks are claimed. Organisations are ordered from the one after `from`
 -- to the last one (part 1), and then from the first one to `from` (part 2). Each has its listed destinations (class 0),
--- and those that are not listed in the same kind of order (class 1).
+-- and those that are not listed in the same kind of order (class 1). `+` prevents an index of `listed`, which SQLite
+-- would make again for each row.
 -- @macro WALKED(part, next, last) iif(part = 2 OR next <= last, 2, 1)
 WITH RECURSIVE p(j) AS (SELECT %s),
 a AS MATERIALIZED (
@@ -154,13 +155,14 @@ listed AS MATERIALIZED (
     SELECT CAST(o.key AS INTEGER) AS organization, v.key AS destination, v.value AS room
     FROM a CROSS JOIN json_each(a.j, '$.destinations') o CROSS JOIN json_each(o.value) v),
 other(organization, part, destination, id, free, looks) AS (
-    SELECT id, 0, after, NULL, other, 400 + (SELECT count(*) FROM listed) FROM share WHERE other > 0
+    SELECT g.id, 0, g.after, NULL, min(g.other, a.other), 400 + (SELECT count(*) FROM listed)
+    FROM a CROSS JOIN share g WHERE g.other > 0 AND a.other > 0
     UNION ALL
     SELECT w.organization, @WALKED(w.part, n.destination, w.destination), n.destination,
            (SELECT c.id FROM job c
             WHERE c.state = 'pending' AND c.organization_id = w.organization AND c.destination = n.destination
-              AND NOT EXISTS (SELECT 1 FROM listed l
-                              WHERE l.organization = w.organization AND l.destination = n.destination)
+              AND NOT EXISTS (SELECT 1 FROM listed x
+                              WHERE +x.organization = w.organization AND +x.destination = n.destination)
               AND c.kind IN (SELECT kind FROM known) AND @NEXT(c)
             ORDER BY c.id LIMIT 1),
            w.free - (w.id IS NOT NULL), w.looks - 1
