@@ -196,7 +196,7 @@ static void test_personal(void)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         if (values[i][0] == '6') continue; /* digests have it, too */
         ok(!strstr(text.body, values[i]), "%s is not in what is hashed", values[i]);
-        ok(strstr(text.personal, values[i]), "%s is beside what is hashed");
+        ok(strstr(text.personal, values[i]), "%s is beside what is hashed", values[i]);
     }
     ok(is_sound(text.body, &hash), "the hash is right");
     const json_t *event = shown(&text, false), *commitments = json_object_get(event, "commitments");
