@@ -35,6 +35,7 @@ sr_error_t *sr_api_token_webhook_remove(sr_http_t *http);
 sr_error_t *sr_api_token_webhooks_clear(sr_http_t *http);
 sr_error_t *sr_api_webhook_test(sr_http_t *http);
 sr_error_t *sr_api_verify(sr_http_t *http);
+sr_error_t *sr_api_inspect(sr_http_t *http);
 sr_error_t *sr_api_history_list(sr_http_t *http);
 sr_error_t *sr_api_history_redeliver(sr_http_t *http);
 sr_error_t *sr_api_openapi(sr_http_t *http);

@@ -18,6 +18,7 @@ const sr_route_t sr_api_routes[] = {
     {M_GET, "/signatures/{uuid}/certificate", sr_api_certificate_get, false},
     {M_GET, "/signatures/{uuid}/audit", sr_api_audit_get, false},
     {M_POST, "/verify", sr_api_verify, false},
+    {M_POST, "/documents/inspect", sr_api_inspect, false},
     {M_POST, "/webhooks/sent-webhook-url", sr_api_webhook_set, false},
     {M_DELETE, "/webhooks/sent-webhook-url", sr_api_webhook_remove, false},
     {M_POST, "/webhooks/signed-webhook-url", sr_api_webhook_set, false},

@@ -3,9 +3,10 @@
  * document is checked in this process (src/helper/check), which has no parser.
  *
  * Sections: pool.c (how many workers there are, and which requests they serve) · fork_server.c (forks workers) ·
- * request.c (one request to a worker) · memory_file.c (results of many bytes) · show.c (a page as image and text) ·
- * fill.c (prepares and signs a document) · archive.c (adds proofs and a document timestamp) · preview.c (a signature
- * before it is made, and its drawing for a certificate) · compose.c (makes a new document)
+ * request.c (one request to a worker) · memory_file.c (results of many bytes) · form_fields.c (fields of a form) ·
+ * show.c (a page as image and text) · fill.c (prepares and signs a document) · archive.c (adds proofs and a document
+ * timestamp) · preview.c (a signature before it is made, and its drawing for a certificate) · compose.c (makes a new
+ * document)
  *
  * A pool belongs to one process, and any number of threads may use it. A worker is a process that reads documents. It
  * gets each document as a file descriptor over its own Unix socket, and answers one request at a time. No worker reads
@@ -89,6 +90,15 @@ typedef struct sr_pdf_output_t {
 /* Reads `length` bytes of a document or a result at `offset` into `bytes`. Returns SR_EUNAVAILABLE if the file is
  * shorter. */
 sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_t length, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------- form_fields.c */
+/* Lists the fields of the form of a document with so many pages, each as
+ *   {"field":"rent","type":"text","places":[{"page":0,"rect":[x0,y0,x1,y1],"option"?},…],"required":b,"readOnly":b}
+ * and "value" if it has one. The type is "text" (with "multiline" and perhaps "maxLength"), "checkbox", "choice" (with
+ * "options", and "multiple" if several can be chosen) or "signature" (with "signed" if it has a signature). Radio
+ * buttons are a choice with one place for each option. *fields is released with the pool, and NULL if the document
+ * cannot be read. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_pdf_inspect(json_t **fields, sr_pdf_pool_t *workers, int descriptor, int pages, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ show.c
  *

@@ -22,6 +22,7 @@
  *                                               {"verdict":"not-pdf"} {"verdict":"password"}
  *                                               {"verdict":"refused","reason":"it has no pages"}
  *                                               {"verdict":"forbidden","reason":"its permissions …"}
+ *   inspect (document, result)               {"length":n}: n bytes of JSON (pdf.h) {"refused":"…"}
  *   render (document, result)                   {"length":n,"width":w,"height":h,"gray":true}: n bytes of PNG.
  *     "page":0,"width":w,"png":false              They may be JPEG if "png" is false
  *   text (document, result)                     {"length":n}: n bytes of JSON (pdf.h)
@@ -77,10 +78,6 @@
  *   compose (result)                            {"length":n,"pages":p,"field":{"page":0,"rect":[x0,y0,x1,y1]}}: n
  *     the members that pdf.h lists              bytes of PDF
  *                                               {"refused":"…"} {"unavailable":"…"}
- *   reduce (document, result)                   {"length":n}: an image object and its mask, as in a signed document,
- *     "most":n                                    with at most n bytes, and the resolution that compose can show
- *                                               {"refused":"…"}: compose would not draw it
- *   key (document)                              {"cipher":"aes256","key":hex} for an encrypted document, or {}
  *   check                                       {"results":[{"state":"intact","trust":"unknown","bound":true,
  *     "signatures":[{"der":base64,"length":n,     "expired":false,"premature":false,"timestamp":false,"time":0,
  *     "covers":n,"refuted":false},…]: zeros       "fault","algorithm","distrust","hash","signer":{"name","subject",
@@ -112,6 +109,7 @@
 
 #define SR_PDF_OP_PING "ping"
 #define SR_PDF_OP_PROBE "probe"
+#define SR_PDF_OP_INSPECT "inspect"
 #define SR_PDF_OP_RENDER "render"
 #define SR_PDF_OP_TEXT "text"
 #define SR_PDF_OP_NORMALISE "normalise"
@@ -123,8 +121,15 @@
 #define SR_PDF_OP_COMPOSE "compose"
 #define SR_PDF_OP_CHECK "check"
 
+/* What "inspect" lists at most: fields, options of one field, bytes of one text and of all texts. */
+#define SR_PDF_MAX_FIELDS 5000
+#define SR_PDF_MAX_OPTIONS 1000
+#define SR_PDF_MAX_FIELD_TEXT 4000
+#define SR_PDF_MAX_INSPECTED (2 << 20)
+
 /* Size limits of the results, in bytes. */
-#define SR_PDF_MAX_PNG ((apr_size_t)192 << 20) /* the largest raster in colour if it cannot be compressed */
+#define SR_PDF_MAX_INSPECTION ((apr_size_t)24 << 20) /* its texts, escaped, and the rest of its fields */
+#define SR_PDF_MAX_PNG ((apr_size_t)192 << 20)       /* the largest raster in colour if it cannot be compressed */
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 #define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
 #define SR_PDF_MAX_COMPOSED ((apr_size_t)64 << 20)

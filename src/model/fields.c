@@ -7,7 +7,7 @@
 
 /* --- numbers: at most four decimals (a hundredth of a printer's dot), and no ".0" */
 
-static json_t *fields_number(double value)
+json_t *sr_area_number(double value)
 {
     const double rounded = round(value * 1e4) / 1e4 + 0.0; /* + 0.0: no "-0" */
     if (rounded == trunc(rounded) && fabs(rounded) < 1e15) return json_integer((json_int_t)rounded);
@@ -17,7 +17,7 @@ static json_t *fields_number(double value)
 static json_t *numbers(const double *values, int count)
 {
     json_t *list = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(list, fields_number(values[i]));
+    for (int i = 0; i < count; i++) json_array_append_new(list, sr_area_number(values[i]));
     return list;
 }
 
@@ -34,7 +34,7 @@ static json_t *area_json(const sr_field_t *field)
     json_t *object = json_object();
     for (int i = 0; i < 4; i++) {
         json_t *sent = json_object_get(field->area_sent, keys[i]);
-        json_object_set_new(object, keys[i], sent ? json_incref(sent) : fields_number(values[i]));
+        json_object_set_new(object, keys[i], sent ? json_incref(sent) : sr_area_number(values[i]));
     }
     json_object_set_new(object, "page", json_integer(field->area.page));
     json_object_set_new(object, "origin", json_string(top_left ? "top-left" : "user-space"));
@@ -44,7 +44,7 @@ static json_t *area_json(const sr_field_t *field)
 static json_t *fields_field_json(const sr_field_t *field)
 {
     json_t *object = json_object(), *percent = json_object();
-    for (int i = 0; i < 4; i++) json_object_set_new(percent, keys[i], fields_number(field->placement.percent[i]));
+    for (int i = 0; i < 4; i++) json_object_set_new(percent, keys[i], sr_area_number(field->placement.percent[i]));
     json_object_set_new(object, "name", json_string(field->name));
     json_object_set_new(object, "type", json_string(field->type));
     json_object_set_new(object, "document", json_string(field->document));

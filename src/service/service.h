@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service.h: the use cases. Each has a file and owns its transaction. They do not depend on httpd.
  *
- * Sections: refusal.c · authenticate.c · create.c · theme_folder.c · submissions.c · verify.c · open.c · access_cache.c
- * · version_cache.c · ownership.c · page_image.c · sign.c · preview.c · refuse.c · cancel.c · extend.c · replace.c ·
- * remind.c · tokens.c · token_use.c · webhooks.c · history.c · list.c · archive.c · health.c · choose.c
+ * Sections: refusal.c · authenticate.c · create.c · theme_folder.c · submissions.c · verify.c · describe.c · open.c ·
+ * access_cache.c · version_cache.c · ownership.c · page_image.c · sign.c · preview.c · refuse.c · cancel.c · extend.c ·
+ * replace.c · remind.c · tokens.c · token_use.c · webhooks.c · history.c · list.c · archive.c · health.c · choose.c
  *
  * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
@@ -274,6 +274,11 @@ typedef struct sr_verify_t {
  * cannot be searched for signatures. */
 sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
                               apr_pool_t *pool);
+
+/* describe.c: describes a document before a request is made. *answer is {"pages","fields","signatures","warnings"}, a
+ * new reference. Errors: SR_EBADREQUEST if the document cannot be signed. */
+sr_error_t *sr_service_inspect(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
+                               apr_pool_t *pool);
 
 /* The same without a token: `token_hash` and `environment` are ignored, and the result does not say whether the
  * document is known. *answer belongs to the pool. It is sr_pdf_verification_json with all conclusions, and has

@@ -47,6 +47,7 @@ static json_t *answer_ping(const sr_pdfd_request_t *request, apr_pool_t *pool)
 static const op_t OPS[] = {
     {SR_PDF_OP_PING, answer_ping, false, false, false, MEMORY_BYTES, false},
     {SR_PDF_OP_PROBE, sr_pdfd_probe, true, false, false, MEMORY_BYTES, true},
+    {SR_PDF_OP_INSPECT, sr_pdfd_inspect, true, true, false, MEMORY_BYTES, true},
     {SR_PDF_OP_RENDER, sr_pdfd_render, true, true, true, SHOW_BYTES, false},
     {SR_PDF_OP_TEXT, sr_pdfd_text, true, true, true, SHOW_BYTES, false},
     {SR_PDF_OP_NORMALISE, sr_pdfd_rewrite, true, true, false, SHOW_BYTES, false},

@@ -5,7 +5,9 @@
 #include "helper/main/compare/changes.h"
 #include "helper/main/pdfd.h"
 #include "helper/main/read/scan.h"
+#include "helper/main/rewrite/list_form.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define HEADER_WITHIN 4096 /* bytes in which %PDF- must be; qpdf, poppler and mupdf have no limit */
@@ -250,5 +252,17 @@ json_t *sr_pdfd_probe(const sr_pdfd_request_t *request, apr_pool_t *pool)
     if (probe.verdict == SR_PDF_REFUSED || probe.verdict == SR_PDF_FORBIDDEN)
         json_object_set_new(response, "reason", json_string(probe.reason));
     if (probe.verdict == SR_PDF_ACCEPTED) json_object_set_new(response, "report", json_string(write_report(&probe)));
+    return response;
+}
+
+json_t *sr_pdfd_inspect(const sr_pdfd_request_t *request, apr_pool_t *pool)
+{
+    static const sr_pdfd_list_limits_t limits = {SR_PDF_MAX_FIELDS, SR_PDF_MAX_OPTIONS, SR_EXISTING_MAX_NAME,
+                                                 SR_PDF_MAX_FIELD_TEXT, SR_PDF_MAX_INSPECTED};
+    const sr_pdfd_bytes_t bytes = sr_pdfd_trimmed(&request->bytes);
+    char *fields = sr_pdfd_form_fields(bytes.data, bytes.size, &limits);
+    if (!fields) return json_pack("{s:s}", "refused", UNRECOVERABLE);
+    json_t *response = sr_pdfd_result(request, fields, strlen(fields));
+    free(fields);
     return response;
 }

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// list_form.cc: lists the fields of a form with their types, places, options and values (ISO 32000-2, 12.7.5). The C
+// interface of qpdf does not offer this. No exception leaves this file.
+#include "helper/main/rewrite/list_form.h"
+
+#define POINTERHOLDER_TRANSITION 4 /* makes qpdf use std::shared_ptr */
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <qpdf/JSON.hh>
+#include <qpdf/QPDF.hh>
+#include <qpdf/QPDFAcroFormDocumentHelper.hh>
+#include <qpdf/QPDFPageDocumentHelper.hh>
+#include <string>
+#include <vector>
+
+namespace
+{
+
+const int READ_ONLY = 1, REQUIRED = 1 << 1, MULTILINE = 1 << 12, MULTIPLE = 1 << 21; // in /Ff
+const int HIDDEN = 1 << 1 | 1 << 5;                                                  // in /F: Hidden and NoView
+const double FARTHEST = 1e9;
+
+// Where a widget is.
+struct Place {
+    int page;
+    double rect[4];
+    std::string option; // of a radio button
+    bool is_on = false;
+};
+
+// A field with all its widgets.
+struct Field {
+    QPDFFormFieldObjectHelper helper;
+    std::vector<QPDFAnnotationObjectHelper> widgets;
+};
+
+class Inspection
+{
+  public:
+    Inspection(QPDF &pdf, const sr_pdfd_list_limits_t &most) : helper(pdf), limits(most), room(most.all)
+    {
+        int number = 0;
+        for (auto &page : QPDFPageDocumentHelper(pdf).getAllPages()) {
+            for (auto &annotation : page.getAnnotations())
+                pages.emplace(annotation.getObjectHandle().getObjGen(), number);
+            number++;
+        }
+    }
+
+    std::string list()
+    {
+        JSON fields = JSON::makeArray();
+        std::vector<Field> all = collect();
+        for (auto &field : all) add(fields, field);
+        return fields.unparse();
+    }
+
+  private:
+    QPDFAcroFormDocumentHelper helper;
+    std::map<QPDFObjGen, int> pages; // of each widget
+    const sr_pdfd_list_limits_t limits;
+    size_t count = 0, room; // bytes of texts that are left
+
+    // Returns a text; too long ones are cut between two characters.
+    JSON text(std::string value)
+    {
+        size_t length = std::min({value.size(), limits.text, room});
+        while (length < value.size() && length > 0 && (value[length] & 0xc0) == 0x80) length--;
+        room -= length;
+        return JSON::makeString(value.substr(0, length));
+    }
+
+    // Reads the place of a widget. Returns false if nobody sees it.
+    bool read_place(Place &place, QPDFAnnotationObjectHelper &widget)
+    {
+        auto found = pages.find(widget.getObjectHandle().getObjGen());
+        auto rect = widget.getObjectHandle().getKey("/Rect");
+        if (found == pages.end() || widget.getFlags() & HIDDEN || !rect.isArray() || rect.getArrayNItems() != 4)
+            return false;
+        place.page = found->second;
+        for (int i = 0; i < 4; i++) {
+            if (!rect.getArrayItem(i).getValueAsNumber(place.rect[i]) || !(std::fabs(place.rect[i]) <= FARTHEST))
+                return false;
+        }
+        if (place.rect[0] > place.rect[2]) std::swap(place.rect[0], place.rect[2]);
+        if (place.rect[1] > place.rect[3]) std::swap(place.rect[1], place.rect[3]);
+        return place.rect[2] > place.rect[0] && place.rect[3] > place.rect[1];
+    }
+
+    // Returns the state in which a button is on, or "". If the field has /Opt, states are indexes of it.
+    static std::string option_of(QPDFAnnotationObjectHelper &widget, QPDFObjectHandle options)
+    {
+        auto states = widget.getAppearanceDictionary();
+        states = states.isDictionary() ? states.getKey("/N") : states;
+        if (!states.isDictionary()) return "";
+        for (auto &name : states.getKeys()) {
+            if (name == "/Off") continue;
+            const std::string state = name.substr(1);
+            const bool is_index = !state.empty() && state.find_first_not_of("0123456789") == std::string::npos;
+            if (!options.isArray() || !is_index || state.size() > 6) return state;
+            auto option = options.getArrayItem(std::stoi(state));
+            return option.isString() ? option.getUTF8Value() : state;
+        }
+        return "";
+    }
+
+    JSON place_json(const Place &place)
+    {
+        JSON json = JSON::makeDictionary(), rect = JSON::makeArray();
+        json.addDictionaryMember("page", JSON::makeInt(place.page));
+        for (double side : place.rect) rect.addArrayElement(JSON::makeReal(side));
+        json.addDictionaryMember("rect", rect);
+        if (!place.option.empty()) json.addDictionaryMember("option", text(place.option));
+        return json;
+    }
+
+    static const char *type_of(QPDFFormFieldObjectHelper &field)
+    {
+        const std::string type = field.getFieldType();
+        if (type == "/Tx") return "text";
+        if (type == "/Sig") return "signature";
+        if (type == "/Ch") return "choice";
+        if (type == "/Btn" && field.isCheckbox()) return "checkbox";
+        return type == "/Btn" && field.isRadioButton() ? "choice" : nullptr;
+    }
+
+    // Adds the export values of the options.
+    void add_options(JSON &json, QPDFFormFieldObjectHelper &field, const std::vector<Place> &places)
+    {
+        JSON options = JSON::makeArray();
+        auto values = field.getInheritableFieldValue("/Opt");
+        for (int i = 0; !field.isRadioButton() && values.isArray() && i < values.getArrayNItems(); i++) {
+            auto option = values.getArrayItem(i);
+            if (option.isArray() && option.getArrayNItems() > 0) option = option.getArrayItem(0);
+            if (option.isString() && static_cast<size_t>(i) < limits.options)
+                options.addArrayElement(text(option.getUTF8Value()));
+        }
+        for (auto &place : places)
+            if (!place.option.empty()) options.addArrayElement(text(place.option));
+        json.addDictionaryMember("options", options);
+        if (field.getFlags() & MULTIPLE && field.getFieldType() == "/Ch")
+            json.addDictionaryMember("multiple", JSON::makeBool(true));
+    }
+
+    void add_value(JSON &json, QPDFFormFieldObjectHelper &field, const std::vector<Place> &places)
+    {
+        auto value = field.getInheritableFieldValue("/V");
+        if (field.getFieldType() == "/Sig") {
+            if (value.isDictionary()) json.addDictionaryMember("signed", JSON::makeBool(true));
+        } else if (field.isCheckbox()) {
+            json.addDictionaryMember("value", JSON::makeBool(value.isName() && value.getName() != "/Off"));
+        } else if (field.isRadioButton()) {
+            for (auto &place : places)
+                if (place.is_on) json.addDictionaryMember("value", text(place.option));
+        } else if (value.isString() && room > 0) {
+            json.addDictionaryMember("value", text(value.getUTF8Value()));
+        }
+    }
+
+    // qpdf lists a widget without a name of its own as a field.
+    std::vector<Field> collect()
+    {
+        std::vector<Field> all;
+        std::map<QPDFObjGen, size_t> numbers;
+        for (auto &listed : helper.getFormFields()) {
+            auto top = top_of(listed);
+            auto number = numbers.emplace(top.getObjectHandle().getObjGen(), all.size());
+            if (number.second) all.push_back({top, {}});
+            for (auto &widget : helper.getAnnotationsForField(listed))
+                all[number.first->second].widgets.push_back(widget);
+        }
+        return all;
+    }
+
+    void add(JSON &fields, Field &field)
+    {
+        const char *type = type_of(field.helper);
+        const std::string name = field.helper.getFullyQualifiedName();
+        if (!type || name.empty() || name.size() > limits.name || count >= limits.fields) return;
+        std::vector<Place> places;
+        for (auto &widget : field.widgets) {
+            Place place;
+            if (!read_place(place, widget)) continue;
+            if (field.helper.isRadioButton()) {
+                place.option = option_of(widget, field.helper.getInheritableFieldValue("/Opt"));
+                place.is_on = widget.getAppearanceState() != "/Off" && !widget.getAppearanceState().empty();
+            }
+            places.push_back(place);
+        }
+        if (places.empty()) return;
+        add_field(fields, field.helper, type, name, places);
+        count++;
+    }
+
+    // Returns the field that has the name.
+    static QPDFFormFieldObjectHelper top_of(QPDFFormFieldObjectHelper field)
+    {
+        while (!field.getObjectHandle().hasKey("/T") && !field.isNull()) {
+            auto parent = field.getParent();
+            if (parent.isNull()) break;
+            field = parent;
+        }
+        return field;
+    }
+
+    void add_field(JSON &fields, QPDFFormFieldObjectHelper &field, const char *type, const std::string &name,
+                   const std::vector<Place> &places)
+    {
+        JSON json = fields.addArrayElement(JSON::makeDictionary()), list = JSON::makeArray();
+        const int flags = field.getFlags();
+        auto most = field.getInheritableFieldValue("/MaxLen");
+        json.addDictionaryMember("field", JSON::makeString(name));
+        json.addDictionaryMember("type", JSON::makeString(type));
+        for (auto &place : places) list.addArrayElement(place_json(place));
+        json.addDictionaryMember("places", list);
+        json.addDictionaryMember("required", JSON::makeBool(flags & REQUIRED));
+        json.addDictionaryMember("readOnly", JSON::makeBool(flags & READ_ONLY));
+        if (!strcmp(type, "text")) {
+            json.addDictionaryMember("multiline", JSON::makeBool(flags & MULTILINE));
+            if (most.isInteger() && most.getIntValue() > 0 && most.getIntValue() <= INT32_MAX)
+                json.addDictionaryMember("maxLength", JSON::makeInt(most.getIntValue()));
+        }
+        if (!strcmp(type, "choice")) add_options(json, field, places);
+        add_value(json, field, places);
+    }
+};
+
+} // namespace
+
+char *sr_pdfd_form_fields(const unsigned char *data, size_t size, const sr_pdfd_list_limits_t *limits)
+{
+    try {
+        QPDF pdf;
+        pdf.setSuppressWarnings(true);
+        pdf.processMemoryFile("document", reinterpret_cast<const char *>(data), size);
+        return strdup(Inspection(pdf, *limits).list().c_str());
+    } catch (...) {
+        return nullptr;
+    }
+}
