@@ -8,8 +8,8 @@
  * update.c · encrypt.c (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c ·
  * appearance.c · caption.c · preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c ·
  * glyphs.c · fonts.c (glyphs.h) · image.c · surface.c. Composing: compose.c · flow.c (flow.h) · structure.c
- * (structure.h) · decorations.c (decorations.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h) · canvas.c, paged.c,
- * embed.c and newfile.c (canvas.h) · cid.c
+ * (structure.h) · decorations.c (decorations.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h) · canvas.c, paged.c
+ * and embed.c (canvas.h) · cid.c
  *
  * A worker has one thread and serves one request at a time. It can only use memory, fonts, descriptor 3, which is its
  * client, and the log until it is ready. Any failure may end the process, because the client then asks another worker.
@@ -258,14 +258,17 @@ typedef struct sr_pdfd_update_t {
 } sr_pdfd_update_t;
 
 void sr_pdfd_update_begin(sr_pdfd_update_t *update, const sr_pdfd_document_t *document, apr_pool_t *pool);
+/* Begins a new document, and ends it (ISO 32000-2, 7.5). */
+void sr_pdfd_update_new(sr_pdfd_update_t *update, apr_pool_t *pool);
+void sr_pdfd_update_close(sr_pdfd_update_t *update, int catalog, int information);
 /* Skips object numbers that the document refers to but that are not in use. Such a reference means null (7.3.10) and
  * must not become a reference to a new object. Call it before sr_pdfd_object_number, in the first update. Later ones
  * continue above its numbers. */
 void sr_pdfd_update_avoid(sr_pdfd_update_t *update);
 /* Returns a number for a new object. */
 int64_t sr_pdfd_object_number(sr_pdfd_update_t *update);
-/* The text of an object is written to `out` between these two calls. */
-void sr_pdfd_object_begin(sr_pdfd_update_t *update, int64_t number, int generation);
+/* The text of an object is written to `out`, which the first one returns, between these two calls. */
+sr_pdfd_buffer_t *sr_pdfd_object_begin(sr_pdfd_update_t *update, int64_t number, int generation);
 #define SR_PDFD_OBJECT_END "\nendobj\n"
 void sr_pdfd_object_end(sr_pdfd_update_t *update);
 /* Writes an object of the document again with a new text. Each object may be rewritten once. */
@@ -273,7 +276,9 @@ void sr_pdfd_object_again(sr_pdfd_update_t *update, qpdf_oh object, const char *
 /* Writes a new stream. `keys` are the entries of its dictionary except /Length. The data is compressed if that makes it
  * smaller, unless `keys` contain a /Filter. */
 void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size);
-/* Does the same, and never compresses the data. */
+/* Does the same with a new number, and returns it. */
+int sr_pdfd_stream_new(sr_pdfd_update_t *update, const char *keys, const void *data, apr_size_t size);
+/* Writes a stream and never compresses the data. */
 void sr_pdfd_stream_packed(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data,
                            apr_size_t size);
 /* Returns the text of an array or dictionary with `more` at its end, in `pool`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* canvas.h: draws the pages of a new document (canvas.c), and writes it as a file (paged.c, embed.c, newfile.c).
+/* canvas.h: draws the pages of a new document (canvas.c), and writes them (paged.c, embed.c).
  * Lengths are in points, and y goes down from the upper edge of the page. */
 #ifndef SR_PDFD_CANVAS_H
 #define SR_PDFD_CANVAS_H
@@ -76,30 +76,13 @@ void sr_pdfd_canvas_cluster(sr_pdfd_canvas_t *canvas, const char *text, apr_size
                             const sr_pdfd_placed_t *glyphs, int count);
 void sr_pdfd_canvas_end_run(sr_pdfd_canvas_t *canvas);
 
-/* --------------------------------------------------------------------------------------------- newfile.c */
-typedef struct sr_pdfd_file_t {
-    sr_pdfd_buffer_t *out;
-    apr_array_header_t *offsets; /* apr_size_t for each object number from 1 */
-    apr_pool_t *pool;
-} sr_pdfd_file_t;
-
-sr_pdfd_file_t *sr_pdfd_file(apr_pool_t *pool);
-int sr_pdfd_file_number(sr_pdfd_file_t *file);
-/* Begin and end an object. Returns the buffer for it. */
-sr_pdfd_buffer_t *sr_pdfd_file_begin(sr_pdfd_file_t *file, int number);
-void sr_pdfd_file_end(sr_pdfd_file_t *file);
-/* Writes a stream object with these keys, compressed. Returns its number. */
-int sr_pdfd_file_stream(sr_pdfd_file_t *file, const char *keys, const void *data, apr_size_t size);
-/* Writes the end of the file. */
-void sr_pdfd_file_close(sr_pdfd_file_t *file, int catalog, int information);
-
 /* ----------------------------------------------------------------------------------------------- paged.c */
 /* Writes the pages of a canvas, the root of their tree, and what they use. Returns their object numbers, or NULL if a
  * font cannot be embedded. */
-const int *sr_pdfd_file_pages(sr_pdfd_file_t *file, int root, const sr_pdfd_canvas_t *canvas);
+const int *sr_pdfd_file_pages(sr_pdfd_update_t *update, int root, const sr_pdfd_canvas_t *canvas);
 
 /* ----------------------------------------------------------------------------------------------- embed.c */
 /* Writes the used glyphs of a font. Returns the number of the font object, or 0 on failure. */
-int sr_pdfd_embed(sr_pdfd_file_t *file, const sr_pdfd_used_font_t *used);
+int sr_pdfd_embed(sr_pdfd_update_t *update, const sr_pdfd_used_font_t *used);
 
 #endif

@@ -332,9 +332,9 @@ static void compose_put_all(sr_pdfd_flow_t *flow, double *rect)
     flow->pages = flow->page;
 }
 
-static void put_catalog(sr_pdfd_file_t *file, int catalog, int pages, int structure, const char *language)
+static void put_catalog(sr_pdfd_update_t *update, int catalog, int pages, int structure, const char *language)
 {
-    sr_pdfd_buffer_t *out = sr_pdfd_file_begin(file, catalog);
+    sr_pdfd_buffer_t *out = sr_pdfd_object_begin(update, catalog, 0);
     sr_pdfd_print(out,
                   "<</Type/Catalog/Pages %d 0 R/StructTreeRoot %d 0 R/MarkInfo<</Marked true>>"
                   "/ViewerPreferences<</DisplayDocTitle true>>",
@@ -344,20 +344,22 @@ static void put_catalog(sr_pdfd_file_t *file, int catalog, int pages, int struct
         sr_pdfd_put_string(out, language);
     }
     sr_pdfd_put_text(out, ">>");
-    sr_pdfd_file_end(file);
+    sr_pdfd_object_end(update);
 }
 
 /* Returns NULL if a font cannot be embedded. */
 static const sr_pdfd_buffer_t *compose_write_file(const sr_pdfd_flow_t *flow, apr_time_t when, apr_pool_t *pool)
 {
-    sr_pdfd_file_t *file = sr_pdfd_file(pool);
-    const int catalog = sr_pdfd_file_number(file), root = sr_pdfd_file_number(file);
-    const int about = sr_pdfd_describe(file, sr_json_string(flow->request, "title"), when);
-    const int *pages = sr_pdfd_file_pages(file, root, flow->canvas);
+    sr_pdfd_update_t new, *update = &new;
+    sr_pdfd_update_new(update, pool);
+    const int catalog = (int)sr_pdfd_object_number(update), root = (int)sr_pdfd_object_number(update);
+    const int about = sr_pdfd_describe(update, sr_json_string(flow->request, "title"), when);
+    const int *pages = sr_pdfd_file_pages(update, root, flow->canvas);
     if (!pages) return NULL;
-    put_catalog(file, catalog, root, sr_pdfd_structure_put(file, flow->structure, pages, flow->pages), flow->language);
-    sr_pdfd_file_close(file, catalog, about);
-    return file->out;
+    put_catalog(update, catalog, root, sr_pdfd_structure_put(update, flow->structure, pages, flow->pages),
+                flow->language);
+    sr_pdfd_update_close(update, catalog, about);
+    return update->out;
 }
 
 static json_t *answer_with(const char *key, const char *reason)

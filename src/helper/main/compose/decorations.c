@@ -72,11 +72,11 @@ void sr_pdfd_put_drawing(sr_pdfd_canvas_t *canvas, const json_t *drawing, const 
         decorations_put_paths(canvas, &paths, place);
 }
 
-int sr_pdfd_describe(sr_pdfd_file_t *file, const char *title, apr_time_t when)
+int sr_pdfd_describe(sr_pdfd_update_t *update, const char *title, apr_time_t when)
 {
     char text[SR_TIME_PRINTED];
-    const int number = sr_pdfd_file_number(file);
-    sr_pdfd_buffer_t *out = sr_pdfd_file_begin(file, number);
+    const int number = (int)sr_pdfd_object_number(update);
+    sr_pdfd_buffer_t *out = sr_pdfd_object_begin(update, number, 0);
     sr_time_print(text, "D:%Y%m%d%H%M%SZ", when);
     sr_pdfd_print(out, "<</Creator(mod_sigreq)/Producer(mod_sigreq)/CreationDate(%s)/ModDate(%s)", text, text);
     if (title) {
@@ -84,7 +84,7 @@ int sr_pdfd_describe(sr_pdfd_file_t *file, const char *title, apr_time_t when)
         sr_pdfd_put_string(out, title);
     }
     sr_pdfd_put_text(out, ">>");
-    sr_pdfd_file_end(file);
+    sr_pdfd_object_end(update);
     return number;
 }
 

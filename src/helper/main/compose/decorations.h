@@ -21,6 +21,6 @@ void sr_pdfd_put_drawing(sr_pdfd_canvas_t *canvas, const json_t *drawing, const 
 /* Returns true if no text of a request is too long. */
 bool sr_pdfd_texts_are_short(const json_t *value);
 /* Writes the metadata of a document. `title` may be NULL. Returns the object number. */
-int sr_pdfd_describe(sr_pdfd_file_t *file, const char *title, apr_time_t when);
+int sr_pdfd_describe(sr_pdfd_update_t *update, const char *title, apr_time_t when);
 
 #endif

@@ -131,20 +131,20 @@ static void embed_read_box(int box[4], const sr_pdfd_used_font_t *used)
     hb_blob_destroy(head);
 }
 
-static int put_descriptor(sr_pdfd_file_t *file, const sr_pdfd_used_font_t *used, const char *name, const char *key,
+static int put_descriptor(sr_pdfd_update_t *update, const sr_pdfd_used_font_t *used, const char *name, const char *key,
                           int data)
 {
-    const int number = sr_pdfd_file_number(file);
+    const int number = (int)sr_pdfd_object_number(update);
     hb_font_extents_t extents = {0};
     int box[4];
     embed_read_box(box, used);
     hb_font_get_h_extents(used->font->font, &extents);
-    sr_pdfd_print(sr_pdfd_file_begin(file, number),
+    sr_pdfd_print(sr_pdfd_object_begin(update, number, 0),
                   "<</Type/FontDescriptor/FontName/%s/Flags %d/FontBBox[%d %d %d %d]/ItalicAngle 0/Ascent %d"
                   "/Descent %d/CapHeight %d/StemV 80/%s %d 0 R>>",
                   name, SYMBOLIC, box[0], box[1], box[2], box[3], scaled(used, extents.ascender),
                   scaled(used, extents.descender), scaled(used, extents.ascender), key, data);
-    sr_pdfd_file_end(file);
+    sr_pdfd_object_end(update);
     return number;
 }
 
@@ -170,9 +170,9 @@ static void put_widths(sr_pdfd_buffer_t *out, const sr_pdfd_used_font_t *used)
 #define CMAP_END "endcmap\nCMapName currentdict/CMap defineresource pop\nend\nend\n"
 
 /* Writes the CMap from glyphs to their texts. */
-static int put_texts(sr_pdfd_file_t *file, const sr_pdfd_used_font_t *used)
+static int put_texts(sr_pdfd_update_t *update, const sr_pdfd_used_font_t *used)
 {
-    sr_pdfd_buffer_t *cmap = sr_pdfd_buffer(file->pool), *lines = sr_pdfd_buffer(file->pool);
+    sr_pdfd_buffer_t *cmap = sr_pdfd_buffer(update->pool), *lines = sr_pdfd_buffer(update->pool);
     int count = 0;
     sr_pdfd_put_text(cmap, CMAP);
     for (unsigned i = 0; i <= used->count; i++) {
@@ -191,32 +191,34 @@ static int put_texts(sr_pdfd_file_t *file, const sr_pdfd_used_font_t *used)
         count = 0;
     }
     sr_pdfd_put_text(cmap, CMAP_END);
-    return sr_pdfd_file_stream(file, "", cmap->data, cmap->size);
+    return sr_pdfd_stream_new(update, "", cmap->data, cmap->size);
 }
 
 /* -------------------------------------------------------------------------------------------------- font */
 
-static int put_font(sr_pdfd_file_t *file, const sr_pdfd_used_font_t *used, const sr_pdfd_buffer_t *program, bool is_cff)
+static int put_font(sr_pdfd_update_t *update, const sr_pdfd_used_font_t *used, const sr_pdfd_buffer_t *program,
+                    bool is_cff)
 {
-    const char *name = embed_name_of(used, program, file->pool);
-    const char *keys = is_cff ? "/Subtype/CIDFontType0C" : apr_psprintf(file->pool, "/Length1 %d", (int)program->size);
-    const int data = sr_pdfd_file_stream(file, keys, program->data, program->size);
-    const int descriptor = put_descriptor(file, used, name, is_cff ? "FontFile3" : "FontFile2", data);
-    const int texts = put_texts(file, used), descendant = sr_pdfd_file_number(file);
-    sr_pdfd_buffer_t *out = sr_pdfd_file_begin(file, descendant);
+    const char *name = embed_name_of(used, program, update->pool);
+    const char *keys =
+        is_cff ? "/Subtype/CIDFontType0C" : apr_psprintf(update->pool, "/Length1 %d", (int)program->size);
+    const int data = sr_pdfd_stream_new(update, keys, program->data, program->size);
+    const int descriptor = put_descriptor(update, used, name, is_cff ? "FontFile3" : "FontFile2", data);
+    const int texts = put_texts(update, used), descendant = (int)sr_pdfd_object_number(update);
+    sr_pdfd_buffer_t *out = sr_pdfd_object_begin(update, descendant, 0);
     sr_pdfd_print(out,
                   "<</Type/Font/Subtype/%s/BaseFont/%s/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)"
                   "/Supplement 0>>/FontDescriptor %d 0 R%s/DW 0/W[",
                   is_cff ? "CIDFontType0" : "CIDFontType2", name, descriptor, is_cff ? "" : "/CIDToGIDMap/Identity");
     put_widths(out, used);
     sr_pdfd_put_text(out, "]>>");
-    sr_pdfd_file_end(file);
-    const int number = sr_pdfd_file_number(file);
-    sr_pdfd_print(sr_pdfd_file_begin(file, number),
+    sr_pdfd_object_end(update);
+    const int number = (int)sr_pdfd_object_number(update);
+    sr_pdfd_print(sr_pdfd_object_begin(update, number, 0),
                   "<</Type/Font/Subtype/Type0/BaseFont/%s/Encoding/Identity-H/DescendantFonts[%d 0 R]"
                   "/ToUnicode %d 0 R>>",
                   name, descendant, texts);
-    sr_pdfd_file_end(file);
+    sr_pdfd_object_end(update);
     return number;
 }
 
@@ -236,12 +238,12 @@ static sr_pdfd_buffer_t *program_of(bool *is_cff, hb_face_t *subset, apr_pool_t 
     return program;
 }
 
-int sr_pdfd_embed(sr_pdfd_file_t *file, const sr_pdfd_used_font_t *used)
+int sr_pdfd_embed(sr_pdfd_update_t *update, const sr_pdfd_used_font_t *used)
 {
     bool is_cff;
     hb_face_t *subset = subset_of(used);
     if (!subset) return 0;
-    const sr_pdfd_buffer_t *program = program_of(&is_cff, subset, file->pool);
+    const sr_pdfd_buffer_t *program = program_of(&is_cff, subset, update->pool);
     hb_face_destroy(subset);
-    return program->size ? put_font(file, used, program, is_cff) : 0;
+    return program->size ? put_font(update, used, program, is_cff) : 0;
 }

@@ -83,7 +83,7 @@ void sr_pdfd_content_end(sr_pdfd_canvas_t *canvas, const sr_pdfd_structure_t *st
 /* ----------------------------------------------------------------------------------------------- writing */
 
 typedef struct writing_t {
-    sr_pdfd_file_t *file;
+    sr_pdfd_update_t *update;
     const sr_pdfd_structure_t *structure;
     const int *pages; /* object numbers */
     int first;        /* object number of element 0; the others follow */
@@ -108,7 +108,7 @@ static void put_kids(sr_pdfd_buffer_t *out, const writing_t *writing, const elem
 static void put_element(const writing_t *writing, int number, int root)
 {
     const element_t *element = element_at(writing->structure, number);
-    sr_pdfd_buffer_t *out = sr_pdfd_file_begin(writing->file, writing->first + number);
+    sr_pdfd_buffer_t *out = sr_pdfd_object_begin(writing->update, writing->first + number, 0);
     sr_pdfd_print(out, "<</Type/StructElem/S/%s/P %d 0 R", element->type,
                   element->parent == NONE ? root : writing->first + element->parent);
     if (element->alternative) {
@@ -121,43 +121,44 @@ static void put_element(const writing_t *writing, int number, int root)
     }
     put_kids(out, writing, element);
     sr_pdfd_put_text(out, ">>");
-    sr_pdfd_file_end(writing->file);
+    sr_pdfd_object_end(writing->update);
 }
 
 /* Writes the number tree that maps the pages to the elements of their contents. The contents are in the order of the
  * pages. Returns its object number. */
 static int put_parents(const writing_t *writing, int page_count)
 {
-    sr_pdfd_buffer_t *tree = sr_pdfd_buffer(writing->file->pool), *out;
+    sr_pdfd_buffer_t *tree = sr_pdfd_buffer(writing->update->pool), *out;
     const content_t *content = content_at(writing->structure, 0);
     const content_t *end = content + writing->structure->contents->nelts;
     for (int i = 0; i < page_count; i++) {
-        const int number = sr_pdfd_file_number(writing->file);
+        const int number = (int)sr_pdfd_object_number(writing->update);
         sr_pdfd_print(tree, "%d %d 0 R ", i, number);
-        out = sr_pdfd_file_begin(writing->file, number);
+        out = sr_pdfd_object_begin(writing->update, number, 0);
         sr_pdfd_put_text(out, "[");
         for (; content < end && content->page == i; content++)
             sr_pdfd_print(out, "%d 0 R ", writing->first + content->element);
         sr_pdfd_put_text(out, "]");
-        sr_pdfd_file_end(writing->file);
+        sr_pdfd_object_end(writing->update);
     }
-    const int root = sr_pdfd_file_number(writing->file);
-    out = sr_pdfd_file_begin(writing->file, root);
+    const int root = (int)sr_pdfd_object_number(writing->update);
+    out = sr_pdfd_object_begin(writing->update, root, 0);
     sr_pdfd_print(out, "<</Nums[%s]>>", tree->data);
-    sr_pdfd_file_end(writing->file);
+    sr_pdfd_object_end(writing->update);
     return root;
 }
 
-int sr_pdfd_structure_put(sr_pdfd_file_t *file, const sr_pdfd_structure_t *structure, const int *pages, int page_count)
+int sr_pdfd_structure_put(sr_pdfd_update_t *update, const sr_pdfd_structure_t *structure, const int *pages,
+                          int page_count)
 {
-    const int root = sr_pdfd_file_number(file), count = structure->elements->nelts;
-    const writing_t writing = {file, structure, pages, root + 1};
-    for (int i = 0; i < count; i++) (void)sr_pdfd_file_number(file);
+    const int root = (int)sr_pdfd_object_number(update), count = structure->elements->nelts;
+    const writing_t writing = {update, structure, pages, root + 1};
+    for (int i = 0; i < count; i++) (void)sr_pdfd_object_number(update);
     for (int i = 0; i < count; i++) put_element(&writing, i, root);
     const int parents = put_parents(&writing, page_count);
-    sr_pdfd_print(sr_pdfd_file_begin(file, root),
+    sr_pdfd_print(sr_pdfd_object_begin(update, root, 0),
                   "<</Type/StructTreeRoot/K %d 0 R/ParentTree %d 0 R/ParentTreeNextKey %d>>", writing.first, parents,
                   page_count);
-    sr_pdfd_file_end(file);
+    sr_pdfd_object_end(update);
     return root;
 }

@@ -26,6 +26,7 @@ const char *sr_pdfd_element_type(const sr_pdfd_structure_t *structure, int eleme
 void sr_pdfd_content_begin(sr_pdfd_canvas_t *canvas, sr_pdfd_structure_t *structure, int element);
 void sr_pdfd_content_end(sr_pdfd_canvas_t *canvas, const sr_pdfd_structure_t *structure, int element);
 /* Writes the structure of a document with these pages. Returns the object number of its root. */
-int sr_pdfd_structure_put(sr_pdfd_file_t *file, const sr_pdfd_structure_t *structure, const int *pages, int page_count);
+int sr_pdfd_structure_put(sr_pdfd_update_t *update, const sr_pdfd_structure_t *structure, const int *pages,
+                          int page_count);
 
 #endif

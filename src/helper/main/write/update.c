@@ -26,6 +26,15 @@ void sr_pdfd_update_begin(sr_pdfd_update_t *update, const sr_pdfd_document_t *do
     if (bytes->data[bytes->size - 1] != '\n') sr_pdfd_put_text(update->out, "\n");
 }
 
+void sr_pdfd_update_new(sr_pdfd_update_t *update, apr_pool_t *pool)
+{
+    static const sr_pdfd_document_t none;
+    *update = (sr_pdfd_update_t){.document = &none, .next = 1, .pool = pool};
+    update->out = sr_pdfd_buffer(pool);
+    update->entries = apr_array_make(pool, 256, sizeof(entry_t));
+    sr_pdfd_put_text(update->out, "%PDF-1.5\n%\xbf\xf7\xa2\xfe\n");
+}
+
 /* Reads white space and the number before it backwards. *at is the end of the white space, and then the number. */
 static bool read_back(const unsigned char **at, const unsigned char *from, int64_t *number)
 {
@@ -94,13 +103,14 @@ static void update_note(sr_pdfd_update_t *update, int64_t number, int generation
     APR_ARRAY_PUSH(update->entries, entry_t) = (entry_t){number, generation, offset};
 }
 
-void sr_pdfd_object_begin(sr_pdfd_update_t *update, int64_t number, int generation)
+sr_pdfd_buffer_t *sr_pdfd_object_begin(sr_pdfd_update_t *update, int64_t number, int generation)
 {
     update_note(update, number, generation);
     sr_pdfd_print(update->out, "%lld %d obj\n", (long long)number, generation);
     update->number = number;
     update->generation = generation;
     update->body = update->out->size;
+    return update->out;
 }
 
 void sr_pdfd_object_end(sr_pdfd_update_t *update)
@@ -149,6 +159,13 @@ void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, 
     else
         sr_pdfd_stream_packed(update, number, apr_pstrcat(update->pool, keys, "/Filter/FlateDecode", NULL),
                               packed->data, packed->size);
+}
+
+int sr_pdfd_stream_new(sr_pdfd_update_t *update, const char *keys, const void *data, apr_size_t size)
+{
+    const int64_t number = sr_pdfd_object_number(update);
+    sr_pdfd_stream(update, number, keys, data, size);
+    return (int)number;
 }
 
 /* ------------------------------------------------------------------------------------ the cross-reference section */
@@ -203,17 +220,23 @@ static void put_trailer_keys(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *upda
     sr_pdfd_print(out, "><%s>]/Prev %lld", own, (long long)update->document->xref.start);
 }
 
+static void put_rows(sr_pdfd_update_t *update, int from, int end)
+{
+    for (int i = from; i < end; i++) {
+        const entry_t *entry = &APR_ARRAY_IDX(update->entries, i, entry_t);
+        sr_pdfd_print(update->out, "%010llu %05d n \n", (unsigned long long)entry->offset, entry->generation);
+    }
+}
+
 static void put_table(sr_pdfd_update_t *update)
 {
-    const entry_t *entries = (const entry_t *)update->entries->elts;
     sr_pdfd_buffer_t *out = update->out, *keys = sr_pdfd_buffer(update->pool);
     put_trailer_keys(keys, update);
     sr_pdfd_put_text(out, "xref\n");
-    for (int i = 0; i < update->entries->nelts;) {
-        int end = update_run_end(update, i);
-        sr_pdfd_print(out, "%lld %d\n", (long long)entries[i].number, end - i);
-        for (; i < end; i++)
-            sr_pdfd_print(out, "%010llu %05d n \n", (unsigned long long)entries[i].offset, entries[i].generation);
+    for (int i = 0, end; i < update->entries->nelts; i = end) {
+        end = update_run_end(update, i);
+        sr_pdfd_print(out, "%lld %d\n", (long long)APR_ARRAY_IDX(update->entries, i, entry_t).number, end - i);
+        put_rows(update, i, end);
     }
     sr_pdfd_print(out, "trailer\n<</Size %lld%s>>\n", (long long)update->next, keys->data);
 }
@@ -258,4 +281,16 @@ const char *sr_pdfd_update_end(sr_pdfd_update_t *update)
     else put_table(update);
     sr_pdfd_print(update->out, "startxref\n%llu\n%%%%EOF\n", (unsigned long long)start);
     return sr_pdfd_document_check(update->document);
+}
+
+void sr_pdfd_update_close(sr_pdfd_update_t *update, int catalog, int information)
+{
+    sr_pdfd_buffer_t *out = update->out;
+    const apr_size_t start = out->size;
+    const char *id = apr_pstrndup(update->pool, sr_sha256_hex(out->data, out->size, update->pool), OWN_ID);
+    qsort(update->entries->elts, (size_t)update->entries->nelts, sizeof(entry_t), update_compare);
+    sr_pdfd_print(out, "xref\n0 %lld\n0000000000 65535 f \n", (long long)update->next);
+    put_rows(update, 0, update->entries->nelts);
+    sr_pdfd_print(out, "trailer\n<</Size %lld/Root %d 0 R/Info %d 0 R/ID[<%s><%s>]>>\nstartxref\n%llu\n%%%%EOF\n",
+                  (long long)update->next, catalog, information, id, id, (unsigned long long)start);
 }
