@@ -4,7 +4,7 @@
  * or crash. This may cost one request, but never httpd. src/helper/client/worker.c starts the template, and
  * fork_server.c forks the workers. */
 #include "helper/main/process/process.h"
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 #include <apr_general.h>
 #include <stdio.h>

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdfd.h: sigreq-pdfd, the only program that parses PDF bytes. Its files share this header.
- *
- * Process (process.h): main.c · fork_server.c · heap.c · end.c · limits.c · sandbox.c · landlock.c ·
- * folders.c. Reading a document: xref.c · form.c · empty.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c ·
- * covers.c · listing.c · changes.cc (with rules.cc, defaults.cc, uses.cc and revision.cc). Showing a page (page.h):
- * render.c · image_kind.c · png.c · jpeg.c · page_text.c. Writing: buffer.c · pack.c · document.c · tidy.c · pdfa.c ·
- * update.c · encrypt.c (encryption.h) · catalog.c · dss.c · room.c · prepare.c · tags.c · fill.c · stamp.c ·
- * appearance.c · caption.c · preview.c · normalise.c (drawform.h). Drawing a signature (drawing.h): drawing.c · ink.c ·
- * glyphs.c · fonts.c (glyphs.h) · image.c · surface.c. Composing: compose.c · flow.c (flow.h) · structure.c
- * (structure.h) · decorations.c (decorations.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h) · canvas.c, paged.c
- * and embed.c (canvas.h) · cid.c
+/* pdfd.h: sigreq-pdfd, the only program that parses PDF bytes. Its files share this header, and src/helper/README.md
+ * describes their folders.
  *
  * A worker has one thread and serves one request at a time. It can only use memory, fonts, descriptor 3, which is its
  * client, and the log until it is ready. Any failure may end the process, because the client then asks another worker.

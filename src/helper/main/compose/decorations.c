@@ -2,7 +2,7 @@
 /* decorations.c: what composed documents show besides texts: rectangles, QR codes (ISO/IEC 18004) as one path, and
  * signatures. It also sets their metadata. */
 #include "helper/main/compose/decorations.h"
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 #include <math.h>
 #include <qrencode.h>

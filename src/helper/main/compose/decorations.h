@@ -4,7 +4,7 @@
 #define SR_PDFD_DECORATIONS_H
 
 #include "helper/protocol.h"
-#include "helper/main/compose/canvas.h"
+#include "helper/main/draw/canvas.h"
 
 /* Draws a rectangle with a colour, 0xRRGGBB. This function and the following ones draw nothing if `canvas` is NULL. */
 void sr_pdfd_box(sr_pdfd_canvas_t *canvas, double x, double y, double width, double height, uint32_t colour);

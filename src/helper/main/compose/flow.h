@@ -5,7 +5,7 @@
 
 #include "helper/main/compose/decorations.h"
 #include "helper/main/compose/structure.h"
-#include "helper/main/compose/typeset.h"
+#include "helper/main/draw/typeset.h"
 
 #include <apr_hash.h>
 

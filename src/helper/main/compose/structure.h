@@ -4,7 +4,7 @@
 #ifndef SR_PDFD_STRUCTURE_H
 #define SR_PDFD_STRUCTURE_H
 
-#include "helper/main/compose/canvas.h"
+#include "helper/main/draw/canvas.h"
 
 /* The element of the document, which contains all others. It has no content of its own: what is drawn for it is an
  * artifact without meaning, such as a line. */

@@ -3,7 +3,7 @@
  * all widgets of the signer show. Each widget has a form that scales it to its size, upright on the displayed page. In
  * the test environment it shows the word TEST below the drawing. A caption (caption.c) is a line at the bottom. In
  * PDF/A the colours are device-independent. (ISO 32000-2, 8.10 and 12.5.5) */
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * copy its text: it is the /ActualText (ISO 32000-2, 14.9.4) of invisible letters that are together about as wide as
  * the line. Readers that do not support /ActualText find these letters instead, of which those outside Latin-1 are "?".
  */
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preview.c: the operation "preview": how a signature will look in the fields. It is drawn by the same code as in
  * "fill". With "most" the result is a small image of the signature, for a certificate of completion. */
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 json_t *sr_pdfd_preview(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {

@@ -14,7 +14,7 @@ const widthAt = (pen, pressure) => pen * (0.4 + 1.2 * pressure)
 
 const middle = (a, b) => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2]
 
-/** The part of a stroke that its point number `at` adds, as src/helper/main/fields/ink.c draws it. */
+/** The part of a stroke that its point number `at` adds, as src/helper/main/draw/ink.c draws it. */
 function paintPoint(context, points, at, pen) {
     const [last, point] = [points[at - 1] ?? points[at], points[at]]
     const from = at > 1 ? middle(points[at - 2], last) : last, to = middle(last, point)

@@ -3,7 +3,7 @@
 // {type: 'typed', text} or {type: 'uploaded', image: data URL}; and, in `shown`, as the service draws it (preview.js).
 // What is painted is that alone, as large as it fits and in the middle: as it will be in the PDF. A field may have a
 // caption, {number, height}: one of those that were drawn with the mark, in so many percent of the field at the bottom.
-export const INK = '#0d1a73' // as in the PDF (src/helper/main/fields/drawing.c)
+export const INK = '#0d1a73' // as in the PDF (src/helper/main/draw/drawing.c)
 const CAPTION = '#404040' // the same (src/helper/main/fields/caption.c)
 
 const SIDE_MAX = 4096 // pixels: a field can be larger than any screen

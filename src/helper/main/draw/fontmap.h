@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fontmap.h: shared by fontmap.c and typeset.c. */
-#ifndef SR_PDFD_FONTMAP_H
-#define SR_PDFD_FONTMAP_H
+#ifndef SR_HELPER_MAIN_DRAW_FONTMAP_H
+#define SR_HELPER_MAIN_DRAW_FONTMAP_H
 
-#include "helper/main/fields/glyphs.h"
+#include "helper/main/draw/glyphs.h"
 
 #include <pango/pango.h>
 

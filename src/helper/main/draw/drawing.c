@@ -2,7 +2,7 @@
 /* drawing.c: a signature drawing without a place: strokes and filled outlines, or an image. It is written as the
  * content of a form XObject into a PDF, as JSON for the browser of the signer, so that both show the same, and painted
  * in pixels. */
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 #include <math.h>
 #include <openssl/evp.h>

@@ -4,7 +4,7 @@
  * sorts all fonts of the system by the wanted style and leaves out each font whose characters the previous ones have.
  * The remaining fonts have every character that any font has. Mapping costs address space, not memory. Colour fonts
  * have no outlines and are skipped. */
-#include "helper/main/fields/glyphs.h"
+#include "helper/main/draw/glyphs.h"
 
 #include <fontconfig/fontconfig.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* canvas.c: the content streams of the pages of a new document (ISO 32000-2, 8 and 9). A glyph is shown by its number
  * in the font, so the content is complete before the fonts are. */
-#include "helper/main/compose/canvas.h"
+#include "helper/main/draw/canvas.h"
 
 #include <math.h>
 #include <stdio.h>

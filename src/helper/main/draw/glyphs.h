@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* glyphs.h: the fonts that fonts.c loads for glyphs.c (typed signatures) and fontmap.c (composed documents). */
-#ifndef SR_PDFD_GLYPHS_H
-#define SR_PDFD_GLYPHS_H
+#ifndef SR_HELPER_MAIN_DRAW_GLYPHS_H
+#define SR_HELPER_MAIN_DRAW_GLYPHS_H
 
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 #include <hb.h>
 

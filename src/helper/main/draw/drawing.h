@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drawing.h: the drawing of a signature, and the pixels of an image: drawing.c, ink.c, glyphs.c, fonts.c, image.c and
  * surface.c. */
-#ifndef SR_PDFD_DRAWING_H
-#define SR_PDFD_DRAWING_H
+#ifndef SR_HELPER_MAIN_DRAW_DRAWING_H
+#define SR_HELPER_MAIN_DRAW_DRAWING_H
 
 #include "helper/main/pdfd.h"
 

@@ -2,7 +2,7 @@
 /* glyphs.c: a typed signature or a caption as filled outlines, so that readers do not need the font. The text is
  * divided into runs of one direction (fribidi), one script and one font. HarfBuzz shapes each run, which Arabic and
  * Devanagari need. Unlike typeset.c it does not need pango, because there is only one line. */
-#include "helper/main/fields/glyphs.h"
+#include "helper/main/draw/glyphs.h"
 
 #include <fribidi.h>
 #include <math.h>

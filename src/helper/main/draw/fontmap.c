@@ -2,7 +2,7 @@
 /* fontmap.c: lets pango use the fonts of fonts.c. pango's own font map (pangofc) starts a thread for fontconfig. It
  * would have to be started before the sandbox is entered, and would then be outside of it. So this file implements the
  * two classes that pango needs: a font in one size, and a map that returns the fonts for a style. */
-#include "helper/main/compose/fontmap.h"
+#include "helper/main/draw/fontmap.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * may contain the place and the camera of a photograph. The signing page turns photographs and removes paper before it
  * sends them (src/web/assets/js/upload.js). (ISO 32000-2, 7.4.8 and 8.9.5) */
 #include "helper/main/read/page.h"
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 #include <math.h>
 #include <openssl/evp.h>

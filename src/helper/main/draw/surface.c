@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* surface.c: pixels as surfaces of cairo, which multiplies colours with their alpha values. It scales drawings and
  * images down to what a composed document shows of them. */
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 #include <apr_encode.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* canvas.h: draws the pages of a new document (canvas.c), and writes them (paged.c, embed.c).
  * Lengths are in points, and y goes down from the upper edge of the page. */
-#ifndef SR_PDFD_CANVAS_H
-#define SR_PDFD_CANVAS_H
+#ifndef SR_HELPER_MAIN_DRAW_CANVAS_H
+#define SR_HELPER_MAIN_DRAW_CANVAS_H
 
-#include "helper/main/fields/glyphs.h"
+#include "helper/main/draw/glyphs.h"
 #include "helper/main/pdfd.h"
 
 #include <apr_tables.h>

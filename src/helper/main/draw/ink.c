@@ -2,7 +2,7 @@
 /* ink.c: a drawn signature as strokes of a round pen. The strokes are quadratic curves through the midpoints of the
  * segments, as signature pads smooth them. src/web/assets/js/draw.js does the same. model/ink.c decides the position of
  * the ink in its box and the width of the lines. */
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 #include <math.h>
 

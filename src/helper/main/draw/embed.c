@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* embed.c: embeds the used glyphs of a font into a new document (ISO 32000-2, 9.7). HarfBuzz makes the subset, in which
  * each glyph keeps its number. Content selects a glyph by this number, and a CMap has the text of each glyph. */
-#include "helper/main/compose/canvas.h"
+#include "helper/main/draw/canvas.h"
 
 #include <apr_hash.h>
 #include <apr_lib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typeset.h: the paragraphs of composed documents, which typeset.c breaks into lines and draws. Lengths are in points.
  */
-#ifndef SR_PDFD_TYPESET_H
-#define SR_PDFD_TYPESET_H
+#ifndef SR_HELPER_MAIN_DRAW_TYPESET_H
+#define SR_HELPER_MAIN_DRAW_TYPESET_H
 
-#include "helper/main/compose/canvas.h"
+#include "helper/main/draw/canvas.h"
 
 /* The style of a paragraph. */
 typedef struct sr_pdfd_look_t {

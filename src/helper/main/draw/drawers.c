@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drawers.c: which function draws which parameter of a request. */
-#include "helper/main/fields/drawing.h"
+#include "helper/main/draw/drawing.h"
 
 static const struct {
     const char *key;

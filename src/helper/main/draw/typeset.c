@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typeset.c: pango breaks texts into lines, and canvas.c draws them. */
-#include "helper/main/compose/typeset.h"
-#include "helper/main/compose/fontmap.h"
+#include "helper/main/draw/typeset.h"
+#include "helper/main/draw/fontmap.h"
 
 #include <math.h>
 #include <string.h>
