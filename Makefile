@@ -180,7 +180,7 @@ $(O)/t/pdfd_fork_server: $(call obj,src/base/seccomp.c src/helper/main/process/l
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/helper/main/show/png.c src/helper/main/show/image_kind.c): private ALL_CFLAGS += -O3
 
-SQL_SOURCES := tools/sql2c $(wildcard src/store/*/*.sql conf/schema/*/*.sql) src/store/store.h src/store/private.h
+SQL_SOURCES := tools/sql2c $(wildcard tools/sql/*.pm src/store/*/*.sql conf/schema/*/*.sql) src/store/store.h src/store/private.h
 $(O)/sql_pgsql.c $(O)/sql_sqlite3.c: $(O)/sql_%.c: $(SQL_SOURCES)
 	@mkdir -p $(@D)
 	$(call say,SQL)tools/sql2c $* >$@

@@ -13,13 +13,13 @@ sr_error_t *sr_service_refusal(sr_outcome_t outcome, apr_pool_t *pool);
 sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- wake.c */
-/* Adds a job of the kind "expiry" or "remind" to the argument "timers" of the store. 0: there is none any more. */
-void sr_timer_add(json_t *timers, const char *kind, apr_time_t due_at);
+/* Adds a job of the kind "expiry" or "remind" to an array of sr_timer_arg_t. 0: there is none any more. */
+void sr_timer_add(apr_array_header_t *timers, const char *kind, apr_time_t due_at);
 /* Wakes the job thread, after a commit that may have inserted a job. */
 void sr_service_wake(const sr_service_t *service);
 /* Wakes it if it should look before its next poll: after a commit with these arguments "webhooks" and "timers" of the
- * store (timers: as sr_timer_add makes it). `webhooks` may be NULL. */
-void sr_service_wake_for(const sr_service_t *service, const char *webhooks, const json_t *timers);
+ * store. `webhooks` may be NULL. */
+void sr_service_wake_for(const sr_service_t *service, const char *webhooks, const apr_array_header_t *timers);
 
 /* ------------------------------------------------------------------------------------------ fingerprint.c */
 /* Returns the fingerprint of a creation: everything that the caller sent, with the contents of the documents. */

@@ -66,14 +66,21 @@ typedef struct sr_sql_t {
 extern const sr_sql_t sr_sql_pgsql, sr_sql_sqlite3;
 
 /* The rows and outcomes of an operation, by its signature (made by tools/sql2c). */
-typedef enum sr_value_type_t { SR_VALUE_TEXT, SR_VALUE_INT, SR_VALUE_BOOL } sr_value_type_t;
+typedef enum sr_value_type_t {
+    SR_VALUE_TEXT,
+    SR_VALUE_INT,
+    SR_VALUE_BOOL,
+    SR_VALUE_JSON, /* the member of a record is a JSON value, or NULL */
+    SR_VALUE_LIST  /* the member of a record is an array of records, or NULL */
+} sr_value_type_t;
 
 typedef struct sr_column_t {
     const char *name;
     sr_value_type_t type;
-    bool maybe;    /* may be NULL */
-    bool pointer;  /* the member points to a number or boolean, and is NULL for SQL's NULL */
-    size_t offset; /* in the row's struct */
+    bool maybe;                         /* may be NULL */
+    bool pointer;                       /* the member points to a number or boolean, and is NULL for SQL's NULL */
+    size_t offset;                      /* in the row's struct */
+    const struct sr_row_kind_t *record; /* of a list */
 } sr_column_t;
 
 typedef struct sr_row_kind_t {
@@ -106,6 +113,9 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
 sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *outcome, void *result,
                           const char *const *arguments, int count, apr_pool_t *pool);
 const char *sr_value_number(apr_int64_t value, apr_pool_t *pool);
+/* Return a record, or an array of records, as JSON text. Nothing of a NULL pointer or an empty array: NULL. */
+const char *sr_value_record(const sr_row_kind_t *kind, const void *record, apr_pool_t *pool);
+const char *sr_value_list(const sr_row_kind_t *kind, const apr_array_header_t *records, apr_pool_t *pool);
 
 /* Why a statement failed, as far as this matters to the caller. */
 typedef enum sr_failure_t {

@@ -71,6 +71,8 @@ typedef enum sr_outcome_t {
  * (embed/operations.h). The comments here explain them. A comment gives the arguments in order, the outcomes, and the
  * row: its name, or the JSON in its only column. What several operations have in common:
  *
+ * - An argument such as "creation" is a struct (sr_creation_arg_t), and a list of structs is an array of them. Both are
+ *   sent as JSON. store/common/writing.sql declares and describes them. An empty array is as NULL.
  * - $T stands for the first two arguments of every operation of a caller: token hash (hexadecimal SHA-256), now.
  * - The `parent` of a token is the uuid of the token that made it.
  * - "urls" is {"sent","signed","completed"}, each a URL, or null for no URL. A member that is absent changes nothing.
@@ -94,21 +96,11 @@ typedef enum sr_op_t {
     /* JSON array of token hashes, now, the beginning of a day → OK. Records it as the last day on which the valid ones
      * of these tokens were used. */
     SR_OP_TOKEN_USED,
-    /* $T, uuid, submission, representation, metadata (JSON text)|NULL, idempotency key|NULL, folder, blobs:[blob],
-     * new_blobs (those of them that have a key)|NULL, webhooks:[webhook]|NULL, timers:[timer]|NULL. submission:
-     * {"name","template_uuid","skip_intro","send_email","search","base_url","warnings":[text]|null,
-     *  "representation_version","expires_at"|null,"external_id"|null,"redirect_url"|null,
-     *  "reminders" (JSON text)|null,"event_hash","event","event_personal" (JSON text)|null,
-     *  "documents":[{"uuid","name","sha256","size","pages","warnings":[name]|null,"rewritten_sha256"|null,
-     *   "rewritten_size"|null}],
-     *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","signing_order",
-     *   "fields":[…]}],
-     *  "fingerprint"|null,"idempotency_since"}
+    /* $T, submission uuid, creation, representation, metadata (JSON text)|NULL, idempotency key|NULL, folder,
+     * blobs:[blob], new_blobs (those of them that have a key)|NULL, webhooks:[webhook]|NULL, timers
      * → OK | UNAUTHORIZED | QUOTA | REPLAY + the first representation | CONFLICT + the first fingerprint, of which 64
-     * characters are compared | STALE. timer:
-     * {"kind":"expiry"|"remind","due_at"}, a row that becomes a job of this kind when it is due.
-     * Counts one against the quota if the token is of production. A repetition is OK. All times are `now`. An
-     * idempotency row older than `idempotency_since` is ignored. */
+     * characters are compared | STALE. Counts one against the quota if the token is of production. A repetition is OK.
+     * All times are `now`. */
     SR_OP_SUBMISSION_CREATE,
     /* $T, uuid, version, known|NULL → OK + shown | MISSING | UNAUTHORIZED. The tag is <hash of the last event>-<version
      * of the representation>, and changes whenever the representation does. Both are NULL if the representation is of
@@ -170,31 +162,13 @@ typedef enum sr_op_t {
     SR_OP_SIGNING_REMINDS,
     /* signer uuid → OK + the events of that submission, as SR_OP_AUDIT_GET | MISSING */
     SR_OP_SIGNING_EVENTS,
-    /* submission uuid, now, change, representation, folder|NULL, blobs:[blob]|NULL, replaced|NULL,
-     * revisions:[{"document","number","sha256","size","whole_sha256","whole_size"}]|NULL (of the signer who acts, or of
-     * the kind "archive" if nobody does), webhooks:[webhook]|NULL, timers:[timer]|NULL. change:
-     * {"signer"|null (who acts),"seen","seen_hash" (events and events_hash as they were read),
-     *  "submission_state" (a change of it raises access_epoch),"closed_at"|null,"expires_at"|null,
-     *  "cancel_reason"|null,"held_at"|null,"hold_reason"|null (ignored without "held_at"; null changes nothing),
-     *  "over" (whether the deadline must be over by the clock of the database, or must not be),
-     *  "representation_version",
-     *  "signers":[{"uuid","state","due_at"|null,"opened_at"|null (ignored if the signer has one),
-     *   "completed_at"|null,"refused_at"|null,"refusal_reason"|null,"ip"|null,"user_agent"|null,
-     *   "signature_type"|null,"consent"|null,"reminded_at"|null (no change),"reminders"|null (no change)}] (those that
-     *   change),
-     *  "events":[{"hash","body","personal" (JSON text)|null}] (at least one),
-     *  "certificate_sha256"|null,"certificate_size"|null,"stamped_until"|null (no change),"holder"|absent}
-     * replaced: {"old","position" (of the old one),"uuid","state","firstname","lastname","email"|null,"locale"|null,
-     *  "alias","due_at"|null,"search" (of the submission)}, a new signer in the place of the old one; raises
-     *  access_epoch
-     * → OK | STALE | MISSING. Stores one transition of a submission, and if this is OK, ends the lease of the holder.
-     * The timers of the kinds in `timers` are replaced, or removed if due_at is null. A repetition is OK. */
+    /* submission uuid, now, change, representation, folder|NULL, blobs:[blob]|NULL, replaced|NULL, revisions,
+     * webhooks:[webhook]|NULL, timers → OK | STALE | MISSING. Stores one transition of a submission, and if this is OK,
+     * ends the lease of the holder. A repetition is OK. */
     SR_OP_SIGNING_CHANGE,
-    /* One JSON argument: {"submission","now","seen","seen_hash" (as above),"hash","body" (of the event),
-     *  "contents":[SHA-256] (all versions of its documents),"holder"|null}
-     * → OK | STALE (also if it is open or held) | MISSING. Deletes a submission: erases what is personal, adds the
-     * event, and ends the lease of the holder. Of the contents, those that no other submission of the organisation has
-     * in this environment are noted for SR_OP_ERASURE_GET. A repetition is OK. */
+    /* erasure → OK | STALE (also if it is open or held) | MISSING. Deletes a submission: erases what is personal, adds
+     * the event, and ends the lease of the holder. Of the contents, those that no other submission of the organisation
+     * has in this environment are noted for SR_OP_ERASURE_GET. A repetition is OK. */
     SR_OP_SIGNING_ERASE,
     /* submission uuid|NULL (any) → OK + {"submission","organization","environment","contents":[SHA-256]}, for which
      * files in folders must still be removed | MISSING if there are none */

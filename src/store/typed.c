@@ -98,9 +98,17 @@ sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *o
     return result ? typed_make_rows(result, op, rows, shape->with_row & 1u << *outcome, pool) : NULL;
 }
 
+static json_t *list_json(const sr_row_kind_t *kind, const apr_array_header_t *records);
+
 /* Returns null for SQL's NULL, which is a NULL pointer, or 0 for a time that may be NULL. */
 static json_t *value_json(const char *place, const sr_column_t *column)
 {
+    if (column->type == SR_VALUE_LIST)
+        return list_json(column->record, *(const apr_array_header_t *const *)(const void *)place);
+    if (column->type == SR_VALUE_JSON) {
+        json_t *json = *(json_t *const *)(const void *)place;
+        return json ? json_incref(json) : json_null();
+    }
     if (column->type == SR_VALUE_TEXT) return sr_json_string_or_null(*(const char *const *)(const void *)place);
     if (column->pointer) place = *(const char *const *)(const void *)place;
     if (!place) return json_null();
@@ -109,15 +117,38 @@ static json_t *value_json(const char *place, const sr_column_t *column)
     return column->maybe && !column->pointer && !number ? json_null() : json_integer(number);
 }
 
-json_t *sr_store_row_json(sr_op_t op, const void *row)
+static json_t *record_json(const sr_row_kind_t *kind, const void *row)
 {
-    const sr_row_kind_t *kind = sr_store_shapes[op].row;
     json_t *object = json_object();
     for (int i = 0; i < kind->count; i++) {
         const sr_column_t *column = &kind->columns[i];
         json_object_set_new(object, column->name, value_json((const char *)row + column->offset, column));
     }
     return object;
+}
+
+static json_t *list_json(const sr_row_kind_t *kind,
+                         const apr_array_header_t *records) // NOLINT(misc-no-recursion): a list has no list
+{
+    json_t *list = json_array();
+    for (int i = 0; records && i < records->nelts; i++)
+        json_array_append_new(list, record_json(kind, records->elts + (size_t)i * kind->size));
+    return list;
+}
+
+json_t *sr_store_row_json(sr_op_t op, const void *row)
+{
+    return record_json(sr_store_shapes[op].row, row);
+}
+
+const char *sr_value_record(const sr_row_kind_t *kind, const void *record, apr_pool_t *pool)
+{
+    return record ? sr_json_text(sr_json_own(record_json(kind, record), pool), pool) : NULL;
+}
+
+const char *sr_value_list(const sr_row_kind_t *kind, const apr_array_header_t *records, apr_pool_t *pool)
+{
+    return records && records->nelts ? sr_json_list_text(list_json(kind, records), pool) : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------- a store that is open */

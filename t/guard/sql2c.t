@@ -9,6 +9,7 @@ use Test::More;
 my $here = abs_path('.');
 my $sql = 'src/store/sqlite3/engine.sql';
 my $rows = 'src/store/common/engine.sql';
+my $writing = 'src/store/common/writing.sql';
 my $common = 'src/store/common/tokens.sql';
 my $tokens = 'src/store/sqlite3/tokens.sql';
 my $jobs = 'src/store/sqlite3/jobs.sql';
@@ -75,6 +76,12 @@ my @cases = (
         qr/:\d+: 2 arguments, its \@op line says 1$/],
     ['an argument that is none', $common, sub { $_[0] =~ s/:uuid/:uid/r },
         qr/^\Q$common\E:\d+: the operation has no argument uid$/],
+    ['a member of a type that is none', $writing, sub { $_[0] =~ s/(-- \@type timer \{kind) text/$1 texts/r },
+        qr/^\Q$writing\E:\d+: there is no type texts$/],
+    ['a type twice', $writing, sub { $_[0] =~ s/(-- \@type timer.*\n)/$1$1/r },
+        qr/^\Q$writing\E:\d+: type timer is there twice$/],
+    ['a table of a type that is none', $writing, sub { $_[0] =~ s/\@EACH\(timer/\@EACH(timers/r },
+        qr/:\d+: there is no type timers$/],
     ['a macro twice', $common, sub { $_[0] =~ s/(-- \@macro ITS.*\n)/$1$1/r },
         qr/^\Q$common\E:\d+: macro ITS is there twice$/],
     ['the signatures differ', $tokens, sub { $_[0] =~ s/(\@op token_list.*) \| unauthorized/$1/r },
@@ -91,7 +98,7 @@ my @cases = (
     ['a condition on an argument that is always there', $submissions, sub { $_[0] =~ s/\@if timers/\@if blobs/r },
         qr/:\d+: the operation has no argument blobs that may be NULL$/],
     ['an answer that may be skipped', $submissions,
-        sub { $_[0] =~ s/-- \@answer\n(SELECT 'ok', NULL)/-- \@if timers\n-- \@answer\n$1/r },
+        sub { $_[0] =~ s/-- \@outcome\n(SELECT 'ok'\n)/-- \@if timers\n-- \@outcome\n$1/r },
         qr/:\d+: the last statement of op SUBMISSION_CREATE must be the \@answer$/],
     ['no answer', $common, sub { $_[0] =~ s/-- \@outcome\n(SELECT 'unauthorized')/$1/r },
         qr/:\d+: the last statement of op TOKEN_CURRENT must be the \@answer$/],

@@ -31,15 +31,65 @@ static sr_error_t *borrow_nothing(sr_store_source_t *source, sr_store_t **store,
     return sr_error(pool, SR_EUNAVAILABLE, "no connection");
 }
 
+/* Structs are sent as JSON: what is NULL or 0 is null, if it may be NULL, and lists have their rows. */
+static void check_records(sr_store_source_t *source, link_t *l)
+{
+    apr_pool_t *p = l->pool;
+    apr_array_header_t *documents = apr_array_make(p, 1, sizeof(sr_document_arg_t));
+    apr_array_header_t *signers = apr_array_make(p, 2, sizeof(sr_signer_arg_t));
+    json_t *fields = sr_json_own(json_pack("[{s:s}]", "name", "s1"), p);
+    const sr_representation_row_t *none;
+    const sr_body_row_t *body;
+    sr_outcome_t outcome;
+    APR_ARRAY_PUSH(documents, sr_document_arg_t) = (sr_document_arg_t){
+        .uuid = uuid(3, 1, p), .name = "a.pdf", .sha256 = apr_psprintf(p, "%064x", 1), .size = 9, .pages = 2};
+    for (unsigned i = 0; i < 2; i++)
+        APR_ARRAY_PUSH(signers, sr_signer_arg_t) = (sr_signer_arg_t){.uuid = uuid(4, i, p),
+                                                                     .state = i ? "waiting" : "sent",
+                                                                     .firstname = "Ann",
+                                                                     .lastname = "\"Lee\"",
+                                                                     .fields = fields,
+                                                                     .signing_order = i + 1};
+    const sr_creation_arg_t creation = {.name = "One",
+                                        .template_uuid = uuid(2, 1, p),
+                                        .skip_intro = true,
+                                        .search = "one",
+                                        .base_url = "https://x.org",
+                                        .representation_version = 1,
+                                        .event_hash = "e1",
+                                        .event = "{}",
+                                        .documents = documents,
+                                        .signers = signers};
+    ok(!sr_store_submission_create(source, &outcome, &none, "hash1", NOW, uuid(1, 1, p), &creation, "{}", NULL, NULL,
+                                   FOLDER, NULL, NULL, NULL, NULL, p)
+           && outcome == SR_OK,
+       "a creation");
+    ok(!sr_store_submission_record(source, &outcome, &body, "hash1", NOW, uuid(1, 1, p), p) && outcome == SR_OK,
+       "its record");
+    is_str(member(body->body, "name", p), "\"One\"", "a text");
+    is_str(member(body->body, "expires_at", p), "null", "a time that is 0");
+    is_str(member(body->body, "external_id", p), "null", "a text that is NULL");
+    const char *skips = member(body->body, "skip_intro", p);
+    ok(skips && (!strcmp(skips, "true") || !strcmp(skips, "1")), "a truth value");
+    const json_t *record = sr_json_own(json_loads(body->body, 0, NULL), p);
+    const json_t *second = json_array_get(json_object_get(record, "signers"), 1);
+    is_str(sr_json_string(second, "lastname"), "\"Lee\"", "a member of a row of a list");
+    is_str(sr_json_string(second, "state"), "waiting", "in its order");
+    ok(json_equal(json_object_get(second, "fields"), fields), "a JSON value");
+    is_int(json_integer_value(json_object_get(json_array_get(json_object_get(record, "documents"), 0), "pages")), 2,
+           "a number");
+}
+
 static void check_after_an_error(apr_pool_t *p)
 {
     sr_store_source_t source = {.borrow = borrow_nothing};
     const sr_representation_row_t *row = (const sr_representation_row_t *)(const void *)"garbage";
     apr_array_header_t *rows = (apr_array_header_t *)(void *)&source;
+    const sr_creation_arg_t creation = {0};
     sr_outcome_t outcome;
     ok(sr_store_token_list(&source, &outcome, &rows, "hash1", NOW, 5, "older", 0, 0, p) && !rows,
        "there are no rows after an error");
-    ok(sr_store_submission_create(&source, &outcome, &row, "hash1", NOW, uuid(1, 1, p), "{}", "{}", NULL, NULL,
+    ok(sr_store_submission_create(&source, &outcome, &row, "hash1", NOW, uuid(1, 1, p), &creation, "{}", NULL, NULL,
                                   uuid(1, 2, p), "[]", NULL, NULL, NULL, p)
            && !row,
        "nor is there a row");
@@ -94,6 +144,8 @@ static void checks(base_t *base)
        "no file");
     ok(!sr_store_token_revoke(source, &outcome, "hash1", NOW, uuid(7, 2, p), true, p) && outcome == SR_OK, "true");
     ok(!sr_store_admin_expire(source, &outcome, &count, NOW, p) && count->deleted == 0, "a row of one number");
+    link_contents(&l);
+    check_records(source, &l);
     check_after_an_error(l.pool);
     link_close(&l);
 }

@@ -4,18 +4,15 @@
 
 #define POLL apr_time_from_sec(6) /* longer than the pause between two polls of the job thread (jobs/queue.c) */
 
-void sr_timer_add(json_t *timers, const char *kind, apr_time_t due_at)
+void sr_timer_add(apr_array_header_t *timers, const char *kind, apr_time_t due_at)
 {
-    json_t *row = json_object();
-    json_object_set_new(row, "kind", json_string(kind));
-    json_object_set_new(row, "due_at", due_at ? json_integer(due_at) : json_null());
-    json_array_append_new(timers, row);
+    APR_ARRAY_PUSH(timers, sr_timer_arg_t) = (sr_timer_arg_t){kind, due_at};
 }
 
-static bool timers_are_near(const json_t *timers)
+static bool timers_are_near(const apr_array_header_t *timers)
 {
-    for (size_t i = 0; i < json_array_size(timers); i++) {
-        const json_int_t due_at = json_integer_value(json_object_get(json_array_get(timers, i), "due_at"));
+    for (int i = 0; i < timers->nelts; i++) {
+        const apr_time_t due_at = APR_ARRAY_IDX(timers, i, sr_timer_arg_t).due_at;
         if (due_at && due_at < sr_time_now() + POLL) return true;
     }
     return false;
@@ -26,7 +23,7 @@ void sr_service_wake(const sr_service_t *service)
     if (service->child && service->child->wake) service->child->wake(service->database->number);
 }
 
-void sr_service_wake_for(const sr_service_t *service, const char *webhooks, const json_t *timers)
+void sr_service_wake_for(const sr_service_t *service, const char *webhooks, const apr_array_header_t *timers)
 {
     if (webhooks || timers_are_near(timers)) sr_service_wake(service);
 }

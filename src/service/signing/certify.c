@@ -51,12 +51,11 @@ static sr_error_t *certify_read_events(json_t **events, const sr_service_t *serv
         const json_t *pair = json_array_get(stored, i);
         certify_add_event(*events, json_array_get(pair, 0), json_array_get(pair, 1), pool);
     }
-    for (size_t i = 0; i < json_array_size(transition->events); i++) {
-        const json_t *written = json_array_get(transition->events, i);
-        const char *personal = sr_json_string(written, "personal");
+    for (int i = 0; i < transition->events->nelts; i++) {
+        const sr_event_arg_t *written = &APR_ARRAY_IDX(transition->events, i, sr_event_arg_t);
         json_t *event, *values = NULL;
-        SR_TRY(sr_json_read(&event, sr_json_string(written, "body"), pool));
-        if (personal) SR_TRY(sr_json_read(&values, personal, pool));
+        SR_TRY(sr_json_read(&event, written->body, pool));
+        if (written->personal) SR_TRY(sr_json_read(&values, written->personal, pool));
         certify_add_event(*events, event, values, pool);
     }
     return NULL;

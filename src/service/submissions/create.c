@@ -57,21 +57,23 @@ static const char *rewritten_sha256(const sr_document_state_t *document)
     return strcmp(document->base_sha256, document->sha256) ? document->base_sha256 : NULL;
 }
 
-static json_t *documents_json(const apr_array_header_t *documents)
+static apr_array_header_t *document_rows(const apr_array_header_t *documents, apr_pool_t *pool)
 {
-    json_t *array = json_array();
+    apr_array_header_t *rows = apr_array_make(pool, documents->nelts, sizeof(sr_document_arg_t));
     for (int i = 0; i < documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(documents, i, sr_document_state_t);
-        json_t *row = json_pack("{s:s,s:s,s:s,s:I,s:i}", "uuid", document->uuid, "name", document->name, "sha256",
-                                document->sha256, "size", (json_int_t)document->size, "pages", document->pages);
-        json_object_set_new(row, "warnings", document->warnings ? sr_warnings_names(document->warnings) : json_null());
-        if (rewritten_sha256(document)) {
-            json_object_set_new(row, "rewritten_sha256", json_string(document->base_sha256));
-            json_object_set_new(row, "rewritten_size", json_integer(document->base_size));
-        }
-        json_array_append_new(array, row);
+        const char *rewritten = rewritten_sha256(document);
+        APR_ARRAY_PUSH(rows, sr_document_arg_t) = (sr_document_arg_t){
+            .uuid = document->uuid,
+            .name = document->name,
+            .sha256 = document->sha256,
+            .size = document->size,
+            .pages = document->pages,
+            .warnings = document->warnings ? sr_json_own(sr_warnings_names(document->warnings), pool) : NULL,
+            .rewritten_sha256 = rewritten,
+            .rewritten_size = rewritten ? document->base_size : 0};
     }
-    return array;
+    return rows;
 }
 
 /* The first event of the chain: who asked whom to sign which documents. */
@@ -104,18 +106,22 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
     sr_event_write(written, &event, 1, NULL, pool);
 }
 
-static json_t *create_signers_json(const apr_array_header_t *signers)
+static apr_array_header_t *signer_rows(const apr_array_header_t *signers, apr_pool_t *pool)
 {
-    json_t *array = json_array();
+    apr_array_header_t *rows = apr_array_make(pool, signers->nelts, sizeof(sr_signer_arg_t));
     for (int i = 0; i < signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
-        json_t *row = json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:s,s:i,s:o}", "uuid", signer->uuid, "firstname",
-                                signer->firstname, "lastname", signer->lastname, "email", signer->email, "locale",
-                                signer->locale, "state", sr_signer_state_name(signer->state), "signing_order",
-                                signer->order, "fields", sr_signer_fields_json(signer));
-        json_array_append_new(array, row);
+        APR_ARRAY_PUSH(rows, sr_signer_arg_t) =
+            (sr_signer_arg_t){.uuid = signer->uuid,
+                              .state = sr_signer_state_name(signer->state),
+                              .firstname = signer->firstname,
+                              .lastname = signer->lastname,
+                              .email = signer->email,
+                              .locale = signer->locale,
+                              .fields = sr_json_own(sr_signer_fields_json(signer), pool),
+                              .signing_order = signer->order};
     }
-    return array;
+    return rows;
 }
 
 static void add_invitations(json_t *webhooks, const sr_service_t *service, const sr_create_t *request,
@@ -147,48 +153,43 @@ static const char *webhooks_text(const sr_service_t *service, const sr_create_t 
 }
 
 /* The jobs that the submission needs at a time. */
-static json_t *create_timers_json(const sr_submission_t *submission, apr_pool_t *pool)
+static apr_array_header_t *create_timers(const sr_submission_t *submission, apr_pool_t *pool)
 {
-    json_t *timers = sr_json_own(json_array(), pool);
+    apr_array_header_t *timers = apr_array_make(pool, 2, sizeof(sr_timer_arg_t));
     const apr_time_t remind_at = sr_submission_remind_at(submission);
     if (submission->expires_at) sr_timer_add(timers, "expiry", submission->expires_at);
     if (remind_at) sr_timer_add(timers, "remind", remind_at);
     return timers;
 }
 
-/* Returns the argument "submission" of SR_OP_SUBMISSION_CREATE (store.h). */
-static const char *creation_text(const sr_service_t *service, const sr_create_t *request,
-                                 const sr_submission_t *submission, bool only_replay, apr_pool_t *pool)
+static sr_creation_arg_t creation_of(const sr_service_t *service, const sr_create_t *request,
+                                     const sr_submission_t *submission, bool only_replay, apr_pool_t *pool)
 {
     const sr_reminders_t *reminders = &submission->reminders;
     const char *reminding = reminders->most ? sr_json_text(sr_service_reminders(service, reminders, pool), pool) : NULL;
-    json_t *row = sr_json_own(json_object(), pool);
     sr_event_text_t event;
     creation_event(&event, request, submission, pool);
-    json_object_set_new(row, "name", json_string(submission->name));
-    json_object_set_new(row, "template_uuid", json_string(submission->template_uuid));
-    json_object_set_new(row, "skip_intro", json_boolean(submission->skip_intro));
-    json_object_set_new(row, "send_email", json_boolean(submission->send_email));
-    json_object_set_new(row, "search", json_string(sr_submission_search_text(submission, pool)));
-    json_object_set_new(row, "base_url", json_string(service->base_url));
-    json_object_set_new(row, "warnings",
-                        submission->warnings ? json_incref((json_t *)submission->warnings) : json_null());
-    json_object_set_new(row, "expires_at", submission->expires_at ? json_integer(submission->expires_at) : json_null());
-    json_object_set_new(row, "external_id", sr_json_string_or_null(submission->external_id));
-    json_object_set_new(row, "redirect_url", sr_json_string_or_null(submission->redirect_url));
-    json_object_set_new(row, "reminders", sr_json_string_or_null(reminding));
-    json_object_set_new(row, "representation_version", json_integer(SR_REPRESENTATION_VERSION));
-    json_object_set_new(row, "event_hash", json_string(event.hash));
-    json_object_set_new(row, "event", json_string(event.body));
-    json_object_set_new(row, "event_personal", sr_json_string_or_null(event.personal));
-    json_object_set_new(row, "documents", documents_json(submission->documents));
-    json_object_set_new(row, "signers", create_signers_json(submission->signers));
-    json_object_set_new(row, "fingerprint",
-                        request->idempotency_key ? json_string(sr_fingerprint(request, submission, pool))
-                                                 : json_null());
-    json_object_set_new(row, "only_replay", json_boolean(only_replay));
-    json_object_set_new(row, "idempotency_since", json_integer(submission->created_at - IDEMPOTENCY_LIFETIME));
-    return sr_json_text(row, pool);
+    return (sr_creation_arg_t){.name = submission->name,
+                               .template_uuid = submission->template_uuid,
+                               .skip_intro = submission->skip_intro,
+                               .send_email = submission->send_email,
+                               .search = sr_submission_search_text(submission, pool),
+                               .base_url = service->base_url,
+                               .warnings = submission->warnings,
+                               .representation_version = SR_REPRESENTATION_VERSION,
+                               .expires_at = submission->expires_at,
+                               .external_id = submission->external_id,
+                               .redirect_url = submission->redirect_url,
+                               .reminders = reminding,
+                               .event_hash = event.hash,
+                               .event = event.body,
+                               .event_personal = event.personal,
+                               .documents = document_rows(submission->documents, pool),
+                               .signers = signer_rows(submission->signers, pool),
+                               .fingerprint =
+                                   request->idempotency_key ? sr_fingerprint(request, submission, pool) : NULL,
+                               .idempotency_since = submission->created_at - IDEMPOTENCY_LIFETIME,
+                               .only_replay = only_replay};
 }
 
 static sr_error_t *create_check_pages(const sr_service_t *service, const apr_array_header_t *documents,
@@ -276,15 +277,15 @@ static sr_error_t *create_try_once(const sr_service_t *service, const char **rep
     const char *folder, *metadata = submission->metadata ? sr_json_text(submission->metadata, pool) : NULL;
     const char *rendered = sr_submission_render(submission, pool);
     const char *webhooks = webhooks_text(service, request, submission, rendered, pool);
-    json_t *timers = create_timers_json(submission, pool);
+    const apr_array_header_t *timers = create_timers(submission, pool);
     *unwanted = true;
     SR_TRY(sr_uploads_commit(service, contents, intake, request, pool));
     SR_TRY(sr_contents_folder(&folder, request->uploads->documents, pool));
+    const sr_creation_arg_t creation = creation_of(service, request, submission, intake->unless_replay, pool);
     sr_error_t *error = sr_store_submission_create(
-        service->database, outcome, &row, request->token_hash, submission->created_at, submission->uuid,
-        creation_text(service, request, submission, intake->unless_replay, pool), rendered, metadata,
-        request->idempotency_key, folder, sr_contents_text(contents, pool), sr_contents_new_text(contents, pool),
-        webhooks, sr_json_list_text(json_incref(timers), pool), pool);
+        service->database, outcome, &row, request->token_hash, submission->created_at, submission->uuid, &creation,
+        rendered, metadata, request->idempotency_key, folder, sr_contents_text(contents, pool),
+        sr_contents_new_text(contents, pool), webhooks, timers, pool);
     if (!error && *outcome == SR_OK) {
         sr_service_wake_for(service, webhooks, timers);
         sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment, sr_metrics_number(SR_LABEL_EVENT, "created"),

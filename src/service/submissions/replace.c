@@ -9,20 +9,21 @@ typedef struct replacing_t {
     const sr_subject_t *subject;
 } replacing_t;
 
-static json_t *replaced_json(const sr_submission_t *submission, const sr_signer_t *signer, apr_pool_t *pool)
+static const sr_replacement_arg_t *replacement_of(const sr_submission_t *submission, const sr_signer_t *signer,
+                                                  apr_pool_t *pool)
 {
-    json_t *row = sr_json_own(json_object(), pool);
-    json_object_set_new(row, "old", json_string(signer->replaces));
-    json_object_set_new(row, "position", json_integer(signer - (const sr_signer_t *)submission->signers->elts));
-    json_object_set_new(row, "uuid", json_string(signer->uuid));
-    json_object_set_new(row, "state", json_string(sr_signer_state_name(signer->state)));
-    json_object_set_new(row, "firstname", json_string(signer->firstname));
-    json_object_set_new(row, "lastname", json_string(signer->lastname));
-    json_object_set_new(row, "email", sr_json_string_or_null(signer->email));
-    json_object_set_new(row, "locale", sr_json_string_or_null(signer->locale));
-    json_object_set_new(row, "alias", json_string(signer->alias));
-    json_object_set_new(row, "due_at", signer->due_at ? json_integer(signer->due_at) : json_null());
-    json_object_set_new(row, "search", json_string(sr_submission_search_text(submission, pool)));
+    sr_replacement_arg_t *row = apr_palloc(pool, sizeof *row);
+    *row = (sr_replacement_arg_t){.old = signer->replaces,
+                                  .position = signer - (const sr_signer_t *)submission->signers->elts,
+                                  .uuid = signer->uuid,
+                                  .state = sr_signer_state_name(signer->state),
+                                  .firstname = signer->firstname,
+                                  .lastname = signer->lastname,
+                                  .email = signer->email,
+                                  .locale = signer->locale,
+                                  .alias = signer->alias,
+                                  .due_at = signer->due_at,
+                                  .search = sr_submission_search_text(submission, pool)};
     return row;
 }
 
@@ -36,7 +37,7 @@ static sr_error_t *replace(const sr_service_t *service, sr_transition_t *transit
     SR_TRY(sr_submission_may_replace(submission, signer, transition->pool));
     SR_TRY(sr_signer_read_person(&person, request->person, submission->send_email, transition->pool));
     sr_submission_replace(submission, signer, &person, transition->now, transition->pool);
-    transition->replaced = replaced_json(submission, signer, transition->pool);
+    transition->replaced = replacement_of(submission, signer, transition->pool);
     json_t *detail = json_pack("{s:s,s:s,s:s,s:s,s:s?}", "signer", signer->uuid, "replaces", signer->replaces,
                                "firstname", signer->firstname, "lastname", signer->lastname, "email", signer->email);
     sr_subject_note(detail, replacing->subject);

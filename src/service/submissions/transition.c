@@ -28,8 +28,7 @@ void sr_transition_event(sr_transition_t *transition, const char *signer, const 
     const sr_event_t event = {kind, transition->now, signer, transition_client_of(transition, signer), own};
     sr_event_write(&text, &event, ++transition->number, transition->hash, transition->pool);
     transition->hash = text.hash;
-    json_array_append_new(transition->events,
-                          json_pack("{s:s,s:s,s:s?}", "hash", text.hash, "body", text.body, "personal", text.personal));
+    APR_ARRAY_PUSH(transition->events, sr_event_arg_t) = (sr_event_arg_t){text.hash, text.body, text.personal};
 }
 
 void sr_transition_notify(sr_transition_t *transition, const char *kind)
@@ -58,11 +57,12 @@ json_t *sr_transition_revise(const sr_transition_t *transition, sr_document_stat
     APR_ARRAY_PUSH(transition->contents, sr_content_t) =
         (sr_content_t){.sha256 = revised.sha256, .size = revised.size, .bytes = bytes};
     APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
-    json_array_append_new(transition->revisions,
-                          json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
-                                    document->revisions->nelts, "sha256", revised.sha256, "size",
-                                    (json_int_t)revised.size, "whole_sha256", revised.whole_sha256, "whole_size",
-                                    (json_int_t)revised.whole_size));
+    APR_ARRAY_PUSH(transition->revisions, sr_revision_arg_t) = (sr_revision_arg_t){.document = document->uuid,
+                                                                                   .number = document->revisions->nelts,
+                                                                                   .sha256 = revised.sha256,
+                                                                                   .size = revised.size,
+                                                                                   .whole_sha256 = revised.whole_sha256,
+                                                                                   .whole_size = revised.whole_size};
     return json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revised.whole_sha256);
 }
 
@@ -121,64 +121,52 @@ void sr_transition_open(sr_transition_t *transition)
     sr_transition_event(transition, transition->signing->signer->uuid, "opened", NULL);
 }
 
-static json_t *time_or_null(apr_time_t when)
+static apr_array_header_t *changed_signers(const sr_transition_t *transition)
 {
-    return when ? json_integer(when) : json_null();
+    const apr_array_header_t *signers = transition->changed;
+    apr_array_header_t *rows = apr_array_make(transition->pool, signers->nelts, sizeof(sr_signer_change_arg_t));
+    for (int i = 0; i < signers->nelts; i++) {
+        const sr_signer_t *signer = APR_ARRAY_IDX(signers, i, const sr_signer_t *);
+        APR_ARRAY_PUSH(rows, sr_signer_change_arg_t) =
+            (sr_signer_change_arg_t){.uuid = signer->uuid,
+                                     .state = sr_signer_state_name(signer->state),
+                                     .due_at = signer->due_at,
+                                     .opened_at = signer->opened_at,
+                                     .completed_at = signer->completed_at,
+                                     .refused_at = signer->refused_at,
+                                     .refusal_reason = signer->refusal_reason,
+                                     .ip = signer->ip,
+                                     .user_agent = signer->user_agent,
+                                     .signature_type = signer->signature_type,
+                                     .consent = signer->consent,
+                                     .reminded_at = signer->reminded_at,
+                                     .reminders = signer->reminders};
+    }
+    return rows;
 }
 
-static json_t *transition_signer_json(const sr_signer_t *signer)
-{
-    json_t *row = json_object();
-    json_object_set_new(row, "uuid", json_string(signer->uuid));
-    json_object_set_new(row, "state", json_string(sr_signer_state_name(signer->state)));
-    json_object_set_new(row, "due_at", time_or_null(signer->due_at));
-    json_object_set_new(row, "opened_at", time_or_null(signer->opened_at));
-    json_object_set_new(row, "completed_at", time_or_null(signer->completed_at));
-    json_object_set_new(row, "refused_at", time_or_null(signer->refused_at));
-    json_object_set_new(row, "refusal_reason", sr_json_string_or_null(signer->refusal_reason));
-    json_object_set_new(row, "ip", sr_json_string_or_null(signer->ip));
-    json_object_set_new(row, "user_agent", sr_json_string_or_null(signer->user_agent));
-    json_object_set_new(row, "signature_type", sr_json_string_or_null(signer->signature_type));
-    json_object_set_new(row, "consent", sr_json_string_or_null(signer->consent));
-    json_object_set_new(row, "reminded_at", time_or_null(signer->reminded_at));
-    json_object_set_new(row, "reminders", json_integer(signer->reminders));
-    return row;
-}
-
-static json_t *transition_signers_json(const apr_array_header_t *signers)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < signers->nelts; i++)
-        json_array_append_new(list, transition_signer_json(APR_ARRAY_IDX(signers, i, const sr_signer_t *)));
-    return list;
-}
-
-/* Returns the argument "change" of SR_OP_SIGNING_CHANGE (store.h). */
-static const char *change_text(const sr_transition_t *transition)
+static sr_change_arg_t change_of(const sr_transition_t *transition)
 {
     const sr_signing_t *signing = transition->signing;
     const sr_submission_t *submission = &signing->submission;
     const char *certificate = submission->certificate_sha256;
-    json_t *row = sr_json_own(json_object(), transition->pool);
-    json_object_set_new(row, "submission_state", json_string(sr_submission_state_name(submission->state)));
-    json_object_set_new(row, "closed_at", time_or_null(submission->closed_at));
-    json_object_set_new(row, "expires_at", time_or_null(submission->expires_at));
-    json_object_set_new(row, "cancel_reason", sr_json_string_or_null(submission->cancel_reason));
-    json_object_set_new(row, "held_at", time_or_null(submission->held_at));
-    json_object_set_new(row, "hold_reason", sr_json_string_or_null(transition->hold_reason));
-    json_object_set_new(row, "over", json_boolean(transition->deadline == SR_DEADLINE_AFTER));
-    json_object_set_new(row, "seen", json_integer(signing->events));
-    json_object_set_new(row, "seen_hash", json_string(signing->events_hash));
-    json_object_set_new(row, "representation_version", json_integer(SR_REPRESENTATION_VERSION));
-    json_object_set_new(row, "signer", sr_json_string_or_null(signing->signer ? signing->signer->uuid : NULL));
-    json_object_set_new(row, "signers", transition_signers_json(transition->changed));
-    json_object_set(row, "events", transition->events);
-    json_object_set_new(row, "certificate_sha256", sr_json_string_or_null(certificate));
-    json_object_set_new(row, "certificate_size",
-                        certificate ? json_integer(submission->certificate_size) : json_null());
-    json_object_set_new(row, "stamped_until", time_or_null(transition->stamped_until));
-    json_object_set_new(row, "holder", sr_json_string_or_null(transition->lock.holder));
-    return sr_json_text(row, transition->pool);
+    return (sr_change_arg_t){.signer = signing->signer ? signing->signer->uuid : NULL,
+                             .seen = signing->events,
+                             .seen_hash = signing->events_hash,
+                             .submission_state = sr_submission_state_name(submission->state),
+                             .closed_at = submission->closed_at,
+                             .expires_at = submission->expires_at,
+                             .cancel_reason = submission->cancel_reason,
+                             .held_at = submission->held_at,
+                             .hold_reason = transition->hold_reason,
+                             .over = transition->deadline == SR_DEADLINE_AFTER,
+                             .representation_version = SR_REPRESENTATION_VERSION,
+                             .signers = changed_signers(transition),
+                             .events = transition->events,
+                             .certificate_sha256 = certificate,
+                             .certificate_size = certificate ? submission->certificate_size : 0,
+                             .stamped_until = transition->stamped_until,
+                             .holder = transition->lock.holder};
 }
 
 /* --- jobs of a submission at a time */
@@ -190,10 +178,10 @@ static sr_times_t times_of(const sr_submission_t *submission)
 }
 
 /* Returns the jobs whose time changes. A transition that sets remind_at is made by such a job, which ends with it. */
-static json_t *transition_timers_json(const sr_transition_t *transition)
+static apr_array_header_t *transition_timers(const sr_transition_t *transition)
 {
     const sr_times_t *before = &transition->before, after = times_of(&transition->signing->submission);
-    json_t *timers = sr_json_own(json_array(), transition->pool);
+    apr_array_header_t *timers = apr_array_make(transition->pool, 2, sizeof(sr_timer_arg_t));
     if (after.expiry != before->expiry) sr_timer_add(timers, "expiry", after.expiry);
     if (transition->remind_at) sr_timer_add(timers, "remind", transition->remind_at);
     else if (after.remind != before->remind) sr_timer_add(timers, "remind", after.remind);
@@ -205,39 +193,35 @@ static sr_error_t *transition_change(const sr_service_t *service, sr_transition_
     apr_pool_t *pool = transition->pool;
     const sr_submission_t *submission = &transition->signing->submission;
     const char *webhooks = sr_json_list_text(webhooks_json(service, transition), pool);
-    const char *replaced = transition->replaced ? sr_json_text(transition->replaced, pool) : NULL;
-    json_t *timers = transition_timers_json(transition);
+    const apr_array_header_t *timers = transition_timers(transition);
+    const sr_change_arg_t change = change_of(transition);
     sr_error_t *error = sr_store_signing_change(service->database, outcome, submission->uuid, submission->updated_at,
-                                                change_text(transition), sr_submission_render(submission, pool),
-                                                transition->folder, sr_contents_text(transition->contents, pool),
-                                                replaced, sr_json_list_text(json_incref(transition->revisions), pool),
-                                                webhooks, sr_json_list_text(json_incref(timers), pool), pool);
+                                                &change, sr_submission_render(submission, pool), transition->folder,
+                                                sr_contents_text(transition->contents, pool), transition->replaced,
+                                                transition->revisions, webhooks, timers, pool);
     if (!error && *outcome == SR_OK) sr_service_wake_for(service, webhooks, timers);
     return error;
 }
 
-/* Returns the argument of SR_OP_SIGNING_ERASE (store.h). */
-static const char *erasure_text(const sr_transition_t *transition)
+static sr_error_t *transition_erase(const sr_service_t *service, const sr_transition_t *transition,
+                                    sr_outcome_t *outcome)
 {
-    const sr_signing_t *signing = transition->signing;
-    const json_t *event = json_array_get(transition->events, 0);
-    json_t *row = sr_json_own(json_object(), transition->pool);
-    json_object_set_new(row, "submission", json_string(signing->submission.uuid));
-    json_object_set_new(row, "now", json_integer(transition->now));
-    json_object_set_new(row, "seen", json_integer(signing->events));
-    json_object_set_new(row, "seen_hash", json_string(signing->events_hash));
-    json_object_set(row, "hash", json_object_get(event, "hash"));
-    json_object_set(row, "body", json_object_get(event, "body"));
-    json_object_set(row, "contents", transition->erased);
-    json_object_set_new(row, "holder", sr_json_string_or_null(transition->lock.holder));
-    return sr_json_text(row, transition->pool);
+    const sr_event_arg_t *event = &APR_ARRAY_IDX(transition->events, 0, sr_event_arg_t);
+    const sr_erasure_arg_t erasure = {.submission = transition->signing->submission.uuid,
+                                      .now = transition->now,
+                                      .seen = transition->signing->events,
+                                      .seen_hash = transition->signing->events_hash,
+                                      .hash = event->hash,
+                                      .body = event->body,
+                                      .contents = transition->erased,
+                                      .holder = transition->lock.holder};
+    return sr_store_signing_erase(service->database, outcome, &erasure, transition->pool);
 }
 
 static sr_error_t *transition_commit(const sr_service_t *service, sr_transition_t *transition, sr_outcome_t *outcome)
 {
-    apr_pool_t *pool = transition->pool;
-    if (transition->erased) return sr_store_signing_erase(service->database, outcome, erasure_text(transition), pool);
-    return transition_change(service, transition, outcome);
+    return transition->erased ? transition_erase(service, transition, outcome)
+                              : transition_change(service, transition, outcome);
 }
 
 static void count_events(const sr_transition_t *transition)
@@ -254,21 +238,22 @@ static sr_error_t *transition_try_once(const sr_service_t *service, sr_transitio
     transition->now = sr_time_now();
     transition->number = transition->signing->events;
     transition->hash = transition->signing->events_hash;
-    transition->events = sr_json_own(json_array(), transition->pool);
+    transition->events = apr_array_make(transition->pool, 4, sizeof(sr_event_arg_t));
     transition->told = apr_array_make(transition->pool, 4, sizeof(const char *));
-    transition->revisions = sr_json_own(json_array(), transition->pool);
+    transition->revisions = apr_array_make(transition->pool, 4, sizeof(sr_revision_arg_t));
     transition->contents = sr_contents_make(transition->pool);
     transition->folder = NULL;
     transition->changed = apr_array_make(transition->pool, 2, sizeof(sr_signer_t *));
     transition->jobs = sr_json_own(json_array(), transition->pool);
-    transition->replaced = transition->erased = NULL;
+    transition->replaced = NULL;
+    transition->erased = NULL;
     transition->hold_reason = NULL;
     transition->deadline = SR_DEADLINE_BEFORE;
     transition->remind_at = transition->stamped_until = 0;
     transition->before = times_of(&transition->signing->submission);
     memset(transition->kinds, 0, sizeof transition->kinds);
     SR_TRY(body(service, transition, baton));
-    if (!json_array_size(transition->events)) return NULL;
+    if (!transition->events->nelts) return NULL;
     sr_error_t *error = transition_commit(service, transition, outcome);
     if (!error) error = sr_service_refusal(*outcome, transition->pool);
     transition->lock.ended = !error && *outcome == SR_OK;

@@ -23,22 +23,22 @@ typedef struct sr_transition_t {
     sr_submission_lock_t lock;
     const sr_client_t *client;
     apr_time_t now;
-    int number;       /* of the last event */
-    const char *hash; /* of the last event */
-    json_t *events, *revisions;
-    apr_array_header_t *told;     /* const char *: the kinds of the events */
-    apr_array_header_t *contents; /* sr_content_t, to which it refers */
-    const char *folder;           /* the uuid of their folder (sr_contents_folder), or NULL */
-    const char *kinds[3];         /* the webhooks to call, in their order, terminated by NULL */
-    apr_array_header_t *changed;  /* sr_signer_t *: the signers whose rows change */
-    json_t *jobs;                 /* other jobs to write, rows of the store ("webhook" in store.h) */
-    json_t *replaced;             /* the row of a signer who replaces another one (store.h), or NULL */
-    json_t *erased;               /* the SHA-256 of all that is erased with the submission (store.h), or NULL */
-    const char *hold_reason;      /* of a legal hold that begins, or NULL */
-    sr_deadline_t deadline;       /* where the time of the commit must lie */
-    apr_time_t stamped_until;     /* when the certificate of a new document timestamp ends; 0: there is none */
-    apr_time_t remind_at;         /* when the next automatic reminder is due; 0: as the records say */
-    sr_times_t before;            /* as the records were read */
+    int number;                             /* of the last event */
+    const char *hash;                       /* of the last event */
+    apr_array_header_t *events, *revisions; /* sr_event_arg_t, sr_revision_arg_t */
+    apr_array_header_t *told;               /* const char *: the kinds of the events */
+    apr_array_header_t *contents;           /* sr_content_t, to which it refers */
+    const char *folder;                     /* the uuid of their folder (sr_contents_folder), or NULL */
+    const char *kinds[3];                   /* the webhooks to call, in their order, terminated by NULL */
+    apr_array_header_t *changed;            /* sr_signer_t *: the signers whose rows change */
+    json_t *jobs;                           /* other jobs to write, rows of the store ("webhook" in store.h) */
+    const sr_replacement_arg_t *replaced;   /* a signer who replaces another one, or NULL */
+    json_t *erased;           /* the SHA-256 of all that is erased with the submission (store.h), or NULL */
+    const char *hold_reason;  /* of a legal hold that begins, or NULL */
+    sr_deadline_t deadline;   /* where the time of the commit must lie */
+    apr_time_t stamped_until; /* when the certificate of a new document timestamp ends; 0: there is none */
+    apr_time_t remind_at;     /* when the next automatic reminder is due; 0: as the records say */
+    sr_times_t before;        /* as the records were read */
     apr_pool_t *pool;
 } sr_transition_t;
 

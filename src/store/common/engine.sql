@@ -15,6 +15,10 @@
 --   -- @outcome         the same, for a statement that gives the outcome alone, in one row at most
 --   -- @if name         the statement runs only if this argument of the operation is not NULL
 --   -- @row name {column type, …}   a row: the columns that follow the outcome. It becomes a C struct, sr_name_row_t
+--   -- @type name {member type, …}   a JSON object that is an argument of an operation (p name), or of which an
+--                       argument is a list (p [name]). It becomes a C struct, sr_name_arg_t, in which a time or number
+--                       that may be NULL is 0. @OF(name, :p, x) is a table x of one row, with the members of the
+--                       argument as columns; @EACH(name, list, x) has a row for each object, and its number from 1 (nth)
 --   -- @macro NAME(x) text          @NAME(t) is replaced by the text, in which t replaces x. It may use other macros
 --   --     …             continues the mark of the line above
 --   CREATE VIEW …       a definition in the database that the operations use. `sigreqctl db upgrade` makes all

@@ -15,10 +15,13 @@
 -- functions in SQL the session has this setting: NAMING.) plan_cache_mode = force_generic_plan: otherwise each connection
 -- would plan a statement five times before it caches a plan, although one plan is good for all arguments.
 
--- CLOCK: the clock of this database. KEY: the key of a content in a folder, or NULL if it is not stored. FORSHARE: after
--- a query of tokens, waits for a revocation.
+-- CLOCK: the clock of this database. FORSHARE: after a query of tokens, waits for a revocation. CREATED, GIVEN, ID,
+-- LASTHASH: ../common/writing.sql.
 -- @macro CLOCK() sigreq.job_clock()
--- @macro KEY(place, content) (SELECT b.key FROM sigreq.blob b WHERE b.folder = place AND b.sha256 = content)
+-- @macro CREATED()
+-- @macro GIVEN()
+-- @macro ID() v_id
+-- @macro LASTHASH() p.events->-1->>'hash'
 -- @macro FORSHARE(t) FOR SHARE OF t
 -- HAS: the JSON object has this member. SAME: two email addresses are the same. MONTH: of a time, in UTC.
 -- @macro HAS(object, member) (CAST(object AS jsonb) ? 'member')

@@ -22,21 +22,20 @@ BEGIN
                               WHERE s.id = p_submission AND (d.sha256 = c.sha256 OR d.rewritten_sha256 = c.sha256)));
 END $$
 
--- @op signing_erase(erasure json) → ok | stale | missing
+-- @op signing_erase(erasure erasure) → ok | stale | missing
 CREATE FUNCTION sigreq.signing_erase(p_erasure json) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     p record;
     v_id bigint;
 BEGIN
-    SELECT * INTO p FROM json_to_record(p_erasure) AS r(
-        submission uuid, now bigint, seen integer, seen_hash text, hash text, body text, contents json, holder text);
+    SELECT * INTO p FROM @OF(erasure, p_erasure, r);
     UPDATE sigreq.submission
     SET state = 'deleted', outcome = state, updated_at = p.now, access_epoch = access_epoch + 1,
         events = p.seen + 1, events_hash = p.hash, name = '', search = '', base_url = '', representation = '',
         warnings = NULL, cancel_reason = NULL, external_id = NULL, metadata = NULL, redirect_url = NULL,
         reminders = NULL, certificate_sha256 = NULL, certificate_key = NULL, certificate_size = NULL,
-        erasing = sigreq.erasing(id, p.contents)
+        erasing = sigreq.erasing(id, p.contents::json)
     WHERE uuid = p.submission AND events = p.seen AND events_hash = p.seen_hash
       AND held_at IS NULL AND state NOT IN ('open', 'deleted')
     RETURNING id INTO v_id;

@@ -36,11 +36,6 @@ LANGUAGE sql VOLATILE AS $$
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1000
 $$
 
--- Inserts the rows of the argument "timers" (store.h).
--- @macro TIMERS(SUBMISSION) INSERT INTO sigreq.timer (submission_id, due_at, kind)
---     SELECT SUBMISSION, k.due_at, k.kind FROM json_to_recordset(p_timers) AS k(kind text, due_at bigint)
---     WHERE k.due_at IS NOT NULL
-
 -- Makes jobs of the timers that are due.
 CREATE FUNCTION sigreq.job_timers(p_now bigint) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$

@@ -53,10 +53,10 @@ END $$
 
 -- A request that lost its connection sends the same again, so each part of this function must also be correct in a
 -- repetition. It does not need p_new_blobs.
--- @op submission_create(token_hash hash, now time, uuid uuid, submission json, representation text, metadata text?,
---     idempotency_key text?, folder uuid, blobs json, new_blobs json?, webhooks json?, timers json?)
+-- @op submission_create(token_hash hash, now time, submission uuid, creation creation, representation text,
+--     metadata text?, idempotency_key text?, folder uuid, blobs json, new_blobs json?, webhooks json?, timers [timer]?)
 --     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale
-CREATE FUNCTION sigreq.submission_create(p_token_hash text, p_now bigint, p_uuid uuid, p_submission json,
+CREATE FUNCTION sigreq.submission_create(p_token_hash text, p_now bigint, p_submission uuid, p_creation json,
     p_representation text, p_metadata text, p_idempotency_key text, p_folder uuid, p_blobs json, p_new_blobs json,
     p_webhooks json, p_timers json) RETURNS @ROWS
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
@@ -67,11 +67,7 @@ DECLARE
     v_id bigint;
     v_seen record;
 BEGIN
-    SELECT * INTO p FROM json_to_record(p_submission) AS r(
-        name text, template_uuid uuid, skip_intro boolean, send_email boolean, search text, base_url text,
-        warnings text, representation_version integer, expires_at bigint, external_id text, redirect_url text,
-        reminders text, event_hash text, event text, event_personal text, documents json, signers json,
-        fingerprint text, idempotency_since bigint, only_replay boolean);
+    SELECT * INTO p FROM @OF(creation, p_creation, r);
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE @CALLER(token);
     IF NOT FOUND THEN
@@ -80,14 +76,14 @@ BEGIN
         RETURN;
     END IF;
     IF NOT sigreq.blob_settle(p_folder, p_blobs) THEN
-        outcome := coalesce((SELECT 'ok' FROM sigreq.submission s WHERE s.uuid = p_uuid AND s.token_id = t.id), 'stale');
+        outcome := coalesce((SELECT 'ok' FROM sigreq.submission s WHERE s.uuid = p_submission AND s.token_id = t.id), 'stale');
         RETURN NEXT;
         RETURN;
     END IF;
     IF p_idempotency_key IS NOT NULL THEN
         -- A second request with this key waits here until the first has committed or failed.
         INSERT INTO sigreq.idempotency AS i (token_id, key, fingerprint, answer, submission_uuid, created_at)
-        VALUES (t.id, p_idempotency_key, p.fingerprint, p_representation, p_uuid, p_now)
+        VALUES (t.id, p_idempotency_key, p.fingerprint, p_representation, p_submission, p_now)
         ON CONFLICT (token_id, key) DO UPDATE
             SET fingerprint = excluded.fingerprint, answer = excluded.answer,
                 submission_uuid = excluded.submission_uuid, created_at = excluded.created_at
@@ -95,7 +91,7 @@ BEGIN
         IF NOT FOUND THEN
             SELECT i.fingerprint, i.submission_uuid AS uuid, i.answer INTO v_seen FROM sigreq.idempotency i
             WHERE i.token_id = t.id AND i.key = p_idempotency_key;
-            outcome := CASE WHEN v_seen.uuid = p_uuid THEN 'ok'
+            outcome := CASE WHEN v_seen.uuid = p_submission THEN 'ok'
                             WHEN left(v_seen.fingerprint, 64) = left(p.fingerprint, 64) THEN 'replay' ELSE 'conflict' END;
             representation := CASE outcome WHEN 'replay' THEN v_seen.answer WHEN 'conflict' THEN v_seen.fingerprint END;
             RETURN NEXT;
@@ -111,7 +107,7 @@ BEGIN
     IF t.environment = 'production' THEN
         UPDATE sigreq.organization SET used = used + 1 WHERE id = t.organization_id AND (quota IS NULL OR used < quota);
         IF NOT FOUND THEN
-            PERFORM 1 FROM sigreq.submission WHERE uuid = p_uuid AND token_id = t.id;
+            PERFORM 1 FROM sigreq.submission WHERE uuid = p_submission AND token_id = t.id;
             IF FOUND THEN
                 outcome := 'ok';
                 RETURN NEXT;
@@ -123,45 +119,27 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    INSERT INTO sigreq.submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, name,
-                                   template_uuid, skip_intro, send_email, search, base_url, warnings, representation,
-                                   representation_version, events, events_hash, expires_at, external_id,
-                                   redirect_url, metadata, reminders)
-    VALUES (p_uuid, t.id, t.user_id, t.organization_id, t.environment, p_now, p_now, p.name,
-            p.template_uuid, p.skip_intro, p.send_email, p.search, p.base_url, p.warnings, p_representation,
-            p.representation_version, 1, p.event_hash, p.expires_at, p.external_id, p.redirect_url, p_metadata,
-            p.reminders)
+    @NEWSUBMISSION()
     ON CONFLICT (uuid) DO NOTHING
     RETURNING id INTO v_id;
     IF NOT FOUND THEN
         IF t.environment = 'production' THEN
             UPDATE sigreq.organization SET used = used - 1 WHERE id = t.organization_id;
         END IF;
-        outcome := (SELECT 'ok' FROM sigreq.submission WHERE uuid = p_uuid AND token_id = t.id);
+        outcome := (SELECT 'ok' FROM sigreq.submission WHERE uuid = p_submission AND token_id = t.id);
         RETURN NEXT;
         RETURN;
     END IF;
     INSERT INTO sigreq.event (submission_id, number, hash, body, personal)
     VALUES (v_id, 1, p.event_hash, p.event, p.event_personal);
-    INSERT INTO sigreq.document (submission_id, position, uuid, name, sha256, key, size, rewritten_sha256,
-                                 rewritten_key, rewritten_size, pages, warnings)
-    SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, @KEY(p_folder, d.sha256), d.size,
-           d.rewritten_sha256, @KEY(p_folder, d.rewritten_sha256), d.rewritten_size, d.pages, d.warnings
-    FROM json_to_recordset(p.documents) AS d(uuid uuid, name text, sha256 text, size bigint, rewritten_sha256 text,
-                                             rewritten_size bigint, pages integer, warnings text);
-    INSERT INTO sigreq.signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields,
-                               signing_order, due_at)
-    SELECT v_id, s.number - 1, s.uuid, s.state, s.firstname, s.lastname, s.email, s.locale, s.fields,
-           s.signing_order, CASE s.state WHEN 'waiting' THEN NULL ELSE p_now END
-    FROM ROWS FROM (json_to_recordset(p.signers) AS (uuid uuid, state text, firstname text, lastname text, email text,
-                                                     locale text, signing_order integer, fields text))
-         WITH ORDINALITY AS s(uuid, state, firstname, lastname, email, locale, signing_order, fields, number);
-    PERFORM sigreq.signer_statuses(v_id);
+    @NEWDOCUMENTS(p.documents);
+    @NEWSIGNERS(p.signers);
+    @NEWSTATUSES();
     IF p_webhooks IS NOT NULL THEN
         PERFORM sigreq.job_write(v_id, p_now, p_webhooks);
     END IF;
     IF p_timers IS NOT NULL THEN
-        @TIMERS(v_id);
+        @NEWTIMERS();
     END IF;
     outcome := 'ok';
     RETURN NEXT;

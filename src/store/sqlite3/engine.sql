@@ -9,7 +9,8 @@
 -- CROSS JOIN keeps the order of the tables as written. A body that may be missing is a subquery, because a LEFT JOIN of
 -- a view would make all rows of the view first.
 
--- CLOCK: the clock of this database. FORSHARE: nothing, because there is one writer at a time. HAS, SAME, TEXT, QUOTED, CHANGES, MONTH, VALUES: as on PostgreSQL.
+-- CLOCK: the clock of this database. FORSHARE: nothing, because there is one writer at a time. HAS, SAME, TEXT, QUOTED, CHANGES, MONTH, VALUES: as on PostgreSQL. CREATED, GIVEN, ID, LASTHASH:
+-- ../common/writing.sql.
 -- @macro FORSHARE(t)
 -- @macro HAS(object, member) (json_type(object, '$.member') IS NOT NULL)
 -- @macro SAME(x, y) x = y COLLATE NOCASE
@@ -19,12 +20,10 @@
 -- @macro MONTH(at) strftime('%%Y-%%m', at / 1000000, 'unixepoch')
 -- @macro VALUES(list) json_each(list) AS
 -- @macro CLOCK() (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000)
--- @macro STATUSES(SUBMISSION) WITH @ARGUMENTS
---     INSERT INTO signer_status (submission_id, status, user_id, organization_id, environment, created_at)
---     SELECT s.id, @STATUS(g), s.user_id, s.organization_id, s.environment, s.created_at
---     FROM a CROSS JOIN submission s CROSS JOIN signer g
---     WHERE s.uuid = a.SUBMISSION AND g.submission_id = s.id AND g.state <> 'replaced'
---     ON CONFLICT DO NOTHING
+-- @macro CREATED() FROM @OF(creation, :creation, p) CROSS JOIN token t WHERE t.secret_hash = :token_hash
+-- @macro GIVEN() CROSS JOIN @OF(change, :change, p)
+-- @macro ID() (SELECT s.id FROM submission s WHERE s.uuid = :submission)
+-- @macro LASTHASH() p.events->>'$[#-1].hash'
 
 -- There is no risk, because each connection sets what makes a COMMIT durable (CONNECT).
 -- @op ping(servers int) → ok installation

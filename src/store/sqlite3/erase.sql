@@ -2,61 +2,51 @@
 -- Deleting submissions. A tombstone stays: the row without what is personal, and the events without their personal
 -- values. Blobs that nothing refers to any more are collected as usual. engine.sql describes the form of this file.
 
--- The submission of an operation's argument p.
--- @macro ERASED() (SELECT s.id FROM p CROSS JOIN submission s WHERE s.uuid = lower(p.j->>'$.submission'))
+-- ERASED: the submission.
+-- @macro ERASED() (SELECT s.id FROM submission s WHERE s.uuid = lower(:erasure->>'submission'))
 
--- @op signing_erase(erasure json) → ok | stale | missing write
--- @answer
-WITH p(j) AS (SELECT %s)
-SELECT CASE WHEN s.id IS NULL THEN 'missing' WHEN s.events_hash = p.j->>'$.hash' THEN 'ok' ELSE 'stale' END
-FROM p LEFT JOIN submission s ON s.uuid = lower(p.j->>'$.submission')
-WHERE s.id IS NULL OR s.events <> p.j->>'$.seen' OR s.events_hash <> p.j->>'$.seen_hash'
+-- @op signing_erase(erasure erasure) → ok | stale | missing write
+-- @outcome
+SELECT CASE WHEN s.id IS NULL THEN 'missing' WHEN s.events_hash = p.hash THEN 'ok' ELSE 'stale' END
+FROM @OF(erasure, :erasure, p) LEFT JOIN submission s ON s.uuid = p.submission
+WHERE s.id IS NULL OR s.events <> p.seen OR s.events_hash <> p.seen_hash
    OR s.held_at IS NOT NULL OR s.state IN ('open', 'deleted')
 
 -- erasing: of the contents, those that no other submission of the organisation has.
-WITH p(j) AS (SELECT %s)
 UPDATE submission
-SET state = 'deleted', outcome = state, updated_at = p.j->>'$.now', access_epoch = access_epoch + 1,
-    events = events + 1, events_hash = p.j->>'$.hash', name = '', search = '', base_url = '', representation = '',
+SET state = 'deleted', outcome = state, updated_at = p.now, access_epoch = access_epoch + 1,
+    events = events + 1, events_hash = p.hash, name = '', search = '', base_url = '', representation = '',
     warnings = NULL, cancel_reason = NULL, external_id = NULL, metadata = NULL, redirect_url = NULL,
     reminders = NULL, certificate_sha256 = NULL, certificate_key = NULL, certificate_size = NULL,
-    erasing = (SELECT nullif(json_group_array(c.value), '[]') FROM json_each(p.j, '$.contents') c
+    erasing = (SELECT nullif(json_group_array(c.value), '[]') FROM @VALUES(p.contents) c
                WHERE NOT EXISTS (SELECT 1 FROM document d CROSS JOIN submission o
                                  WHERE (d.sha256 = c.value OR d.rewritten_sha256 = c.value)
                                    AND o.id = d.submission_id AND o.id <> submission.id
                                    AND o.organization_id = submission.organization_id
                                    AND o.environment = submission.environment))
-FROM p
-WHERE uuid = lower(p.j->>'$.submission')
+FROM @OF(erasure, :erasure, p)
+WHERE uuid = p.submission
 
-WITH p(j) AS (SELECT %s)
 UPDATE event
 SET personal = NULL,
     body = iif(json_type(body, '$.commitments') IS NOT NULL, body,
                json_object('number', number, 'previousHash', body->>'$.previousHash', 'hash', hash))
 WHERE submission_id = @ERASED()
 
-WITH p(j) AS (SELECT %s)
 INSERT INTO event (submission_id, number, hash, body)
-SELECT @ERASED(), p.j->>'$.seen' + 1, p.j->>'$.hash', p.j->>'$.body' FROM p
+SELECT @ERASED(), p.seen + 1, p.hash, p.body FROM @OF(erasure, :erasure, p)
 
-WITH p(j) AS (SELECT %s)
 DELETE FROM job WHERE submission_id = @ERASED()
 
-WITH p(j) AS (SELECT %s)
 DELETE FROM timer WHERE submission_id = @ERASED()
 
-WITH p(j) AS (SELECT %s)
-DELETE FROM idempotency WHERE submission_uuid = (SELECT lower(p.j->>'$.submission') FROM p)
+DELETE FROM idempotency WHERE submission_uuid = lower(:erasure->>'submission')
 
-WITH p(j) AS (SELECT %s)
 DELETE FROM document WHERE submission_id = @ERASED()
 
-WITH p(j) AS (SELECT %s)
 DELETE FROM signer WHERE submission_id = @ERASED()
 
-WITH p(j) AS (SELECT %s)
 DELETE FROM signer_status WHERE submission_id = @ERASED()
 
--- @answer
+-- @outcome
 SELECT 'ok'

@@ -8,25 +8,18 @@
 -- @macro NEXT(d) (d.kind <> 'webhook' OR NOT EXISTS (
 --     SELECT 1 FROM job e WHERE e.submission_id = d.submission_id AND e.id < d.id AND e.state <> 'done'
 --     AND e.kind = 'webhook'))
--- The statement that makes jobs of an operation's argument "webhooks". SUBMISSION is the argument with the uuid.
--- @macro JOBS(SUBMISSION) WITH @ARGUMENTS
---     INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind,
---                      event, created_at, due_at, url, body)
+-- The statement that makes jobs of an operation's argument "webhooks".
+-- @macro JOBS() INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state,
+--                      kind, event, created_at, due_at, url, body)
 --     SELECT lower(w.value->>'$.event_id'), lower(w.value->>'$.event_id'), l.submission_id, l.token_id, l.user_id,
 --            l.organization_id, l.environment, 'pending',
 --            iif(w.value->>'$.kind' IN ('invitation', 'reminder'), w.value->>'$.kind', 'webhook'),
---            iif(w.value->>'$.kind' = 'reminder', 'invitation', w.value->>'$.kind'), a.now, a.now,
+--            iif(w.value->>'$.kind' = 'reminder', 'invitation', w.value->>'$.kind'), :now, :now,
 --            coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')), w.value->>'$.body'
---     FROM a CROSS JOIN json_each(a.webhooks) w CROSS JOIN listener l
---     WHERE l.submission = a.SUBMISSION
+--     FROM json_each(:webhooks) w CROSS JOIN listener l
+--     WHERE l.submission = :submission
 --       AND coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')) IS NOT NULL
 
--- Inserts the rows of the argument "timers" (store.h).
--- @macro TIMERS(SUBMISSION) WITH @ARGUMENTS
---     INSERT INTO timer (submission_id, due_at, kind)
---     SELECT s.id, k.value->>'$.due_at', k.value->>'$.kind'
---     FROM a CROSS JOIN submission s CROSS JOIN json_each(a.timers) k
---     WHERE s.uuid = a.SUBMISSION AND k.value->>'$.due_at' IS NOT NULL
 -- The timers that become jobs in a batch.
 -- @macro DUE() (SELECT t.submission_id, t.kind, t.due_at FROM p CROSS JOIN timer t
 --     WHERE t.due_at <= p.j->>'$.now' AND p.j->>'$.rows' > 0 ORDER BY t.due_at, t.submission_id, t.kind LIMIT 1000)

@@ -3,128 +3,88 @@
 
 -- The first statement gives the outcome if the creation is refused or repeated. What it has checked stays true, because
 -- this transaction is the only writer.
--- @op submission_create(token_hash hash, now time, uuid uuid, submission json, representation text, metadata text?,
---     idempotency_key text?, folder uuid, blobs json, new_blobs json?, webhooks json?, timers json?)
+-- @op submission_create(token_hash hash, now time, submission uuid, creation creation, representation text,
+--     metadata text?, idempotency_key text?, folder uuid, blobs json, new_blobs json?, webhooks json?, timers [timer]?)
 --     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale write
 -- @answer
-WITH @ARGUMENTS,
-verdict AS (
+WITH verdict AS (
     SELECT CASE WHEN t.id IS NULL THEN 'unauthorized'
-                WHEN s.uuid = a.uuid AND s.token_id = t.id THEN 'ok'
-                WHEN substr(i.fingerprint, 1, 64) = substr(a.submission->>'$.fingerprint', 1, 64) THEN 'replay'
+                WHEN s.uuid = :submission AND s.token_id = t.id THEN 'ok'
+                WHEN substr(i.fingerprint, 1, 64) = substr(p.fingerprint, 1, 64) THEN 'replay'
                 WHEN i.key IS NOT NULL THEN 'conflict'
-                WHEN a.submission->>'$.only_replay' THEN 'gone'
+                WHEN p.only_replay THEN 'gone'
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota'
-                WHEN EXISTS (SELECT 1 FROM json_each(a.blobs) c
+                WHEN EXISTS (SELECT 1 FROM json_each(:blobs) c
                              WHERE (c.value->>'$.key' IS NULL OR c.value->>'$.found' IS NOT NULL)
-                                   AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = a.folder
+                                   AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = :folder
                                                               AND b.sha256 = c.value->>'$.sha256'
                                                               AND b.key = coalesce(c.value->>'$.found', b.key))
                                 OR c.value->>'$.key' IS NOT NULL
                                    AND NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = c.value->>'$.key'))
                 THEN 'stale' END AS outcome,
            i.answer, i.fingerprint
-    FROM a
+    FROM @OF(creation, :creation, p)
     LEFT JOIN token t ON @CALLER(t)
     LEFT JOIN organization o ON o.id = t.organization_id
-    LEFT JOIN idempotency i ON i.token_id = t.id AND i.key = a.idempotency_key
-                               AND i.created_at >= a.submission->>'$.idempotency_since'
-    LEFT JOIN submission s ON s.uuid = coalesce(i.submission_uuid, a.uuid))
+    LEFT JOIN idempotency i ON i.token_id = t.id AND i.key = :idempotency_key AND i.created_at >= p.idempotency_since
+    LEFT JOIN submission s ON s.uuid = coalesce(i.submission_uuid, :submission))
 SELECT outcome, CASE outcome WHEN 'replay' THEN answer WHEN 'conflict' THEN fingerprint END
 FROM verdict WHERE outcome IS NOT NULL
 
-WITH @ARGUMENTS
 UPDATE organization SET used = used + 1
 WHERE (quota IS NULL OR used < quota)
-  AND id = (SELECT t.organization_id FROM a CROSS JOIN token t
-            WHERE t.secret_hash = a.token_hash AND t.environment = 'production')
+  AND id = (SELECT t.organization_id FROM token t
+            WHERE t.secret_hash = :token_hash AND t.environment = 'production')
 
-WITH @ARGUMENTS,
-p AS (SELECT a.*, submission AS j FROM a)
-INSERT INTO submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, template_uuid,
-                        skip_intro, send_email, events, events_hash, name, search, base_url, warnings,
-                        representation_version, representation, expires_at, external_id, redirect_url, metadata,
-                        reminders)
-SELECT p.uuid, t.id, t.user_id, t.organization_id, t.environment, now, now, lower(j->>'$.template_uuid'),
-       j->>'$.skip_intro', j->>'$.send_email', 1, j->>'$.event_hash', j->>'$.name', j->>'$.search', j->>'$.base_url',
-       j->>'$.warnings', CAST(j->>'$.representation_version' AS INTEGER), representation, j->>'$.expires_at',
-       j->>'$.external_id', j->>'$.redirect_url', metadata, j->>'$.reminders'
-FROM p CROSS JOIN token t
-WHERE t.secret_hash = p.token_hash
+@NEWSUBMISSION()
 
-WITH @ARGUMENTS
 INSERT INTO event (submission_id, number, hash, body, personal)
-SELECT s.id, 1, a.submission->>'$.event_hash', a.submission->>'$.event', a.submission->>'$.event_personal'
-FROM a CROSS JOIN submission s
-WHERE s.uuid = a.uuid
+SELECT @ID(), 1, p.event_hash, p.event, p.event_personal FROM @OF(creation, :creation, p)
 
 -- Ends the reservations and inserts their keys, as sigreq.blob_settle on PostgreSQL.
 -- @if new_blobs
-WITH @ARGUMENTS
 INSERT INTO blob_tombstone (folder, key)
-SELECT b.folder, b.key FROM a CROSS JOIN json_each(a.new_blobs) c CROSS JOIN blob b
-WHERE b.folder = a.folder AND b.key = c.value->>'$.replaces'
+SELECT b.folder, b.key FROM json_each(:new_blobs) c CROSS JOIN blob b
+WHERE b.folder = :folder AND b.key = c.value->>'$.replaces'
 
 -- @if new_blobs
-WITH @ARGUMENTS
 INSERT INTO blob (folder, sha256, key, size)
-SELECT a.folder, c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size'
-FROM a CROSS JOIN json_each(a.new_blobs) c
+SELECT :folder, c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size' FROM json_each(:new_blobs) c
 WHERE true
 ON CONFLICT (folder, sha256) DO UPDATE SET key = excluded.key, size = excluded.size
     WHERE blob.key IN (SELECT t.key FROM blob_tombstone t)
 
 -- @if new_blobs
-WITH @ARGUMENTS
 INSERT INTO blob_tombstone (folder, key)
-SELECT a.folder, c.value->>'$.key' FROM a CROSS JOIN json_each(a.new_blobs) c
+SELECT :folder, c.value->>'$.key' FROM json_each(:new_blobs) c
 WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = c.value->>'$.key')
 
 -- @if new_blobs
-WITH @ARGUMENTS
-DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM a CROSS JOIN json_each(a.new_blobs) c)
+DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM json_each(:new_blobs) c)
 
-WITH @ARGUMENTS
-INSERT INTO document (submission_id, position, uuid, sha256, key, size, rewritten_sha256, rewritten_key, rewritten_size,
-                      pages, name, warnings)
-SELECT s.id, d.key, lower(d.value->>'$.uuid'), d.value->>'$.sha256',
-       (SELECT b.key FROM blob b WHERE b.folder = a.folder AND b.sha256 = d.value->>'$.sha256'),
-       d.value->>'$.size', d.value->>'$.rewritten_sha256',
-       (SELECT b.key FROM blob b WHERE b.folder = a.folder AND b.sha256 = d.value->>'$.rewritten_sha256'),
-       d.value->>'$.rewritten_size', d.value->>'$.pages', d.value->>'$.name',
-       d.value->>'$.warnings'
-FROM a CROSS JOIN submission s CROSS JOIN json_each(a.submission, '$.documents') d
-WHERE s.uuid = a.uuid
+@NEWDOCUMENTS(:creation->'documents')
 
-WITH @ARGUMENTS
-INSERT INTO signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields,
-                    signing_order, due_at)
-SELECT s.id, d.key, lower(d.value->>'$.uuid'), d.value->>'$.state', d.value->>'$.firstname', d.value->>'$.lastname',
-       d.value->>'$.email', d.value->>'$.locale', d.value->>'$.fields', d.value->>'$.signing_order',
-       iif(d.value->>'$.state' = 'waiting', NULL, a.now)
-FROM a CROSS JOIN submission s CROSS JOIN json_each(a.submission, '$.signers') d
-WHERE s.uuid = a.uuid
+@NEWSIGNERS(:creation->'signers')
 
-@STATUSES(uuid)
+@NEWSTATUSES()
 
 -- @if idempotency_key
-WITH @ARGUMENTS
 INSERT INTO idempotency (token_id, key, fingerprint, answer, submission_uuid, created_at)
-SELECT t.id, a.idempotency_key, a.submission->>'$.fingerprint', a.representation, a.uuid, a.now
-FROM a CROSS JOIN token t
-WHERE t.secret_hash = a.token_hash
+SELECT t.id, :idempotency_key, :creation->>'fingerprint', :representation, :submission, :now
+FROM token t
+WHERE t.secret_hash = :token_hash
 ON CONFLICT (token_id, key) DO UPDATE
     SET fingerprint = excluded.fingerprint, answer = excluded.answer, submission_uuid = excluded.submission_uuid,
         created_at = excluded.created_at
 
 -- @if webhooks
-@JOBS(uuid)
+@JOBS()
 
 -- @if timers
-@TIMERS(uuid)
+@NEWTIMERS()
 
--- @answer
-SELECT 'ok', NULL
+-- @outcome
+SELECT 'ok'
 
 -- The rows that a list may look at, in one direction: those of the range that one filter finds by its index, with that
 -- filter, or all.

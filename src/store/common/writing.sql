@@ -1,0 +1,119 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What a creation and a transition write, for the operations of both databases. engine.sql describes the form of this
+-- file.
+
+-- The JSON arguments. sql2c makes a C struct of each type (creation: sr_creation_arg_t). A text of an array or an object
+-- is of the type json. fields: see sr_signer_fields_json.
+-- @type document {uuid uuid, name text, sha256 hash, size int, pages int, warnings json?, rewritten_sha256 hash?,
+--     rewritten_size int?}
+-- @type signer {uuid uuid, state text, firstname text, lastname text, email text?, locale text?, fields json,
+--     signing_order int}
+-- An idempotency row older than idempotency_since is ignored.
+-- @type creation {name text, template_uuid uuid, skip_intro bool, send_email bool, search text, base_url text,
+--     warnings json?, representation_version int, expires_at time?, external_id text?, redirect_url text?,
+--     reminders text?, event_hash hash, event text, event_personal text?, documents [document], signers [signer],
+--     fingerprint text?, idempotency_since time, only_replay bool}
+-- opened_at is ignored if the signer has one. NULL changes nothing in reminded_at and reminders.
+-- @type signer_change {uuid uuid, state text, due_at time?, opened_at time?, completed_at time?, refused_at time?,
+--     refusal_reason text?, ip text?, user_agent text?, signature_type text?, consent text?, reminded_at time?,
+--     reminders int?}
+-- @type event {hash hash, body text, personal text?}
+-- signer: who acts. seen, seen_hash: the number of events, and the hash of the last one, as they were read. A change of
+-- submission_state raises access_epoch. hold_reason is ignored without held_at, and NULL changes nothing, as in the
+-- members certificate_… and stamped_until. over: whether the deadline must be over by the clock of the database, or must
+-- not be. There is at least one event. holder: of the lease that ends if the outcome is 'ok'.
+-- @type change {signer uuid?, seen int, seen_hash hash, submission_state text, closed_at time?, expires_at time?,
+--     cancel_reason text?, held_at time?, hold_reason text?, over bool, representation_version int,
+--     signers [signer_change], events [event], certificate_sha256 hash?, certificate_size int?, stamped_until time?,
+--     holder text?}
+-- A new signer in the place of the old one, which raises access_epoch. search: of the submission.
+-- @type replacement {old uuid, position int, uuid uuid, state text, firstname text, lastname text, email text?,
+--     locale text?, alias text, due_at time?, search text}
+-- Of the signer who acts, or of the kind "archive" if nobody does.
+-- @type revision {document uuid, number int, sha256 hash, size int, whole_sha256 hash, whole_size int}
+-- A row that becomes a job of this kind ("expiry", "remind") when it is due. A transition replaces the timers of these
+-- kinds, or removes them if due_at is NULL.
+-- @type timer {kind text, due_at time?}
+
+-- seen, seen_hash: as in a change. hash, body: of the event. contents: the SHA-256 of all versions of its documents.
+-- @type erasure {submission uuid, now time, seen int, seen_hash hash, hash hash, body text, contents json, holder text?}
+
+-- In these statements p is the creation or the change. CREATED, GIVEN: the tables p and t that a statement with SQLite
+-- needs, because only PL/pgSQL has variables. ID: the submission.
+-- @macro KEY(place, content) (SELECT b.key FROM blob b WHERE b.folder = place AND b.sha256 = content)
+-- @macro NEWSUBMISSION() INSERT INTO submission (uuid, token_id, user_id, organization_id, environment, created_at,
+--         updated_at, name, template_uuid, skip_intro, send_email, search, base_url, warnings, representation,
+--         representation_version, events, events_hash, expires_at, external_id, redirect_url, metadata, reminders)
+--     SELECT :submission, t.id, t.user_id, t.organization_id, t.environment, :now, :now, p.name, p.template_uuid,
+--         p.skip_intro, p.send_email, p.search, p.base_url, p.warnings, :representation, p.representation_version, 1,
+--         p.event_hash, p.expires_at, p.external_id, p.redirect_url, :metadata, p.reminders @CREATED()
+-- @macro NEWDOCUMENTS(list) INSERT INTO document (submission_id, position, uuid, name, sha256, key, size,
+--         rewritten_sha256, rewritten_key, rewritten_size, pages, warnings)
+--     SELECT @ID(), w.nth - 1, w.uuid, w.name, w.sha256, @KEY(:folder, w.sha256), w.size, w.rewritten_sha256,
+--         @KEY(:folder, w.rewritten_sha256), w.rewritten_size, w.pages, w.warnings
+--     FROM @EACH(document, list, w)
+-- @macro NEWSIGNERS(list) INSERT INTO signer (submission_id, position, uuid, state, firstname, lastname, email, locale,
+--         fields, signing_order, due_at)
+--     SELECT @ID(), w.nth - 1, w.uuid, w.state, w.firstname, w.lastname, w.email, w.locale, w.fields, w.signing_order,
+--         CASE w.state WHEN 'waiting' THEN NULL ELSE :now END
+--     FROM @EACH(signer, list, w)
+-- @macro NEWSTATUSES() INSERT INTO signer_status (submission_id, status, user_id, organization_id, environment,
+--         created_at)
+--     SELECT s.id, @STATUS(g), s.user_id, s.organization_id, s.environment, s.created_at
+--     FROM submission s CROSS JOIN signer g
+--     WHERE s.id = @ID() AND g.submission_id = s.id AND g.state <> 'replaced'
+--     ON CONFLICT DO NOTHING
+-- @macro OLDSTATUSES() DELETE FROM signer_status
+--     WHERE submission_id = @ID()
+--       AND NOT EXISTS (SELECT 1 FROM signer g
+--                       WHERE g.submission_id = signer_status.submission_id AND @STATUS(g) = signer_status.status)
+-- @macro NEWTIMERS() INSERT INTO timer (submission_id, due_at, kind)
+--     SELECT @ID(), w.due_at, w.kind FROM @EACH(timer, :timers, w) WHERE w.due_at IS NOT NULL
+-- @macro OLDTIMERS() DELETE FROM timer
+--     WHERE submission_id = @ID() AND kind IN (SELECT w.kind FROM @EACH(timer, :timers, w))
+-- @macro OLDTIMERJOBS() DELETE FROM job
+--     WHERE submission_id = @ID() AND state = 'scheduled' AND kind IN (SELECT w.kind FROM @EACH(timer, :timers, w))
+
+-- @macro CHANGEDSUBMISSION() UPDATE submission
+--     SET updated_at = :now, representation = :representation, representation_version = p.representation_version,
+--         access_epoch = submission.access_epoch
+--             + CAST(submission.state <> p.submission_state OR :replaced IS NOT NULL AS integer),
+--         state = p.submission_state, closed_at = p.closed_at, expires_at = p.expires_at,
+--         cancel_reason = p.cancel_reason, held_at = p.held_at,
+--         hold_reason = CASE WHEN p.held_at IS NOT NULL THEN coalesce(p.hold_reason, submission.hold_reason) END,
+--         events = p.seen + json_array_length(p.events), events_hash = @LASTHASH(),
+--         certificate_sha256 = coalesce(p.certificate_sha256, submission.certificate_sha256),
+--         certificate_key = coalesce(@KEY(:folder, p.certificate_sha256), submission.certificate_key),
+--         certificate_size = coalesce(p.certificate_size, submission.certificate_size),
+--         stamped_until = coalesce(p.stamped_until, submission.stamped_until)
+-- @macro CHANGEDSIGNERS(list) UPDATE signer
+--     SET state = w.state, due_at = w.due_at, opened_at = coalesce(signer.opened_at, w.opened_at),
+--         completed_at = w.completed_at, refused_at = w.refused_at, refusal_reason = w.refusal_reason, ip = w.ip,
+--         user_agent = w.user_agent, signature_type = w.signature_type, consent = w.consent,
+--         reminded_at = coalesce(w.reminded_at, signer.reminded_at), reminders = coalesce(w.reminders, signer.reminders)
+--     FROM @EACH(signer_change, list, w)
+--     WHERE signer.uuid = w.uuid AND signer.submission_id = @ID()
+-- @macro NEWEVENTS(list) INSERT INTO event (submission_id, number, hash, body, personal)
+--     SELECT @ID(), p.seen + w.nth, w.hash, w.body, w.personal FROM @EACH(event, list, w) @GIVEN()
+-- @macro NEWREVISIONS() INSERT INTO revision (document_uuid, number, kind, signer_uuid, sha256, key, size, whole_sha256,
+--         whole_size, created_at)
+--     SELECT w.document, w.number, CASE WHEN p.signer IS NULL THEN 'archive' ELSE 'signature' END,
+--         coalesce(p.signer, (SELECT b.signer_uuid FROM revision b
+--                             WHERE b.document_uuid = w.document AND b.number = w.number - 1)),
+--         w.sha256, @KEY(:folder, w.sha256), w.size, w.whole_sha256, w.whole_size, :now
+--     FROM @EACH(revision, :revisions, w) @GIVEN()
+
+-- A signer takes the position of another one, whose row moves behind all. It stays, so that its link can say so.
+-- @macro REPLACEDSIGNER() UPDATE signer
+--     SET state = 'replaced',
+--         position = (SELECT max(h.position) + 1 FROM signer h WHERE h.submission_id = signer.submission_id)
+--     FROM @OF(replacement, :replaced, w)
+--     WHERE signer.uuid = w.old AND signer.submission_id = @ID()
+-- @macro REPLACINGSIGNER() INSERT INTO signer (submission_id, position, uuid, state, firstname, lastname, email, locale,
+--         fields, signing_order, due_at, replaces, alias)
+--     SELECT g.submission_id, w.position, w.uuid, w.state, w.firstname, w.lastname, w.email, w.locale, g.fields,
+--         g.signing_order, w.due_at, g.uuid, w.alias
+--     FROM @OF(replacement, :replaced, w) CROSS JOIN signer g
+--     WHERE g.uuid = w.old AND g.submission_id = @ID()
+-- A statement of its own: a column that is set makes SQLite write its indexes again, also if it stays the same.
+-- @macro REPLACEDSEARCH() UPDATE submission SET search = :replaced->>'search' WHERE id = @ID()
