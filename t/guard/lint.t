@@ -11,12 +11,15 @@ use lib 't/lib';
 use Sigreq::Source qw(files slurp);
 use Test::More;
 
-my %programs = (format => 'clang-format-14', tidy => 'clang-tidy-14', shell => 'shellcheck', perl => 'perlcritic');
+my %programs = (
+    format => 'clang-format-14', tidy   => 'clang-tidy-14', shell => 'shellcheck',
+    perl   => 'perlcritic',      python => 'pyflakes3');
 my %files    = (    # the file, what passes, what fails
     format => ['src/a.c', "int a;\n", "int  a;\n"],
     tidy   => ['src/a.c', "int a;\n", "int b(char *c);\nint b(char *c) { return c == c; }\n"],
     shell  => ['tools/a', "#!/bin/sh\necho\n", "#!/bin/sh\necho \$1\n"],
     perl   => ['t/a.t',   "use strict;\nuse warnings;\nprint 1;\n", "print 1;\n"],
+    python => ['t/a.py',  "import sys\nprint(sys.argv)\n", "import sys\n"],
     javascript => ['t/a.mjs', "export const a = 1\n", "let a = 1\n"],
 );
 

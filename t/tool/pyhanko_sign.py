@@ -3,7 +3,7 @@
 file whose name begins with `make_`, as OUT/<name>.pdf. PYHANKO is the folder of its source, PKI that of a Sigreq::PKI,
 with the CRLs of its authorities and seals of other keys. FORM.pdf has a text field `Text`. Exit status 77 if a package
 is missing."""
-import asyncio, glob, io, logging, os, sys, warnings
+import glob, io, logging, os, sys, warnings
 
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
@@ -16,10 +16,9 @@ try:
     from asn1crypto import crl
     from pyhanko.keys import load_certs_from_pemder
     from pyhanko.pdf_utils import generic
-    from pyhanko.pdf_utils.content import RawContent
     from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
     from pyhanko.pdf_utils.reader import PdfFileReader
-    from pyhanko.sign import fields, signers
+    from pyhanko.sign import signers
     from pyhanko.sign.fields import FieldMDPAction, FieldMDPSpec, MDPPerm, SigFieldSpec, SigSeedSubFilter
     from pyhanko.sign.signers.pdf_signer import PdfSignatureMetadata, PdfTimeStamper
     from pyhanko.sign.timestamps.requests_client import HTTPTimeStamper
