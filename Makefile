@@ -316,7 +316,9 @@ VERSION = $(shell sed -n 's/^\#define MOD_SIGREQ_VERSION "\(.*\)"/\1/p' include/
 DIST = mod_sigreq-$(VERSION)
 #: make dist                           build/mod_sigreq-VERSION.tar.gz, which builds without esbuild and network; a commit
 #:                                     gives the same bytes each time
-dist: $(O)/page/bundled
+dist:
+	@tools/deps dist
+	@$(MAKE) --no-print-directory $(O)/page/bundled
 	git archive --prefix='$(DIST)/' -o '$(O)/$(DIST).tar' HEAD
 	tar -rf '$(O)/$(DIST).tar' --sort=name --mtime="@$$(git log -1 --format=%ct)" --mode=u=rwX,go=rX \
 	    --owner=root:0 --group=root:0 --transform='s|^|$(DIST)/dist/|' -C '$(O)' page
