@@ -317,6 +317,26 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
 sr_error_t *sr_pdf_drawing(const char **drawing, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
                            apr_size_t most, apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------- field_values.c */
+typedef struct sr_pdf_value_t {
+    const char *text;     /* UTF-8, at most 4,000 characters; NULL or blank: nothing is shown */
+    bool ticked;          /* a tick is shown instead */
+    double width, height; /* of the field, in points */
+    double size;          /* of the font; 0: as large as fits, up to 12 points */
+    bool multiline;       /* the text is broken into lines, also at "\n" */
+    enum { SR_PDF_START, SR_PDF_CENTER, SR_PDF_END } align; /* in the direction of the text */
+} sr_pdf_value_t;
+typedef struct sr_pdf_drawn_value_t {
+    const char *reason;  /* NULL if the value can be shown; otherwise a sentence */
+    const char *content; /* of the form XObject of this size, whose resources are SR_PDF_CAPTION_RESOURCES */
+    double size;         /* of the font; 0 without a text */
+} sr_pdf_drawn_value_t;
+/* Draws values of fields (sr_pdf_value_t) in their order. *drawn is an array of sr_pdf_drawn_value_t. A text that does
+ * not fit is made smaller, down to 5 points. The same values always have the same content on one system. Errors:
+ * SR_EUNAVAILABLE. */
+sr_error_t *sr_pdf_values(const apr_array_header_t **drawn, sr_pdf_pool_t *workers, const apr_array_header_t *values,
+                          apr_pool_t *pool);
+
 /* --------------------------------------------------------------------------------------------- compose.c
  * Makes a new document from texts. It has A4 pages, as many as it needs. `what` is
  *   {"title":"…","second":"…",                 the title, and the title in a second language, which labels also have

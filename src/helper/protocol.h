@@ -54,6 +54,10 @@
  *   preview (result)                            {"length":n}: n bytes of JSON (pdf.h)
  *     "ink", "text" or "image", and optional      {"fault":"signature","reason":"…","unknown":[n,…]}:
  *     "captions", as in fill                      code points that no font has; may be missing
+ *   values (result)                             {"length":n}: n bytes of JSON: for each value {"content":"…","size":n}
+ *     "values":[{"text" or "ticked":true,         or {"reason":"…"}, a sentence
+ *     "width","height","size"?,"multiline"?,
+ *     "align"?},…]
  *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
  *                                               "later":0,"subfilter","time","name","reason","contact",
  *                                               "fault"},…]}, or the other responses of probe.
@@ -118,6 +122,7 @@
 #define SR_PDF_OP_ARCHIVE "archive"
 #define SR_PDF_OP_CONFIRM "confirm"
 #define SR_PDF_OP_PREVIEW "preview"
+#define SR_PDF_OP_VALUES "values"
 #define SR_PDF_OP_COMPOSE "compose"
 #define SR_PDF_OP_CHECK "check"
 
@@ -133,6 +138,7 @@
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 #define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
 #define SR_PDF_MAX_COMPOSED ((apr_size_t)64 << 20)
+#define SR_PDF_MAX_VALUES ((apr_size_t)64 << 20)  /* outlines of texts of some 100,000 characters */
 #define SR_PDF_MAX_PREVIEW ((apr_size_t)24 << 20) /* 4 million pixels that cannot be compressed, in base64 */
 #define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
 

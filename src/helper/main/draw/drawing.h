@@ -30,6 +30,8 @@ typedef const char *sr_pdfd_drawer_t(sr_pdfd_drawing_t *drawing, const json_t *v
 sr_pdfd_drawer_t sr_pdfd_draw_ink, sr_pdfd_draw_text, sr_pdfd_draw_image; /* ink.c, glyphs.c, image.c */
 /* glyphs.c: draws a line of plain text. A character that no font has becomes a question mark. */
 sr_pdfd_drawer_t sr_pdfd_draw_line;
+/* glyphs.c: does the same, and rejects such a character. The base line begins at 0 0. */
+sr_pdfd_drawer_t sr_pdfd_draw_plain;
 /* glyphs.c: draws the mark of a seal beside a name in sans-serif type, so that nobody takes it for a person's
  * signature. The value is {"name":"…","right":…}. With `right` the mark is on the right, for pages from right to left.
  */
@@ -46,6 +48,23 @@ void sr_pdfd_drawing_paint(cairo_t *context, const sr_pdfd_drawing_t *drawing);
 /* Writes {"width","height","paths":[{"d","stroke"?},…]} with paths as in SVG, y downwards. An image is written as
  * {"width","height","type","image"} in base64. */
 void sr_pdfd_drawing_json(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, apr_pool_t *pool);
+
+/* Writes letters that nobody sees, in a box of this size whose lower left corner is at x, y, so that readers can search
+ * and copy the text. The resources are SR_PDF_CAPTION_RESOURCES or SR_PDF_CAPTION_ARCHIVAL. */
+void sr_pdfd_put_hidden(sr_pdfd_buffer_t *out, const char *text, const double box[4], apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------- value.c */
+typedef struct sr_pdfd_value_t {
+    const char *text;     /* UTF-8; lines end with "\n" if there may be several */
+    bool ticked;          /* a tick instead of a text */
+    double width, height; /* of the field, in points */
+    double size;          /* of the font; 0: as large as fits, up to 12 points */
+    bool multiline;
+    enum { SR_PDFD_START, SR_PDFD_CENTER, SR_PDFD_END } align; /* of a text, in its own direction */
+} sr_pdfd_value_t;
+/* Writes the content of the appearance of a field with this value. Text that does not fit is made smaller. *size gets
+ * the font size. Returns NULL, or why the value cannot be shown: a sentence for people. */
+const char *sr_pdfd_value_put(sr_pdfd_buffer_t *out, double *size, const sr_pdfd_value_t *value, apr_pool_t *pool);
 
 /* fonts.c: loads the fonts of the system, within limits. It must be called before the sandbox is entered. */
 void sr_pdfd_fonts_load(void);

@@ -12,6 +12,7 @@
 #define MARGIN 20.0
 
 #define DIGITS 2
+#define MAX_LINE 1000 /* characters; a typed signature has at most SR_PDF_MAX_TYPED */
 
 typedef struct run_t {
     int from, to; /* indexes of characters */
@@ -21,11 +22,11 @@ typedef struct run_t {
 } run_t;
 
 typedef struct text_t {
-    FriBidiChar characters[SR_PDF_MAX_TYPED];
-    FriBidiLevel levels[SR_PDF_MAX_TYPED];
-    hb_script_t scripts[SR_PDF_MAX_TYPED];
-    const sr_pdfd_font_t *fonts[SR_PDF_MAX_TYPED];
-    run_t runs[SR_PDF_MAX_TYPED];
+    FriBidiChar characters[MAX_LINE];
+    FriBidiLevel levels[MAX_LINE];
+    hb_script_t scripts[MAX_LINE];
+    const sr_pdfd_font_t *fonts[MAX_LINE];
+    run_t runs[MAX_LINE];
     int length, run_count;
     sr_pdfd_style_t style;
 } text_t;
@@ -49,7 +50,8 @@ static const char *read_characters(text_t *text, const char *utf8)
 {
     if (sr_text_is_blank(utf8)) return "The typed signature is empty";
     for (uint32_t c; (c = sr_text_next(&utf8)) != 0;) {
-        if (text->length == SR_PDF_MAX_TYPED) return "The typed signature has more than 200 characters";
+        if (text->length == (text->style == SR_PDFD_TYPED ? SR_PDF_MAX_TYPED : MAX_LINE))
+            return "The typed signature has more than 200 characters";
         bool control = c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
         text->characters[text->length++] = control ? ' ' : c;
     }
@@ -58,8 +60,8 @@ static const char *read_characters(text_t *text, const char *utf8)
 
 static void find_levels(text_t *text)
 {
-    FriBidiCharType types[SR_PDF_MAX_TYPED];
-    FriBidiBracketType brackets[SR_PDF_MAX_TYPED];
+    FriBidiCharType types[MAX_LINE];
+    FriBidiBracketType brackets[MAX_LINE];
     FriBidiParType direction = FRIBIDI_PAR_ON;
     fribidi_get_bidi_types(text->characters, text->length, types);
     fribidi_get_bracket_types(text->characters, text->length, types, brackets);
@@ -298,6 +300,14 @@ const char *sr_pdfd_draw_text(sr_pdfd_drawing_t *drawing, const json_t *value, a
 {
     text_t *text;
     const char *wrong = glyphs_begin(&text, drawing, SR_PDFD_TYPED, value, pool);
+    if (!wrong) wrong = find_unknown(drawing, text, pool);
+    return wrong ? wrong : draw_analysed(drawing, text);
+}
+
+const char *sr_pdfd_draw_plain(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)
+{
+    text_t *text;
+    const char *wrong = glyphs_begin(&text, drawing, SR_PDFD_PLAIN, value, pool);
     if (!wrong) wrong = find_unknown(drawing, text, pool);
     return wrong ? wrong : draw_analysed(drawing, text);
 }

@@ -88,6 +88,13 @@ void sr_pdfd_paragraph_extents(double *above, double *below, const sr_pdfd_parag
     *below = (logical.y + logical.height) / (double)PANGO_SCALE;
 }
 
+const char *sr_pdfd_paragraph_text(const sr_pdfd_paragraph_t *paragraph, int line, apr_pool_t *pool)
+{
+    const PangoLayoutLine *found = line_at(paragraph, line);
+    const char *text = pango_layout_get_text(paragraph->layout);
+    return found ? apr_pstrmemdup(pool, text + found->start_index, (apr_size_t)found->length) : "";
+}
+
 double sr_pdfd_paragraph_leading(const sr_pdfd_paragraph_t *paragraph, int line)
 {
     return line_at(paragraph, line) ? paragraph->look->leading : 0;

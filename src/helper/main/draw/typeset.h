@@ -22,6 +22,8 @@ void sr_pdfd_typeset_warm_up(void);
  * visible characters. The paragraph lives as long as the pool. */
 sr_pdfd_paragraph_t *sr_pdfd_paragraph(const char *text, const sr_pdfd_look_t *look, double width, const char *language,
                                        apr_pool_t *pool);
+/* Returns the text of a line in `pool`. */
+const char *sr_pdfd_paragraph_text(const sr_pdfd_paragraph_t *paragraph, int line, apr_pool_t *pool);
 /* Returns the number of lines; 0 for NULL. */
 int sr_pdfd_paragraph_lines(const sr_pdfd_paragraph_t *paragraph);
 /* Returns the extents of a line (from 0) above and below its base line; 0 after the last line. */

@@ -1,52 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* caption.c: the small line below a signature. It is drawn as outlines, like a typed signature. Readers can search and
- * copy its text: it is the /ActualText (ISO 32000-2, 14.9.4) of invisible letters that are together about as wide as
- * the line. Readers that do not support /ActualText find these letters instead, of which those outside Latin-1 are "?".
- */
+/* caption.c: the small line below a signature. It is drawn as outlines, like a typed signature, with hidden letters
+ * that readers can search and copy. */
 #include "helper/main/draw/drawing.h"
 
 #include <string.h>
 
-#define MAX_CAPTIONS 15  /* the possible orders of one, two or three words */
-#define LETTER_WIDTH 0.5 /* of most letters of Helvetica at size 1 */
+#define MAX_CAPTIONS 15 /* the possible orders of one, two or three words */
 static const char COLOUR[] = "0.25 0.25 0.25 rg\n";
-
-/* Returns true for marks of direction, which are only needed for the outlines. */
-static bool is_mark(uint32_t c)
-{
-    return c == 0x200e || c == 0x200f || (c >= 0x2066 && c <= 0x2069);
-}
-
-static const char *plain_text(const char *text, apr_pool_t *pool)
-{
-    char *plain = apr_palloc(pool, strlen(text) + 1), *out = plain;
-    for (const char *at = text, *from = at; *at; from = at)
-        if (!is_mark(sr_text_next(&at)))
-            while (from < at) *out++ = *from++;
-    *out = '\0';
-    return plain;
-}
-
-/* Writes the letters in WinAnsiEncoding, which is the same as Latin-1 for these characters. */
-static void put_letters(sr_pdfd_buffer_t *out, const char *text)
-{
-    sr_pdfd_put_text(out, "<");
-    for (uint32_t c; (c = sr_text_next(&text)) != 0;)
-        sr_pdfd_print(out, "%02X", (c >= ' ' && c <= '~') || (c >= 0xa1 && c <= 0xff) ? (unsigned)c : (unsigned)'?');
-    sr_pdfd_put_text(out, ">");
-}
-
-static void put_hidden(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, const char *text)
-{
-    const double width = drawing->width / (LETTER_WIDTH * (double)sr_text_length(text));
-    sr_pdfd_put_text(out, "/Span<</ActualText");
-    sr_pdfd_put_string(out, text);
-    sr_pdfd_put_text(out, ">>BDC BT 3 Tr /F 1 Tf ");
-    sr_pdfd_put_numbers(out, (double[]){width, 0, 0, drawing->height, 0, 0}, 6);
-    sr_pdfd_put_text(out, "Tm ");
-    put_letters(out, text);
-    sr_pdfd_put_text(out, " Tj ET EMC\n");
-}
 
 static const json_t *caption_texts_of(const json_t *parameters)
 {
@@ -70,7 +30,8 @@ const char *sr_pdfd_captions(apr_array_header_t **marks, sr_pdfd_update_t *updat
         const char *reason = draw_caption(&drawing, texts, i, update->pool);
         if (reason) return reason;
         sr_pdfd_buffer_t *content = sr_pdfd_buffer(update->pool);
-        put_hidden(content, &drawing, plain_text(json_string_value(json_array_get(texts, i)), update->pool));
+        sr_pdfd_put_hidden(content, json_string_value(json_array_get(texts, i)),
+                           (double[]){0, 0, drawing.width, drawing.height}, update->pool);
         sr_pdfd_drawing_content(content, &drawing);
         sr_pdfd_mark_t *mark = apr_array_push(*marks);
         *mark = (sr_pdfd_mark_t){.width = drawing.width, .height = drawing.height};

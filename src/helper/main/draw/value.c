@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* value.c: the appearance of a field with a value (ISO 32000-2, 12.7.4.3): a text in one or several lines, or a tick.
+ * Text is drawn as outlines, so that every reader shows the same and no font is embedded, with hidden letters. */
+#include "helper/main/draw/drawing.h"
+#include "helper/main/draw/typeset.h"
+
+#include <fribidi.h>
+#include <math.h>
+#include <string.h>
+
+#define LARGEST 12.0 /* points: of a text whose size is not given */
+#define SMALLEST 5.0
+#define STEP 0.5
+#define LEADING 1.2 /* from one line to the next, times the size */
+#define ABOVE 0.9   /* of this, above the base line of the first line */
+#define BESIDE 2.0  /* points: free space on the left and right */
+
+static const char TOO_LONG[] = "The text is too long for its field";
+static const char TOO_SMALL[] = "The field is too small for a text";
+static const char INK[] = "0 0 0 rg\n"; /* not gray, which in PDF/A would depend on the device */
+
+typedef struct layout_t {
+    const sr_pdfd_value_t *value;
+    double size, room;         /* the width that a line may have */
+    apr_array_header_t *lines; /* const char * */
+    apr_pool_t *pool;
+} layout_t;
+
+/* ------------------------------------------------------------------------------------------------------- size */
+
+static double value_largest(const sr_pdfd_value_t *value)
+{
+    const double fits = value->height / LEADING;
+    if (value->size > 0) return value->size;
+    return fmin(LARGEST, value->multiline ? LARGEST : fits);
+}
+
+/* Breaks the text into lines of this size. Returns false if they do not fit. */
+static bool value_break(layout_t *layout, double size)
+{
+    const sr_pdfd_look_t look = {SR_PDFD_PLAIN, size, LEADING * size, 0};
+    const int most = (int)floor(layout->value->height / (LEADING * size) + 0.01);
+    char *state, *text = apr_pstrdup(layout->pool, layout->value->text), *next = text;
+    apr_array_clear(layout->lines);
+    layout->size = size;
+    while ((state = next)) {
+        next = strchr(state, '\n');
+        if (next) *next++ = '\0';
+        const sr_pdfd_paragraph_t *paragraph = sr_pdfd_paragraph(state, &look, layout->room, NULL, layout->pool);
+        const int count = sr_pdfd_paragraph_lines(paragraph);
+        if (layout->lines->nelts + (count ? count : 1) > most) return false;
+        if (!count) APR_ARRAY_PUSH(layout->lines, const char *) = "";
+        for (int i = 0; i < count; i++) {
+            if (sr_pdfd_paragraph_width(paragraph, i) > layout->room + 0.01) return false;
+            APR_ARRAY_PUSH(layout->lines, const char *) = sr_pdfd_paragraph_text(paragraph, i, layout->pool);
+        }
+    }
+    return true;
+}
+
+static const char *value_set_lines(layout_t *layout)
+{
+    const double largest = value_largest(layout->value);
+    for (double size = largest; size > SMALLEST; size -= STEP)
+        if (value_break(layout, size)) return NULL;
+    return value_break(layout, fmin(largest, SMALLEST)) ? NULL : TOO_LONG;
+}
+
+static const char *value_draw(sr_pdfd_drawing_t *drawing, const char *text, apr_pool_t *pool)
+{
+    const char *wrong = sr_pdfd_draw_plain(drawing, sr_json_own(json_string(text), pool), pool);
+    const json_t *unknown = json_array_get(drawing->unknown, 0);
+    if (!unknown) return wrong;
+    return apr_psprintf(pool, "No font on this server has the character U+%04X", (unsigned)json_integer_value(unknown));
+}
+
+/* One line becomes as small as it must be. Its width is measured as it is drawn. */
+static const char *value_set_line(layout_t *layout)
+{
+    const char *text = layout->value->text;
+    sr_pdfd_drawing_t drawing;
+    const char *wrong = value_draw(&drawing, text, layout->pool);
+    if (wrong) return wrong;
+    layout->size = fmin(value_largest(layout->value), layout->room * SR_PDFD_EM / drawing.width);
+    APR_ARRAY_PUSH(layout->lines, const char *) = text;
+    return layout->size < fmin(SMALLEST, value_largest(layout->value)) ? TOO_LONG : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------- drawing */
+
+static bool is_right_to_left(const char *text, apr_pool_t *pool)
+{
+    const apr_size_t count = sr_text_length(text);
+    FriBidiChar *characters = apr_palloc(pool, (count + 1) * sizeof *characters);
+    FriBidiCharType *types = apr_palloc(pool, (count + 1) * sizeof *types);
+    for (apr_size_t i = 0; i < count; i++) characters[i] = sr_text_next(&text);
+    fribidi_get_bidi_types(characters, (FriBidiStrIndex)count, types);
+    return fribidi_get_par_direction(types, (FriBidiStrIndex)count) == FRIBIDI_PAR_RTL;
+}
+
+static double value_left(const layout_t *layout, double width, bool right_to_left)
+{
+    const double free = layout->value->width - width;
+    if (layout->value->align == SR_PDFD_CENTER) return free / 2;
+    return (layout->value->align == SR_PDFD_END) != right_to_left ? free - BESIDE : BESIDE;
+}
+
+/* `y`: of the base line. */
+static const char *value_put_line(sr_pdfd_buffer_t *out, const layout_t *layout, const char *text, double y,
+                                  bool right_to_left)
+{
+    sr_pdfd_drawing_t drawing;
+    if (sr_text_is_blank(text)) return NULL;
+    const char *wrong = value_draw(&drawing, text, layout->pool);
+    if (wrong) return wrong;
+    const double scale = layout->size / SR_PDFD_EM, width = drawing.width * scale;
+    const double x = value_left(layout, width, right_to_left), low = y + drawing.bottom * scale;
+    drawing.colour = INK;
+    sr_pdfd_put_hidden(out, text, (double[]){x, y, width, layout->size}, layout->pool);
+    sr_pdfd_put_text(out, "q ");
+    sr_pdfd_print(out, "%.6f 0 0 %.6f ", scale, scale);
+    sr_pdfd_put_numbers(out, (double[]){x, low}, 2);
+    sr_pdfd_put_text(out, "cm\n");
+    sr_pdfd_drawing_content(out, &drawing);
+    sr_pdfd_put_text(out, "Q\n");
+    return NULL;
+}
+
+/* One line is in the middle. Several begin at the top. */
+static const char *value_put_text(sr_pdfd_buffer_t *out, double *size, const sr_pdfd_value_t *value, apr_pool_t *pool)
+{
+    layout_t layout = {.value = value, .room = value->width - 2 * BESIDE, .pool = pool};
+    layout.lines = apr_array_make(pool, 4, sizeof(const char *));
+    if (layout.room <= 0 || value->height < LEADING * SMALLEST) return TOO_SMALL;
+    const char *wrong = value->multiline ? value_set_lines(&layout) : value_set_line(&layout);
+    const bool right_to_left = is_right_to_left(value->text, pool);
+    const double leading = LEADING * layout.size;
+    double y = (value->multiline ? value->height : (value->height + leading) / 2) - ABOVE * leading;
+    for (int i = 0; !wrong && i < layout.lines->nelts; i++, y -= leading)
+        wrong = value_put_line(out, &layout, APR_ARRAY_IDX(layout.lines, i, const char *), y, right_to_left);
+    *size = layout.size;
+    return wrong;
+}
+
+/* Draws a tick into the middle of the field. */
+static void value_put_tick(sr_pdfd_buffer_t *out, const sr_pdfd_value_t *value)
+{
+    static const double tick[][2] = {{0.15, 0.5}, {0.4, 0.2}, {0.85, 0.8}};
+    const double side = fmin(value->width, value->height);
+    const double x = (value->width - side) / 2, y = (value->height - side) / 2;
+    sr_pdfd_put_text(out, "0 0 0 RG 1 J 1 j ");
+    sr_pdfd_put_number(out, side / 10);
+    sr_pdfd_put_text(out, "w\n");
+    for (size_t i = 0; i < sizeof tick / sizeof *tick; i++) {
+        sr_pdfd_put_numbers(out, (double[]){x + tick[i][0] * side, y + tick[i][1] * side}, 2);
+        sr_pdfd_put_text(out, i ? "l\n" : "m\n");
+    }
+    sr_pdfd_put_text(out, "S\n");
+}
+
+const char *sr_pdfd_value_put(sr_pdfd_buffer_t *out, double *size, const sr_pdfd_value_t *value, apr_pool_t *pool)
+{
+    const char *wrong = NULL;
+    *size = 0;
+    sr_pdfd_put_text(out, "/Tx BMC\nq 0 0 ");
+    sr_pdfd_put_numbers(out, (double[]){value->width, value->height}, 2);
+    sr_pdfd_put_text(out, "re W n\n");
+    if (value->ticked) value_put_tick(out, value);
+    else if (value->text && !sr_text_is_blank(value->text)) wrong = value_put_text(out, size, value, pool);
+    sr_pdfd_put_text(out, "Q\nEMC\n");
+    return wrong;
+}

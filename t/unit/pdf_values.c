@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pdf_values.c: the values of fields as they are drawn: texts as large as they fit, in one line or several, in each
+ * direction and script, ticks, and what cannot be shown. Readers find the text of each value. */
+#include "helper/protocol.h"
+#include "pdf_pixels.h"
+
+#define DPI 72
+#define LONG "This is a long text that needs several lines in a field of this width, and it says so once more. "
+
+static seal_bench_t bench;
+
+static sr_pdf_drawn_value_t draw(const sr_pdf_value_t *value, apr_pool_t *pool)
+{
+    apr_array_header_t *values = apr_array_make(pool, 1, sizeof *value);
+    const apr_array_header_t *drawn;
+    APR_ARRAY_PUSH(values, sr_pdf_value_t) = *value;
+    sr_error_t *error = sr_pdf_values(&drawn, bench.workers, values, pool);
+    if (error) {
+        printf("Bail out! %s: %s\n", error->message, error->cause);
+        exit(1);
+    }
+    return APR_ARRAY_IDX(drawn, 0, sr_pdf_drawn_value_t);
+}
+
+/* Writes page.pdf, whose page has the size of the field and this content. */
+static pixels_t show(const sr_pdf_value_t *value, const char *content, apr_pool_t *pool)
+{
+    const char *page = apr_psprintf(pool, "/MediaBox[0 0 %g %g]/Resources" SR_PDF_CAPTION_RESOURCES "/Contents 4 0 R",
+                                    value->width, value->height);
+    const char *stream = apr_psprintf(pool, "<</Length %d>>stream\n%s\nendstream", (int)strlen(content), content);
+    pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 1, .page = page, .objects = {stream}});
+    const pixels_t pixels = pixels_render(&bench, pdf.data, pdf.size, DPI, pool);
+    free(pdf.data);
+    return pixels;
+}
+
+typedef struct ink_t {
+    int left, right, top, bottom, dark;
+} ink_t;
+
+static ink_t ink_of(const pixels_t *page)
+{
+    ink_t ink = {.left = INT_MAX, .top = INT_MAX};
+    for (int y = 0; y < page->height; y++)
+        for (int x = 0; x < page->width; x++) {
+            if (page->gray[y * page->width + x] > 160) continue;
+            ink.dark++;
+            if (x < ink.left) ink.left = x;
+            if (x > ink.right) ink.right = x;
+            if (y < ink.top) ink.top = y;
+            ink.bottom = y;
+        }
+    return ink;
+}
+
+static const char *text_of(apr_pool_t *pool)
+{
+    int status;
+    return seal_squeeze(seal_run(&status, &bench, pool, "pdftotext -raw page.pdf - | tr -d '\\f'"), pool);
+}
+
+static void test_shown(apr_pool_t *pool)
+{
+    static const struct {
+        sr_pdf_value_t value;
+        double size; /* of the font; negative: less than this */
+        const char *name;
+    } rows[] = {
+        {{"950,00", .width = 100, .height = 20}, 12, "a short text has 12 points"},
+        {{"950,00", .width = 100, .height = 10}, 8.3333, "a text fits into the height"},
+        {{"950,00", .width = 100, .height = 40, .size = 30}, 30, "a size can be asked for"},
+        {{"Chief Operating Engineer", .width = 100, .height = 20}, -12, "a long text becomes smaller"},
+        {{LONG, .width = 200, .height = 100, .multiline = true}, 12, "several lines have 12 points"},
+        {{LONG LONG LONG, .width = 200, .height = 80, .multiline = true}, -12, "many lines become smaller"},
+        {{"one\n\nthree", .width = 200, .height = 60, .multiline = true}, 12, "lines that the text breaks itself"},
+        {{"Zo\xc3\xab \xc5\x81\xc3\xb3\xc5\xba", .width = 100, .height = 20}, 12, "other Latin letters"},
+        {{"\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d", .width = 100, .height = 20}, 12, "Hebrew"},
+        {{"\xce\x91\xce\xb8\xce\xae\xce\xbd\xce\xb1", .width = 100, .height = 20}, 12, "Greek"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const sr_pdf_value_t *value = &rows[i].value;
+        const sr_pdf_drawn_value_t drawn = draw(value, pool);
+        is_str(drawn.reason, NULL, "%s: it can be shown", rows[i].name);
+        if (drawn.reason) continue;
+        const bool fits =
+            rows[i].size < 0 ? drawn.size < -rows[i].size && drawn.size >= 5 : fabs(drawn.size - rows[i].size) < 0.001;
+        ok(fits, "%s: %g points", rows[i].name, drawn.size);
+        const pixels_t page = show(value, drawn.content, pool);
+        const ink_t ink = ink_of(&page);
+        ok(ink.dark > 20 && ink.left >= 1 && ink.right <= page.width - 2, "%s: the ink is within the field",
+           rows[i].name);
+        /* poppler takes the order of letters from right to left for the one in which they are seen */
+        if (strcmp(rows[i].name, "Hebrew") != 0)
+            is_str(text_of(pool), seal_squeeze(value->text, pool), "%s: readers find the text", rows[i].name);
+    }
+}
+
+static void test_aligned(apr_pool_t *pool)
+{
+    static const char hebrew[] = "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d";
+    static const struct {
+        const char *text;
+        int align, place; /* -1: left, 0: middle, 1: right */
+    } rows[] = {{"Ann", SR_PDF_START, -1}, {"Ann", SR_PDF_CENTER, 0},  {"Ann", SR_PDF_END, 1},
+                {hebrew, SR_PDF_START, 1}, {hebrew, SR_PDF_CENTER, 0}, {hebrew, SR_PDF_END, -1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const sr_pdf_value_t value = {rows[i].text, .width = 200, .height = 20, .align = rows[i].align};
+        const pixels_t page = show(&value, draw(&value, pool).content, pool);
+        const ink_t ink = ink_of(&page);
+        const int middle = (ink.left + ink.right) / 2;
+        is_int(middle < 70 ? -1 : middle > 130, rows[i].place, "%s with alignment %d", rows[i].text, rows[i].align);
+        ok(abs((ink.top + ink.bottom) / 2 - 10) <= 2, "%s is in the middle of the height", rows[i].text);
+    }
+}
+
+static void test_tick(apr_pool_t *pool)
+{
+    sr_pdf_value_t value = {.ticked = true, .width = 30, .height = 20};
+    const sr_pdf_drawn_value_t drawn = draw(&value, pool);
+    pixels_t page = show(&value, drawn.content, pool);
+    const ink_t ink = ink_of(&page);
+    ok(ink.dark > 15 && ink.left >= 5 && ink.right <= 25, "a tick is in the middle");
+    value.ticked = false;
+    page = show(&value, draw(&value, pool).content, pool);
+    is_int(ink_of(&page).dark, 0, "without a tick nothing is shown");
+    value.text = " \n ";
+    page = show(&value, draw(&value, pool).content, pool);
+    is_int(ink_of(&page).dark, 0, "a blank text shows nothing");
+}
+
+static void test_refused(apr_pool_t *pool)
+{
+    static const struct {
+        sr_pdf_value_t value;
+        const char *reason, *name;
+    } rows[] = {
+        {{LONG, .width = 100, .height = 20}, "The text is too long for its field", "one line"},
+        {{LONG LONG LONG, .width = 60, .height = 20, .multiline = true}, "The text is too long for its field", "lines"},
+        {{"a\nb\nc\nd\ne", .width = 60, .height = 12, .multiline = true},
+         "The text is too long for its field",
+         "breaks"},
+        {{"Ann", .width = 100, .height = 5}, "The field is too small for a text", "a low field"},
+        {{"Ann", .width = 4, .height = 20}, "The field is too small for a text", "a narrow field"},
+        {{"\xf3\xb0\x80\x80", .width = 100, .height = 20},
+         "No font on this server has the character U+F0000",
+         "a character without a font"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        is_str(draw(&rows[i].value, pool).reason, rows[i].reason, "%s", rows[i].name);
+}
+
+static void test_same(apr_pool_t *pool)
+{
+    const sr_pdf_value_t value = {LONG, .width = 200, .height = 100, .multiline = true};
+    is_str(draw(&value, pool).content, draw(&value, pool).content, "the same value has the same content");
+}
+
+int main(void)
+{
+    bench = seal_begin(10000);
+    test_shown(bench.pool);
+    test_aligned(bench.pool);
+    test_tick(bench.pool);
+    test_refused(bench.pool);
+    test_same(bench.pool);
+    is_int(help_notices, 0, "no worker was lost");
+    return seal_end(&bench);
+}
