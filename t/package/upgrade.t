@@ -32,7 +32,8 @@ ok($machine->report(said($machine->enter('--net'), '/src/upgrade'), 25), 't/pack
 done_testing;
 
 sub commit {    # its hash, if it exists
-    my ($hash) = said(qw(git rev-parse --verify --quiet), "$_[0]^{commit}") =~ /^([0-9a-f]{40,})$/m;
+    my ($name) = $_[0] =~ /\A(\S+)\s*\z/ or return;
+    my ($hash) = said(qw(git rev-parse --verify --quiet), "$name^{commit}") =~ /^([0-9a-f]{40,})$/m;
     return $hash // ($ENV{BASE} ? BAIL_OUT("BASE=$ENV{BASE} is not a commit of this repository") : undef);
 }
 
