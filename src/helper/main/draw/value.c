@@ -61,8 +61,8 @@ static bool value_break(layout_t *layout, double size)
 static const char *value_set_lines(layout_t *layout)
 {
     const double largest = value_largest(layout->value);
-    for (double size = largest; size > SMALLEST; size -= STEP)
-        if (value_break(layout, size)) return NULL;
+    for (int i = 0; largest - i * STEP > SMALLEST; i++)
+        if (value_break(layout, largest - i * STEP)) return NULL;
     return value_break(layout, fmin(largest, SMALLEST)) ? NULL : TOO_LONG;
 }
 
@@ -135,9 +135,10 @@ static const char *value_put_text(sr_pdfd_buffer_t *out, double *size, const sr_
     const char *wrong = value->multiline ? value_set_lines(&layout) : value_set_line(&layout);
     const bool right_to_left = is_right_to_left(value->text, pool);
     const double leading = LEADING * layout.size;
-    double y = (value->multiline ? value->height : (value->height + leading) / 2) - ABOVE * leading;
-    for (int i = 0; !wrong && i < layout.lines->nelts; i++, y -= leading)
-        wrong = value_put_line(out, &layout, APR_ARRAY_IDX(layout.lines, i, const char *), y, right_to_left);
+    const double top = value->multiline ? value->height : (value->height + leading) / 2;
+    for (int i = 0; !wrong && i < layout.lines->nelts; i++)
+        wrong = value_put_line(out, &layout, APR_ARRAY_IDX(layout.lines, i, const char *), top - (i + ABOVE) * leading,
+                               right_to_left);
     *size = layout.size;
     return wrong;
 }

@@ -97,7 +97,7 @@ class Inspection
         if (!states.isDictionary()) return "";
         for (auto &name : states.getKeys()) {
             if (name == "/Off") continue;
-            const std::string state = name.substr(1);
+            std::string state = name.substr(1);
             const bool is_index = !state.empty() && state.find_first_not_of("0123456789") == std::string::npos;
             if (!options.isArray() || !is_index || state.size() > 6) return state;
             auto option = options.getArrayItem(std::stoi(state));
