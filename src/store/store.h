@@ -83,11 +83,6 @@ typedef enum sr_outcome_t {
  *   wait for other jobs.
  * - An operation that reads a submission is DELETED if it was deleted and is in the caller's scope. SR_OP_AUDIT_GET and
  *   lists are exceptions.
- * - "blob" is a content to which the operation refers: {"sha256","size","key"|null,"replaces"|null,"found"|null}, each
- *   content once. It is stored under "key", which SR_OP_BLOB_RESERVE returned; a content without a key was stored
- *   before, under "found" (null: under any key). "replaces" is the key under which its file is missing. If a
- *   reservation does not exist any more, or a content is not stored under the key "found", the operation is STALE and
- *   changes nothing. Its caller stores the contents again under new keys.
  * - "folder" is the uuid of the folder of all these blobs (sr_blobs_binding).
  * - A repetition is the same operation after a lost connection, with the same uuid. It changes nothing. */
 typedef enum sr_op_t {
@@ -97,7 +92,7 @@ typedef enum sr_op_t {
      * of these tokens were used. */
     SR_OP_TOKEN_USED,
     /* $T, submission uuid, creation, representation, metadata (JSON text)|NULL, idempotency key|NULL, folder,
-     * blobs:[blob], new_blobs (those of them that have a key)|NULL, webhooks:[webhook]|NULL, timers
+     * blobs, new_blobs (those of them that have a key)|NULL, webhooks:[webhook]|NULL, timers
      * → OK | UNAUTHORIZED | QUOTA | REPLAY + the first representation | CONFLICT + the first fingerprint, of which 64
      * characters are compared | STALE. Counts one against the quota if the token is of production. A repetition is OK.
      * All times are `now`. */
@@ -162,7 +157,7 @@ typedef enum sr_op_t {
     SR_OP_SIGNING_REMINDS,
     /* signer uuid → OK + the events of that submission, as SR_OP_AUDIT_GET | MISSING */
     SR_OP_SIGNING_EVENTS,
-    /* submission uuid, now, change, representation, folder|NULL, blobs:[blob]|NULL, replaced|NULL, revisions,
+    /* submission uuid, now, change, representation, folder|NULL, blobs, replaced|NULL, revisions,
      * webhooks:[webhook]|NULL, timers → OK | STALE | MISSING. Stores one transition of a submission, and if this is OK,
      * ends the lease of the holder. A repetition is OK. */
     SR_OP_SIGNING_CHANGE,

@@ -93,27 +93,19 @@ sr_error_t *sr_contents_store(const sr_service_t *service, apr_array_header_t *c
     return sr_blobs_put_all(blobs, (const sr_blob_part_t *)(const void *)parts->elts, parts->nelts, pool);
 }
 
-static const char *contents_text(const apr_array_header_t *contents, bool only_new, apr_pool_t *pool)
+apr_array_header_t *sr_contents_blobs(const apr_array_header_t *contents, bool only_new, apr_pool_t *pool)
 {
-    json_t *list = json_array();
+    apr_array_header_t *blobs = apr_array_make(pool, contents->nelts, sizeof(sr_blob_arg_t));
     for (int i = 0; i < contents->nelts; i++) {
         const sr_content_t *content = &APR_ARRAY_IDX(contents, i, sr_content_t);
         if (only_new && !content->key) continue;
-        json_array_append_new(list, json_pack("{s:s,s:I,s:s?,s:s?,s:s?}", "sha256", content->sha256, "size",
-                                              (json_int_t)content->size, "key", content->key, "replaces",
-                                              content->replaces, "found", content->found));
+        APR_ARRAY_PUSH(blobs, sr_blob_arg_t) = (sr_blob_arg_t){.sha256 = content->sha256,
+                                                               .size = content->size,
+                                                               .key = content->key,
+                                                               .replaces = content->replaces,
+                                                               .found = content->found};
     }
-    return sr_json_list_text(list, pool);
-}
-
-const char *sr_contents_text(const apr_array_header_t *contents, apr_pool_t *pool)
-{
-    return contents_text(contents, false, pool);
-}
-
-const char *sr_contents_new_text(const apr_array_header_t *contents, apr_pool_t *pool)
-{
-    return contents_text(contents, true, pool);
+    return blobs;
 }
 
 /* *key is NULL if the database has none. */

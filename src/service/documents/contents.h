@@ -25,10 +25,8 @@ sr_error_t *sr_contents_reserve(const sr_service_t *service, apr_array_header_t 
 /* The same, and stores the contents from memory. */
 sr_error_t *sr_contents_store(const sr_service_t *service, apr_array_header_t *contents, sr_blobs_t *blobs,
                               apr_pool_t *pool);
-/* Returns the argument "blobs" of SR_OP_SUBMISSION_CREATE and SR_OP_SIGNING_CHANGE, or NULL if there are none. */
-const char *sr_contents_text(const apr_array_header_t *contents, apr_pool_t *pool);
-/* Returns the argument "new_blobs" of SR_OP_SUBMISSION_CREATE, or NULL if no content has a new key. */
-const char *sr_contents_new_text(const apr_array_header_t *contents, apr_pool_t *pool);
+/* Returns the contents, or only those with a new key, as arguments of the store (sr_blob_arg_t). */
+apr_array_header_t *sr_contents_blobs(const apr_array_header_t *contents, bool only_new, apr_pool_t *pool);
 /* *key is NULL if this content is not stored, or if its file is missing. `owner` (sr_owner_of) is whose cached keys are
  * used. */
 sr_error_t *sr_contents_find(const sr_service_t *service, const char **key, sr_blobs_t *blobs, const char *owner,

@@ -284,8 +284,8 @@ static sr_error_t *create_try_once(const sr_service_t *service, const char **rep
     const sr_creation_arg_t creation = creation_of(service, request, submission, intake->unless_replay, pool);
     sr_error_t *error = sr_store_submission_create(
         service->database, outcome, &row, request->token_hash, submission->created_at, submission->uuid, &creation,
-        rendered, metadata, request->idempotency_key, folder, sr_contents_text(contents, pool),
-        sr_contents_new_text(contents, pool), webhooks, timers, pool);
+        rendered, metadata, request->idempotency_key, folder, sr_contents_blobs(contents, false, pool),
+        sr_contents_blobs(contents, true, pool), webhooks, timers, pool);
     if (!error && *outcome == SR_OK) {
         sr_service_wake_for(service, webhooks, timers);
         sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment, sr_metrics_number(SR_LABEL_EVENT, "created"),

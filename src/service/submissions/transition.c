@@ -197,8 +197,8 @@ static sr_error_t *transition_change(const sr_service_t *service, sr_transition_
     const sr_change_arg_t change = change_of(transition);
     sr_error_t *error = sr_store_signing_change(service->database, outcome, submission->uuid, submission->updated_at,
                                                 &change, sr_submission_render(submission, pool), transition->folder,
-                                                sr_contents_text(transition->contents, pool), transition->replaced,
-                                                transition->revisions, webhooks, timers, pool);
+                                                sr_contents_blobs(transition->contents, false, pool),
+                                                transition->replaced, transition->revisions, webhooks, timers, pool);
     if (!error && *outcome == SR_OK) sr_service_wake_for(service, webhooks, timers);
     return error;
 }

@@ -68,7 +68,7 @@ BEGIN
            array_agg(b.size ORDER BY b.sha256) FILTER (WHERE b.key IS NOT NULL),
            array_agg(b.replaces ORDER BY b.sha256) FILTER (WHERE b.replaces IS NOT NULL)
     INTO v_contents, v_found, v_keys, v_sizes, v_replaced
-    FROM json_to_recordset(p_blobs) AS b(sha256 text, key text, size bigint, replaces text, found text);
+    FROM @EACH(blob, p_blobs, b);
     IF v_contents IS NULL THEN
         RETURN true;
     END IF;
@@ -90,7 +90,7 @@ BEGIN
         END IF;
         IF v_replaced IS NOT NULL THEN
             WITH lost AS (UPDATE sigreq.blob o SET key = b.key, size = b.size
-                          FROM json_to_recordset(p_blobs) AS b(sha256 text, key text, size bigint, replaces text)
+                          FROM @EACH(blob, p_blobs, b)
                           WHERE o.folder = p_folder AND o.key = ANY (v_replaced)
                             AND o.sha256 = b.sha256 AND o.key = b.replaces
                           RETURNING b.replaces)

@@ -67,7 +67,7 @@ BEGIN
     IF d.kind NOT IN ('invitation', 'reminder') THEN
         v_most := 5;
         v_since := p_now - 60000000;
-        v_url := (SELECT sigreq.webhook_url(t, d.event) FROM sigreq.token t WHERE t.id = d.token_id);
+        v_url := (SELECT @URLOF(t, d.event) FROM sigreq.token t WHERE t.id = d.token_id);
     END IF;
     IF v_url IS NULL THEN
         RETURN 'conflict';

@@ -3,7 +3,7 @@
 
 -- Concurrent changes wait for the lock of the submission's row. The second one then finds that the submission has
 -- changed. The deadline is compared with the clock of this database after the wait.
--- @op signing_change(submission uuid, now time, change change, representation text, folder uuid?, blobs json?,
+-- @op signing_change(submission uuid, now time, change change, representation text, folder uuid?, blobs [blob]?,
 --     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?) → ok | stale | missing
 CREATE FUNCTION sigreq.signing_change(p_submission uuid, p_now bigint, p_change json, p_representation text,
     p_folder uuid, p_blobs json, p_replaced json, p_revisions json, p_webhooks json, p_timers json) RETURNS text
@@ -43,7 +43,7 @@ BEGIN
         @NEWREVISIONS();
     END IF;
     IF p_webhooks IS NOT NULL THEN
-        PERFORM sigreq.job_write(v_id, p_now, p_webhooks);
+        @NEWJOBS();
     END IF;
     IF p_timers IS NOT NULL THEN
         @OLDTIMERS();

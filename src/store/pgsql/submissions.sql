@@ -54,7 +54,7 @@ END $$
 -- A request that lost its connection sends the same again, so each part of this function must also be correct in a
 -- repetition. It does not need p_new_blobs.
 -- @op submission_create(token_hash hash, now time, submission uuid, creation creation, representation text,
---     metadata text?, idempotency_key text?, folder uuid, blobs json, new_blobs json?, webhooks json?, timers [timer]?)
+--     metadata text?, idempotency_key text?, folder uuid, blobs [blob], new_blobs [blob]?, webhooks json?, timers [timer]?)
 --     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale
 CREATE FUNCTION sigreq.submission_create(p_token_hash text, p_now bigint, p_submission uuid, p_creation json,
     p_representation text, p_metadata text, p_idempotency_key text, p_folder uuid, p_blobs json, p_new_blobs json,
@@ -136,7 +136,7 @@ BEGIN
     @NEWSIGNERS(p.signers);
     @NEWSTATUSES();
     IF p_webhooks IS NOT NULL THEN
-        PERFORM sigreq.job_write(v_id, p_now, p_webhooks);
+        @NEWJOBS();
     END IF;
     IF p_timers IS NOT NULL THEN
         @NEWTIMERS();

@@ -46,7 +46,7 @@ CROSS JOIN job_row r ON r.id = page.id
 -- AGAIN: where the call d is made again. JUDGED: why that is not possible. The limits are one repetition of an event at a
 -- time and five in a minute, and for mail one in ten minutes. REPEAT: makes it again.
 -- @macro AGAIN(d) iif(d.kind IN ('invitation', 'reminder'), d.url,
---     (SELECT l.urls->>d.event FROM listener l WHERE l.submission_id = d.submission_id)) AS url
+--     (SELECT @URLOF(t, d.event) FROM token t WHERE t.id = d.token_id)) AS url
 -- @macro JUDGED() judged AS MATERIALIZED (
 --     SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN submission_id IS NULL THEN 'missing'
 --                 WHEN EXISTS (SELECT 1 FROM job d WHERE d.uuid = found.uuid AND d.event_id = found.event) THEN NULL
@@ -62,9 +62,9 @@ CROSS JOIN job_row r ON r.id = page.id
 -- @macro REPEAT() INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state,
 --                      kind, event, created_at, due_at, url, body)
 --     SELECT a.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, 'pending',
---            d.kind, d.event, a.now, a.now, iif(d.kind IN ('invitation', 'reminder'), d.url, l.urls->>d.event), d.body
---     FROM a CROSS JOIN job d CROSS JOIN listener l
---     WHERE d.uuid = a.event AND l.submission_id = d.submission_id
+--            d.kind, d.event, a.now, a.now, iif(d.kind IN ('invitation', 'reminder'), d.url, @URLOF(t, d.event)), d.body
+--     FROM a CROSS JOIN job d CROSS JOIN token t
+--     WHERE d.uuid = a.event AND t.id = d.token_id
 --     ON CONFLICT (uuid) DO NOTHING
 
 -- @op history_redeliver(token_hash hash, now time, event uuid, uuid uuid)

@@ -2,7 +2,7 @@
 -- Signing: transitions of a submission, and reading for them. engine.sql describes the form of this file.
 
 -- As in SUBMISSION_CREATE, the first statement gives the outcome if the change is refused or repeated.
--- @op signing_change(submission uuid, now time, change change, representation text, folder uuid?, blobs json?,
+-- @op signing_change(submission uuid, now time, change change, representation text, folder uuid?, blobs [blob]?,
 --     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?) → ok | stale | missing write
 -- @outcome
 WITH verdict AS (
@@ -10,8 +10,8 @@ WITH verdict AS (
                 WHEN s.events_hash = @LASTHASH() THEN 'ok'
                 WHEN s.events <> p.seen OR s.events_hash <> p.seen_hash THEN 'stale'
                 WHEN coalesce(s.expires_at <= @CLOCK(), 0) <> p.over THEN 'stale'
-                WHEN EXISTS (SELECT 1 FROM json_each(:blobs) c
-                             WHERE NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = c.value->>'$.key'))
+                WHEN EXISTS (SELECT 1 FROM @EACH(blob, :blobs, w)
+                             WHERE NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = w.key))
                 THEN 'stale' END AS outcome
     FROM @OF(change, :change, p) LEFT JOIN submission s ON s.uuid = :submission)
 SELECT outcome FROM verdict WHERE outcome IS NOT NULL
@@ -19,17 +19,17 @@ SELECT outcome FROM verdict WHERE outcome IS NOT NULL
 -- Ends the reservations and inserts their keys, as sigreq.blob_settle on PostgreSQL.
 -- @if blobs
 INSERT INTO blob (folder, sha256, key, size)
-SELECT :folder, c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size' FROM json_each(:blobs) c
+SELECT :folder, w.sha256, w.key, w.size FROM @EACH(blob, :blobs, w)
 WHERE true
 ON CONFLICT (folder, sha256) DO NOTHING
 
 -- @if blobs
 INSERT INTO blob_tombstone (folder, key)
-SELECT :folder, c.value->>'$.key' FROM json_each(:blobs) c
-WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = c.value->>'$.key')
+SELECT :folder, w.key FROM @EACH(blob, :blobs, w)
+WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = w.key)
 
 -- @if blobs
-DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM json_each(:blobs) c)
+DELETE FROM blob_reservation WHERE key IN (SELECT w.key FROM @EACH(blob, :blobs, w))
 
 @CHANGEDSUBMISSION()
 FROM @OF(change, :change, p)
@@ -56,7 +56,7 @@ WHERE submission.uuid = :submission
 @NEWREVISIONS()
 
 -- @if webhooks
-@JOBS()
+@NEWJOBS()
 
 -- @if timers
 @OLDTIMERS()

@@ -4,7 +4,7 @@
 -- The first statement gives the outcome if the creation is refused or repeated. What it has checked stays true, because
 -- this transaction is the only writer.
 -- @op submission_create(token_hash hash, now time, submission uuid, creation creation, representation text,
---     metadata text?, idempotency_key text?, folder uuid, blobs json, new_blobs json?, webhooks json?, timers [timer]?)
+--     metadata text?, idempotency_key text?, folder uuid, blobs [blob], new_blobs [blob]?, webhooks json?, timers [timer]?)
 --     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale write
 -- @answer
 WITH verdict AS (
@@ -14,13 +14,12 @@ WITH verdict AS (
                 WHEN i.key IS NOT NULL THEN 'conflict'
                 WHEN p.only_replay THEN 'gone'
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota'
-                WHEN EXISTS (SELECT 1 FROM json_each(:blobs) c
-                             WHERE (c.value->>'$.key' IS NULL OR c.value->>'$.found' IS NOT NULL)
-                                   AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = :folder
-                                                              AND b.sha256 = c.value->>'$.sha256'
-                                                              AND b.key = coalesce(c.value->>'$.found', b.key))
-                                OR c.value->>'$.key' IS NOT NULL
-                                   AND NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = c.value->>'$.key'))
+                WHEN EXISTS (SELECT 1 FROM @EACH(blob, :blobs, w)
+                             WHERE (w.key IS NULL OR w.found IS NOT NULL)
+                                   AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = :folder AND b.sha256 = w.sha256
+                                                              AND b.key = coalesce(w.found, b.key))
+                                OR w.key IS NOT NULL
+                                   AND NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = w.key))
                 THEN 'stale' END AS outcome,
            i.answer, i.fingerprint
     FROM @OF(creation, :creation, p)
@@ -44,23 +43,23 @@ SELECT @ID(), 1, p.event_hash, p.event, p.event_personal FROM @OF(creation, :cre
 -- Ends the reservations and inserts their keys, as sigreq.blob_settle on PostgreSQL.
 -- @if new_blobs
 INSERT INTO blob_tombstone (folder, key)
-SELECT b.folder, b.key FROM json_each(:new_blobs) c CROSS JOIN blob b
-WHERE b.folder = :folder AND b.key = c.value->>'$.replaces'
+SELECT b.folder, b.key FROM @EACH(blob, :new_blobs, w) CROSS JOIN blob b
+WHERE b.folder = :folder AND b.key = w.replaces
 
 -- @if new_blobs
 INSERT INTO blob (folder, sha256, key, size)
-SELECT :folder, c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size' FROM json_each(:new_blobs) c
+SELECT :folder, w.sha256, w.key, w.size FROM @EACH(blob, :new_blobs, w)
 WHERE true
 ON CONFLICT (folder, sha256) DO UPDATE SET key = excluded.key, size = excluded.size
     WHERE blob.key IN (SELECT t.key FROM blob_tombstone t)
 
 -- @if new_blobs
 INSERT INTO blob_tombstone (folder, key)
-SELECT :folder, c.value->>'$.key' FROM json_each(:new_blobs) c
-WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = c.value->>'$.key')
+SELECT :folder, w.key FROM @EACH(blob, :new_blobs, w)
+WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = w.key)
 
 -- @if new_blobs
-DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM json_each(:new_blobs) c)
+DELETE FROM blob_reservation WHERE key IN (SELECT w.key FROM @EACH(blob, :new_blobs, w))
 
 @NEWDOCUMENTS(:creation->'documents')
 
@@ -78,7 +77,7 @@ ON CONFLICT (token_id, key) DO UPDATE
         created_at = excluded.created_at
 
 -- @if webhooks
-@JOBS()
+@NEWJOBS()
 
 -- @if timers
 @NEWTIMERS()
