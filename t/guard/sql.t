@@ -39,6 +39,14 @@ for my $file (files('conf/schema/*/*.sql')) {
         "$file: tables and indexes alone; functions and views are in src/store");
 }
 
+# The members of rows that are JSON are named by the views, and read by src/model/record.c.
+my $views = join "\n", slurp('src/store/common/submissions.sql') =~ /^CREATE VIEW \w+_row AS\n(.*?)\n\n/msg;
+my %written = map { $_ => 1 } $views =~ /'(\w+)',/g;
+my @read = slurp('src/model/record.c') =~ s/^#define.*//gmr
+    =~ /\b(?:(?:TEXT|NUMBER|TRUTH)\(|(?:sr_json_string|record_number|json_object_get)\(\w+, ")(\w+)/g;
+cmp_ok(scalar @read, '>', 50, 'members that record.c reads were found');
+is_deeply([grep { !$written{$_} } @read], [], 'record.c reads only members that the rows have');
+
 # Frozen migrations never change: conf/schema/frozen is what `sha256sum conf/schema/*/*.sql` printed when they were
 # frozen (see docs/decisions/0008-two-databases-sql-files.md).
 sub thawed {    # what is wrong, given the list and the hashes of the files
