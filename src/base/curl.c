@@ -7,7 +7,6 @@
 CURLcode sr_curl_authorities(CURL *easy, const char *pem)
 {
     struct curl_blob blob = {(void *)pem, pem ? strlen(pem) : 0, CURL_BLOB_NOCOPY};
-
     if (!pem) return CURLE_OK;
     curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
     curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);

@@ -41,7 +41,6 @@ static apr_status_t digest_release(void *context)
 const char *sr_sha256_hex(const void *data, apr_size_t length, apr_pool_t *pool)
 {
     unsigned char digest[DIGEST_LENGTH];
-
     require(EVP_Digest(data, length, digest, NULL, sha256(), NULL));
     return sr_text_hex(digest, sizeof digest, pool);
 }
@@ -49,7 +48,6 @@ const char *sr_sha256_hex(const void *data, apr_size_t length, apr_pool_t *pool)
 static sr_sha256_t *digest_make(apr_pool_t *pool)
 {
     sr_sha256_t *state = apr_palloc(pool, sizeof *state);
-
     state->context = EVP_MD_CTX_new();
     require(state->context != NULL);
     apr_pool_cleanup_register(pool, state->context, digest_release, apr_pool_cleanup_null);
@@ -59,7 +57,6 @@ static sr_sha256_t *digest_make(apr_pool_t *pool)
 sr_sha256_t *sr_sha256_begin(apr_pool_t *pool)
 {
     sr_sha256_t *state = digest_make(pool);
-
     require(EVP_DigestInit_ex(state->context, sha256(), NULL));
     return state;
 }
@@ -67,7 +64,6 @@ sr_sha256_t *sr_sha256_begin(apr_pool_t *pool)
 sr_sha256_t *sr_sha256_copy(const sr_sha256_t *state, apr_pool_t *pool)
 {
     sr_sha256_t *copy = digest_make(pool);
-
     require(EVP_MD_CTX_copy_ex(copy->context, state->context));
     return copy;
 }
@@ -85,7 +81,6 @@ void sr_sha256_end(unsigned char *digest, sr_sha256_t *state)
 const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool)
 {
     unsigned char digest[DIGEST_LENGTH];
-
     sr_sha256_end(digest, state);
     return sr_text_hex(digest, sizeof digest, pool);
 }
@@ -93,7 +88,6 @@ const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool)
 void sr_hmac_sha256(unsigned char *digest, const void *key, apr_size_t key_length, const void *data, apr_size_t length)
 {
     unsigned char result[DIGEST_LENGTH];
-
     require(HMAC(sha256(), key, (int)key_length, data, length, result, NULL) != NULL);
     memcpy(digest, result, sizeof result);
 }

@@ -17,10 +17,8 @@
 void sr_random_fill(void *data, apr_size_t length)
 {
     unsigned char *bytes = data;
-
     while (length > 0) {
         const ssize_t got = getrandom(bytes, length, 0);
-
         if (got < 0) {
             if (errno != EINTR) abort();
             continue;
@@ -33,7 +31,6 @@ void sr_random_fill(void *data, apr_size_t length)
 static const char *uuid_of(unsigned char *b, apr_pool_t *pool)
 {
     char *text = apr_palloc(pool, SR_UUID_LENGTH + 1), *at = text;
-
     b[6] = (unsigned char)((b[6] & 0x0F) | 0x40); /* version 4 */
     b[8] = (unsigned char)((b[8] & 0x3F) | 0x80); /* variant 10 */
     const char *hex = sr_text_hex(b, UUID_BYTES, pool);
@@ -48,7 +45,6 @@ static const char *uuid_of(unsigned char *b, apr_pool_t *pool)
 const char *sr_uuid_make(apr_pool_t *pool)
 {
     unsigned char bytes[UUID_BYTES];
-
     sr_random_fill(bytes, sizeof bytes);
     return uuid_of(bytes, pool);
 }
@@ -66,7 +62,6 @@ bool sr_uuid_valid(const char *text)
 {
     static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
     int i;
-
     for (i = 0; form[i]; i++) {
         if (form[i] == 'x' ? !apr_isxdigit(text[i]) : text[i] != '-') return false;
     }

@@ -18,10 +18,8 @@ static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_size_t m
 {
     apr_size_t i, line = 1, column = 0, depth = 0, values = 0;
     bool in_string = false, escaped = false;
-
     for (i = 0; i < length; i++) {
         const unsigned char c = (unsigned char)text[i];
-
         if ((c & 0xC0) != 0x80) column++; /* columns count characters, as in jansson's messages */
         if (c == '\0')
             return sr_error(pool, SR_EBADREQUEST,
@@ -59,7 +57,6 @@ static __thread bool lacks_memory;
 static void *allocate_watched(size_t size)
 {
     void *memory = allocate(size);
-
     if (!memory) lacks_memory = true;
     return memory;
 }
@@ -67,7 +64,6 @@ static void *allocate_watched(size_t size)
 void sr_json_watch_memory(void)
 {
     json_free_t json_release;
-
     json_get_alloc_funcs(&allocate, &json_release);
     json_set_alloc_funcs(allocate_watched, json_release);
 }
@@ -77,7 +73,6 @@ static sr_error_t *json_parse(json_t **value, const char *text, apr_size_t lengt
 {
     json_error_t error;
     const char *reason;
-
     *value = NULL;
     SR_TRY(check_bytes(text, length, max_values, pool));
     lacks_memory = false;
@@ -107,8 +102,7 @@ sr_error_t *sr_json_parse_bounded(json_t **value, const char *text, apr_size_t l
 
 sr_error_t *sr_json_read(json_t **value, const char *text, apr_pool_t *pool)
 {
-    sr_error_t *const error = sr_json_parse(value, text, strlen(text), pool);
-
+    sr_error_t *error = sr_json_parse(value, text, strlen(text), pool);
     if (!error || error->code != SR_EBADREQUEST) return error;
     return sr_error_from(
         sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "stored JSON: %s", error->message),
@@ -120,7 +114,6 @@ static char *number_end(char *text)
 {
     static const char digits[] = "0123456789";
     size_t count;
-
     if (*text == '-') text++;
     count = *text == '0' ? 1 : strspn(text, digits);
     if (!count) return NULL;
@@ -144,7 +137,6 @@ static char *number_end(char *text)
 static const char *in_place_of(const char *number, const char *end)
 {
     const char *at = number;
-
     errno = 0;
     while (at < end && !strchr(".eE", *at)) at++;
     if (isinf(strtod(number, NULL))) return "null";
@@ -158,12 +150,11 @@ static bool mend_overflows(char *text)
 {
     bool in_string = false, found = false;
     char *end;
-
     for (; *text; text++) {
         if (*text == '"') in_string = !in_string;
         else if (in_string && *text == '\\' && text[1]) text++;
         if (in_string || !(end = number_end(text))) continue;
-        const char *const mended = in_place_of(text, end);
+        const char *mended = in_place_of(text, end);
         if (mended) {
             memset(text, ' ', (size_t)(end - text));
             memcpy(text, mended, strlen(mended));
@@ -177,9 +168,8 @@ static bool mend_overflows(char *text)
 sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
                                    apr_pool_t *pool)
 {
-    sr_error_t *const error = json_parse(value, text, length, max_values, pool);
+    sr_error_t *error = json_parse(value, text, length, max_values, pool);
     char *copy;
-
     if (!error) return NULL;
     copy = apr_pstrmemdup(pool, text, length);
     return mend_overflows(copy) ? json_parse(value, copy, length, max_values, pool) : error;
@@ -208,10 +198,9 @@ typedef struct written_t {
 static int json_write_piece(const char *piece, size_t length, void *baton)
 {
     written_t *written = baton;
-
     if (length > written->size - written->length) {
         const size_t size = 2 * written->size + length;
-        char *const larger = realloc(written->data == written->first ? NULL : written->data, size);
+        char *larger = realloc(written->data == written->first ? NULL : written->data, size);
         if (!larger) return -1;
         if (written->data == written->first) memcpy(larger, written->first, written->length);
         written->data = larger;

@@ -17,7 +17,6 @@ static bool process_read_all(const char *path, char *text, size_t size)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
-
     if (fd >= 0) close(fd);
     text[length > 0 ? length : 0] = '\0';
     return length > 0;
@@ -28,7 +27,6 @@ static bool process_read_all(const char *path, char *text, size_t size)
 static bool started_at(long pid, char *state, unsigned long long *start)
 {
     char path[64], text[1024];
-
     apr_snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     if (!process_read_all(path, text, sizeof text)) return false;
     const char *at = strrchr(text, ')');
@@ -46,7 +44,6 @@ static const char *place(apr_pool_t *pool)
 {
     char boot[64], space[64];
     const ssize_t length = readlink("/proc/self/ns/pid", space, sizeof space - 1);
-
     if (length <= 0 || !process_read_all("/proc/sys/kernel/random/boot_id", boot, sizeof boot)) return "";
     space[length] = '\0';
     const char *both = apr_pstrcat(pool, boot, space, NULL);
@@ -88,7 +85,6 @@ bool sr_process_is_dead(const char *own, const char *name)
     unsigned long long start, now;
     char state, *rest;
     long pid;
-
     if (!length || strncmp(own, name, length + 1) != 0) return false;
     pid = strtol(name + length + 1, &rest, 10);
     if (pid <= 0 || *rest != '-') return false;
@@ -103,6 +99,5 @@ bool sr_process_is_runnable(pid_t pid)
 {
     unsigned long long start;
     char state;
-
     return started_at((long)pid, &state, &start) && (state == 'R' || state == 'D');
 }

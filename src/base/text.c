@@ -46,7 +46,6 @@ bool sr_text_is_utf8(const char *text, apr_size_t length)
 uint32_t sr_text_next(const char **text)
 {
     ucs4_t c;
-
     if (!**text) return 0;
     const int used = u8_mbtoucr(&c, (const uint8_t *)*text, strnlen(*text, 4));
     *text += used > 0 ? used : 1;
@@ -56,7 +55,6 @@ uint32_t sr_text_next(const char **text)
 bool sr_text_is_blank(const char *text)
 {
     uint32_t c;
-
     while ((c = sr_text_next(&text)))
         if (!is_blank(c)) return false;
     return true;
@@ -65,7 +63,6 @@ bool sr_text_is_blank(const char *text)
 apr_size_t sr_text_length(const char *text)
 {
     apr_size_t length = 0;
-
     while (sr_text_next(&text)) length++;
     return length;
 }
@@ -76,9 +73,8 @@ const char *sr_text_printable(const char *text, apr_pool_t *pool)
     char *copy, *out;
     uint32_t c;
     bool clean = true;
-
     while (clean && *at) {
-        const char *const start = at;
+        const char *start = at;
         c = sr_text_next(&at);
         clean = !is_control(c) && !(c == REPLACEMENT && at - start == 1);
     }
@@ -108,7 +104,6 @@ bool sr_text_is_email(const char *text)
 {
     const char *at_sign = strchr(text, '@'), *dot;
     uint32_t c;
-
     if (!at_sign || at_sign == text || strchr(at_sign + 1, '@')) return false;
     dot = at_sign[1] ? strchr(at_sign + 2, '.') : NULL; /* at least one character is before the dot */
     if (!dot || !dot[1]) return false;
@@ -122,7 +117,6 @@ const char *sr_text_undirected(const char *text, apr_pool_t *pool)
     char *copy = apr_palloc(pool, strlen(text) * 3 + 1),
          *out = copy; /* a malformed byte becomes the three bytes of U+FFFD */
     uint32_t c;
-
     while ((c = sr_text_next(&text)))
         if (!is_direction(c)) out = text_encode(out, c);
     *out = '\0';
@@ -133,7 +127,6 @@ const char *sr_text_composed(const char *text, apr_pool_t *pool)
 {
     size_t length;
     uint8_t *composed = u8_normalize(UNINORM_NFC, (const uint8_t *)text, strlen(text) + 1, NULL, &length);
-
     if (!composed) return text;
     text = apr_pstrmemdup(pool, (char *)composed, length);
     free(composed);
@@ -155,7 +148,6 @@ const char *sr_text_fold(const char *text, apr_pool_t *pool)
         pool, strlen(text) * 3 + 1); /* the lower-case form may be longer: U+023A has 2 bytes, its lower-case form 3 */
     char *out = copy;
     uint32_t c;
-
     /* converted to upper case first, so that both lower-case sigmas become the same */
     while ((c = sr_text_next(&text))) out = text_encode(out, uc_tolower(uc_toupper(c)));
     *out = '\0';
@@ -165,7 +157,6 @@ const char *sr_text_fold(const char *text, apr_pool_t *pool)
 const char *sr_text_cut(const char *text, apr_size_t characters, apr_pool_t *pool)
 {
     const char *end = text;
-
     for (; characters > 0 && *end; characters--) sr_text_next(&end);
     if (!*end) return text;
     return apr_pstrcat(pool, apr_pstrmemdup(pool, text, (apr_size_t)(end - text)), "\xE2\x80\xA6", NULL);
@@ -177,7 +168,6 @@ const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool)
     const unsigned char *bytes = data;
     char *text = apr_palloc(pool, length * 2 + 1);
     apr_size_t i;
-
     for (i = 0; i < length; i++) {
         text[2 * i] = digits[bytes[i] >> 4];
         text[2 * i + 1] = digits[bytes[i] & 15];
@@ -195,7 +185,6 @@ bool sr_text_decode_percent(char *text, const char *only)
 {
     char *out = text;
     bool good = true;
-
     for (; *text; text++) {
         char digits[3] = "";
         if (*text == '%') apr_cpystrn(digits, text + 1, sizeof digits);
@@ -216,7 +205,6 @@ bool sr_text_number(int *number, const char *text)
 {
     const size_t digits = strspn(text, "0123456789");
     const bool is_number = digits >= 1 && digits <= DIGITS_MAX && !text[digits];
-
     *number = is_number ? (int)strtol(text, NULL, 10) : 0;
     return is_number;
 }
@@ -224,7 +212,6 @@ bool sr_text_number(int *number, const char *text)
 bool sr_text_is_port(const char *text)
 {
     int port;
-
     return sr_text_number(&port, text) && strlen(text) <= 5 && port >= 1 && port <= 65535;
 }
 
@@ -239,7 +226,6 @@ const char *sr_text_with_base(const char *view, const char *base_url, apr_pool_t
     apr_size_t marks = 0;
     const char *mark;
     char *text, *out;
-
     for (mark = view; (mark = strchr(mark, SR_BASE_URL_PLACEHOLDER)) != NULL; mark++) marks++;
     text = out = apr_palloc(pool, strlen(view) + marks * base + 1);
     for (; (mark = strchr(view, SR_BASE_URL_PLACEHOLDER)) != NULL; view = mark + 1) {

@@ -15,7 +15,6 @@ static void format(char buffer[FORMAT_SIZE], apr_time_t when)
     apr_time_t microseconds = when % APR_USEC_PER_SEC;
     time_t seconds = (time_t)(when / APR_USEC_PER_SEC);
     struct tm tm;
-
     if (microseconds < 0) { /* before 1970, division rounds towards zero, which is the wrong direction */
         microseconds += APR_USEC_PER_SEC;
         seconds--;
@@ -32,14 +31,12 @@ static volatile apr_uint64_t ahead;      /* added to both clocks */
 apr_time_t sr_time_now(void)
 {
     const apr_time_t at = (apr_time_t)apr_atomic_read64(&stopped_at);
-
     return (at ? at : apr_time_now() + (apr_time_t)apr_atomic_read64(&ahead)) / 1000 * 1000;
 }
 
 apr_time_t sr_time_steady(void)
 {
     struct timespec now;
-
     clock_gettime(CLOCK_MONOTONIC, &now);
     return apr_time_from_sec(now.tv_sec) + now.tv_nsec / 1000 + (apr_time_t)apr_atomic_read64(&ahead);
 }
@@ -57,7 +54,6 @@ void sr_time_forward(apr_interval_time_t interval)
 const char *sr_time_format(apr_time_t when, apr_pool_t *pool)
 {
     char buffer[FORMAT_SIZE];
-
     format(buffer, when);
     return apr_pstrdup(pool, buffer);
 }
@@ -68,7 +64,6 @@ void sr_time_print(char text[SR_TIME_PRINTED], const char *format, apr_time_t wh
 {
     const time_t seconds = (time_t)apr_time_sec(when);
     struct tm tm;
-
     if (!gmtime_r(&seconds, &tm) || !strftime(text, SR_TIME_PRINTED, format, &tm)) *text = '\0';
 }
 #pragma GCC diagnostic pop
@@ -76,7 +71,6 @@ void sr_time_print(char text[SR_TIME_PRINTED], const char *format, apr_time_t wh
 json_t *sr_time_json(apr_time_t when)
 {
     char buffer[FORMAT_SIZE];
-
     if (when == 0) return json_null();
     format(buffer, when);
     return json_string(buffer);
@@ -103,7 +97,6 @@ static bool take_date(const char **text, struct tm *tm)
 {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int year, month, day, last;
-
     if (!time_take_number(text, 4, 1, 9999, &year) || !take_character(text, "-")) return false;
     if (!time_take_number(text, 2, 1, 12, &month) || !take_character(text, "-")) return false;
     last = lengths[month - 1];
@@ -119,7 +112,6 @@ static bool take_date(const char **text, struct tm *tm)
 static bool take_clock(const char **text, struct tm *tm, int *microseconds)
 {
     int unit = 100000;
-
     if (!time_take_number(text, 2, 0, 23, &tm->tm_hour) || !take_character(text, ":")) return false;
     if (!time_take_number(text, 2, 0, 59, &tm->tm_min)) return false;
     if (!take_character(text, ":")) return true;
@@ -134,7 +126,6 @@ static bool take_clock(const char **text, struct tm *tm, int *microseconds)
 static bool take_offset(const char **text, int *seconds)
 {
     int hours, minutes = 0, sign;
-
     if (take_character(text, "Zz")) return true;
     sign = **text == '-' ? -1 : 1;
     if (!take_character(text, "+-") || !time_take_number(text, 2, 0, 23, &hours)) return false;
@@ -147,7 +138,6 @@ bool sr_time_parse(apr_time_t *when, const char *text)
 {
     struct tm tm;
     int microseconds = 0, offset = 0;
-
     memset(&tm, 0, sizeof tm);
     if (!take_date(&text, &tm)) return false;
     if (*text) {

@@ -27,7 +27,6 @@ static sr_error_t *binding_parse(const char **database, const char **folder, con
                                  apr_pool_t *pool)
 {
     char *first = apr_pstrdup(pool, text), *second = first + strcspn(first, "\n");
-
     if (*second) *second++ = '\0';
     second[strcspn(second, "\n")] = '\0';
     if (!sr_uuid_valid(first) || !sr_uuid_valid(second))
@@ -43,7 +42,6 @@ static sr_error_t *read_local(const char **database, const char **folder, sr_blo
     const char *path = binding_path(blobs, pool);
     const int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     char text[2 * SR_UUID_LENGTH + 3] = "";
-
     *database = *folder = NULL;
     if (descriptor < 0) return errno == ENOENT ? NULL : sr_blobs_trouble(pool, "opening", path);
     const ssize_t got = read(descriptor, text, sizeof text - 1);
@@ -58,7 +56,6 @@ static sr_error_t *write_local(sr_blobs_t *blobs, const char *text, bool replace
     const char *path = binding_path(blobs, pool);
     sr_temporary_t *file;
     bool existed;
-
     SR_TRY(sr_temporary_open(&file, blobs->root, pool));
     sr_error_t *error = sr_temporary_write(file, text, strlen(text));
     if (!error) error = sr_temporary_sync(file);
@@ -82,7 +79,6 @@ static const char *binding_text_of(const char *database, const char *folder, apr
 static sr_error_t *refresh(bool *lost, sr_blobs_t *blobs, apr_pool_t *pool)
 {
     const char *text, *database, *folder, *old_database, *old_folder;
-
     *lost = false;
     if (!blobs->provider->note_read) return NULL;
     SR_TRY(blobs->provider->note_read(&text, blobs, pool));
@@ -99,7 +95,6 @@ static sr_error_t *refresh(bool *lost, sr_blobs_t *blobs, apr_pool_t *pool)
 sr_error_t *sr_blobs_binding_refresh(sr_blobs_t *blobs, apr_pool_t *pool)
 {
     bool unused;
-
     return refresh(&unused, blobs, pool);
 }
 
@@ -123,7 +118,6 @@ static const char *new_folder(const sr_blobs_t *blobs, const char *uuid, apr_poo
 sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr_pool_t *pool)
 {
     const char *before, *folder;
-
     if (sr_blobs_binding(&before, &folder, blobs, pool) || !folder) folder = new_folder(blobs, uuid, pool);
     const char *text = binding_text_of(uuid, folder, pool);
     if (blobs->provider->note_write) SR_TRY(blobs->provider->note_write(blobs, text, pool));
@@ -133,7 +127,6 @@ sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr
 sr_error_t *sr_blobs_bind_as(sr_blobs_t *blobs, const char *database, const char *folder, apr_pool_t *pool)
 {
     const char *bound, *own, *text = binding_text_of(database, folder, pool);
-
     SR_TRY(sr_blobs_binding_refresh(blobs, pool));
     SR_TRY(sr_blobs_binding(&bound, &own, blobs, pool));
     if (!bound) {
@@ -150,7 +143,6 @@ sr_error_t *sr_blobs_bind_as(sr_blobs_t *blobs, const char *database, const char
 static sr_error_t *check_also(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool)
 {
     const char *bound, *own, *database = NULL, *folder = NULL;
-
     SR_TRY(sr_blobs_binding(&bound, &own, blobs, pool));
     sr_error_t *error = sr_blobs_binding_refresh(blobs->also, pool);
     if (!error) error = sr_blobs_binding(&database, &folder, blobs->also, pool);
@@ -165,7 +157,6 @@ sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool
 {
     const char *bound, *folder;
     bool lost;
-
     SR_TRY(refresh(&lost, blobs, pool));
     if (blobs->also) SR_TRY(check_also(blobs, uuid, pool));
     SR_TRY(sr_blobs_binding(&bound, &folder, blobs, pool));

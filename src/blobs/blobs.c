@@ -13,7 +13,6 @@ sr_error_t *sr_blobs_folder(sr_blobs_t **blobs, const char *root, apr_pool_t *po
     apr_size_t length = strlen(root);
     sr_blobs_t *made = apr_pcalloc(pool, sizeof *made);
     struct stat status;
-
     while (length > 1 && root[length - 1] == '/') length--;
     made->provider = &sr_blobs_fs;
     made->root = apr_pstrmemdup(pool, root, length);
@@ -48,7 +47,6 @@ static sr_error_t *open_either(sr_blob_t *blob, sr_blobs_t *blobs, const char *k
 {
     bool there = false;
     sr_error_t *error = blobs->provider->exists(&there, blobs, key, pool);
-
     if (!error && there) error = blobs->provider->open(blob, blobs, key, pool);
     if (!error && there) return NULL;
     if (!blobs->also->provider->open(blob, blobs->also, key, pool)) return NULL;
@@ -63,7 +61,6 @@ sr_error_t *sr_blobs_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, a
 sr_error_t *sr_blobs_reader(int *descriptor, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
     sr_blob_t blob;
-
     SR_TRY(sr_blobs_open(&blob, blobs, key, pool));
     apr_os_file_get(descriptor, blob.file);
     return NULL;
@@ -95,7 +92,6 @@ sr_error_t *sr_blobs_remove(bool *removed, apr_off_t *size, sr_blobs_t *blobs, c
 {
     apr_off_t other;
     bool either;
-
     SR_TRY(blobs->provider->remove(removed, size, blobs, key, pool));
     if (!blobs->also) return NULL;
     SR_TRY(blobs->also->provider->remove(&either, &other, blobs->also, key, pool));
@@ -120,7 +116,6 @@ sr_error_t *sr_quarantine_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_i
                                  apr_pool_t *pool)
 {
     sr_blobs_gc_t other;
-
     SR_TRY(blobs->provider->quarantine_expire(result, blobs, lifetime, dry_run, pool));
     if (!blobs->also) return NULL;
     SR_TRY(blobs->also->provider->quarantine_expire(&other, blobs->also, lifetime, dry_run, pool));
@@ -134,7 +129,6 @@ sr_error_t *sr_blobs_probe(sr_blobs_t *blobs, apr_pool_t *pool)
     static const char block[4096];
     const char *text;
     sr_temporary_t *file;
-
     SR_TRY(sr_temporary_open(&file, blobs->root, pool));
     sr_error_t *error = sr_temporary_write(file, block, sizeof block);
     if (!error) error = sr_temporary_sync(file);
@@ -154,7 +148,6 @@ sr_error_t *sr_blobs_put_all(sr_blobs_t *blobs, const sr_blob_part_t *parts, int
 {
     sr_kept_t *files = apr_pcalloc(pool, (apr_size_t)count * sizeof *files);
     sr_error_t *error = NULL;
-
     for (int i = 0; i < count && !error; i++) error = put_part(&files[i], blobs, &parts[i], pool);
     if (!error && count) error = blobs->provider->keep(blobs, files, count, pool);
     for (int i = 0; i < count; i++)
@@ -165,6 +158,5 @@ sr_error_t *sr_blobs_put_all(sr_blobs_t *blobs, const sr_blob_part_t *parts, int
 sr_error_t *sr_blobs_put(sr_blobs_t *blobs, const char *key, const void *data, apr_size_t length, apr_pool_t *pool)
 {
     const sr_blob_part_t part = {key, data, length};
-
     return sr_blobs_put_all(blobs, &part, 1, pool);
 }

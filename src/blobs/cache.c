@@ -30,7 +30,6 @@ static const char *cache_path_of(const char *root, const char *key, apr_pool_t *
 static bool is_whole(int descriptor, apr_off_t size)
 {
     char found[MARK_LENGTH];
-
     return size >= MARK_LENGTH && pread(descriptor, found, sizeof found, size - MARK_LENGTH) == MARK_LENGTH
            && memcmp(found, mark, sizeof found) == 0;
 }
@@ -38,10 +37,9 @@ static bool is_whole(int descriptor, apr_off_t size)
 bool sr_cache_get(sr_cached_t *cached, const char *root, const char *key, apr_pool_t *pool)
 {
     const apr_int32_t flags = APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED;
-    const char *const path = cache_path_of(root, key, pool);
+    const char *path = cache_path_of(root, key, pool);
     apr_os_file_t descriptor;
     struct stat status;
-
     if (apr_file_open(&cached->file, path, flags, APR_OS_DEFAULT, pool)) return false;
     apr_os_file_get(&descriptor, cached->file);
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || !is_whole(descriptor, status.st_size)) {
@@ -66,7 +64,6 @@ static sr_error_t *cache_link_file(sr_temporary_t *file, const char *root, const
 {
     sr_error_t *error = NULL;
     bool existed;
-
     /* another process may remove the empty folder in between. This is frequent while the cache is too large */
     for (int attempt = 0; attempt == 0 || (error && attempt < ATTEMPTS); attempt++) {
         error = cache_make_folder(apr_psprintf(pool, "%s/%.2s", root, key), pool);
@@ -80,7 +77,6 @@ sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, ap
 {
     sr_temporary_t *file;
     sr_error_t *error;
-
     SR_TRY(cache_make_folder(root, pool));
     SR_TRY(sr_temporary_open(&file, root, pool));
     error = sr_temporary_write(file, data, length);
@@ -94,7 +90,6 @@ sr_error_t *sr_cache_copy(const char *root, const char *key, int descriptor, apr
 {
     sr_error_t *error;
     void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-
     if (data == MAP_FAILED) return sr_blobs_trouble(pool, "reading what belongs into", root);
     error = sr_cache_put(root, key, data, (apr_size_t)size, pool);
     munmap(data, (size_t)size);
@@ -152,8 +147,7 @@ static void count_age(sr_cache_ages_t *ages, const struct stat *status, apr_time
  * mistake in the documents folder. */
 static bool is_key(const char *name)
 {
-    const char *const rest = name + SR_SHA256_HEX_LENGTH;
-
+    const char *rest = name + SR_SHA256_HEX_LENGTH;
     if (strlen(name) > KEY_MAX || !sr_folder_is_hex(name, SR_SHA256_HEX_LENGTH)) return false;
     return rest[0] == '.' && strchr(rest + 1, '.') && !rest[strspn(rest, ".0123456789abcdefghijklmnopqrstuvwxyz")];
 }
@@ -163,13 +157,11 @@ static sr_error_t *sweep(const walk_t *walk, const sr_folder_t *folder, bool (*i
                          apr_time_t before, apr_pool_t *pool)
 {
     apr_array_header_t *names;
-
     SR_TRY(sr_folder_list(&names, folder, pool));
     for (int i = 0; i < names->nelts; i++) {
-        const char *const name = APR_ARRAY_IDX(names, i, const char *);
+        const char *name = APR_ARRAY_IDX(names, i, const char *);
         bool deleted = walk->dry_run;
         struct stat status;
-
         if (!is_ours(name) || !sr_folder_find(&status, folder, name)) continue;
         if (walk->ages) {
             count_age(walk->ages, &status, walk->before);
@@ -193,7 +185,6 @@ static sr_error_t *sweep_below(const walk_t *walk, const sr_folder_t *parent, co
                                bool (*is_ours)(const char *name), apr_time_t before, apr_pool_t *pool)
 {
     sr_folder_t *folder;
-
     SR_TRY(sr_folder_below(&folder, parent, name, pool));
     if (!folder) return NULL;
     SR_TRY(sweep(walk, folder, is_ours, before, pool));
@@ -207,12 +198,11 @@ static sr_error_t *sweep_pair(const walk_t *walk, const sr_folder_t *root, const
 {
     apr_array_header_t *names;
     sr_folder_t *folder;
-
     SR_TRY(sr_folder_below(&folder, root, ab, pool));
     if (!folder) return NULL;
     SR_TRY(sr_folder_list(&names, folder, pool));
     for (int i = 0; i < names->nelts; i++) {
-        const char *const cd = APR_ARRAY_IDX(names, i, const char *);
+        const char *cd = APR_ARRAY_IDX(names, i, const char *);
         if (sr_folder_is_pair(cd)) SR_TRY(sweep_below(walk, folder, cd, is_key, walk->before, pool));
     }
     sr_folder_close(folder);
@@ -226,7 +216,6 @@ static sr_error_t *sweep_temporary(const walk_t *walk, const sr_folder_t *folder
     const apr_time_t before = sr_time_now() - TEMPORARY_LIFETIME;
     sr_cache_gc_t ignored = {0};
     const walk_t aside = {&ignored, before, walk->dry_run, NULL};
-
     return sweep_below(&aside, folder, SR_BLOBS_TEMPORARY, sr_uuid_valid, before, pool);
 }
 
@@ -235,14 +224,12 @@ static sr_error_t *sweep_all(const walk_t *walk, const char *root, apr_pool_t *p
     apr_array_header_t *names;
     sr_folder_t *folder;
     apr_pool_t *each;
-
     SR_TRY(sr_folder_open(&folder, root, pool));
     if (!folder) return NULL;
     apr_pool_create(&each, pool);
     SR_TRY(sr_folder_list(&names, folder, pool));
     for (int i = 0; i < names->nelts; i++) {
-        const char *const ab = APR_ARRAY_IDX(names, i, const char *);
-
+        const char *ab = APR_ARRAY_IDX(names, i, const char *);
         if (!sr_folder_is_pair(ab)) continue;
         SR_TRY(sweep_pair(walk, folder, ab, each));
         apr_pool_clear(each);
@@ -256,7 +243,6 @@ static sr_error_t *sweep_all(const walk_t *walk, const char *root, apr_pool_t *p
 sr_error_t *sr_cache_gc(sr_cache_gc_t *result, const char *root, apr_time_t before, bool dry_run, apr_pool_t *pool)
 {
     const walk_t walk = {result, before, dry_run, NULL};
-
     *result = (sr_cache_gc_t){0};
     return sweep_all(&walk, root, pool);
 }
@@ -265,7 +251,6 @@ sr_error_t *sr_cache_measure(sr_cache_ages_t *ages, const char *root, apr_time_t
 {
     sr_cache_gc_t ignored;
     const walk_t walk = {&ignored, now, true, ages};
-
     memset(ages, 0, sizeof *ages);
     return sweep_all(&walk, root, pool);
 }

@@ -28,13 +28,11 @@ static sr_error_t *walk_files(const walk_t *walk, const sr_folder_t *folder, apr
 {
     const apr_size_t ending = sizeof ENDING - 1;
     apr_array_header_t *names;
-
     SR_TRY(sr_folder_list(&names, folder, pool));
     for (int i = 0; i < names->nelts; i++) {
         const char *name = APR_ARRAY_IDX(names, i, const char *);
         const apr_size_t length = strlen(name);
         struct stat status;
-
         if (length <= ending || strcmp(name + length - ending, ENDING) != 0) continue;
         const char *key = apr_pstrmemdup(pool, name, length - ending);
         if (sr_blobs_is_key(key) && sr_folder_find(&status, folder, name))
@@ -49,14 +47,12 @@ static sr_error_t *walk_pairs(const walk_t *walk, const sr_folder_t *parent, int
 {
     apr_array_header_t *names;
     apr_pool_t *each;
-
     if (!depth) return walk_files(walk, parent, pool);
     apr_pool_create(&each, pool);
     SR_TRY(sr_folder_list(&names, parent, pool));
     for (int i = 0; i < names->nelts; i++) {
         const char *name = APR_ARRAY_IDX(names, i, const char *);
         sr_folder_t *folder;
-
         if (!sr_folder_is_pair(name)) continue;
         SR_TRY(sr_folder_below(&folder, parent, name, each));
         if (folder) SR_TRY(walk_pairs(walk, folder, depth - 1, each));
@@ -70,7 +66,6 @@ static sr_error_t *list_cached(const walk_t *walk, const sr_blobs_t *blobs, apr_
 {
     apr_pool_t *own; /* of the open folders */
     sr_folder_t *objects;
-
     if (!blobs->bucket) return NULL;
     apr_pool_create(&own, pool);
     sr_error_t *error = sr_folder_open(&objects, apr_pstrcat(own, blobs->root, "/" SR_BLOBS_OBJECTS, NULL), own);
@@ -83,7 +78,6 @@ static sr_error_t *list_cached(const walk_t *walk, const sr_blobs_t *blobs, apr_
 sr_error_t *sr_blobs_list_cached(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool)
 {
     const walk_t walk = {each, baton};
-
     SR_TRY(list_cached(&walk, blobs, pool));
     return blobs->also ? list_cached(&walk, blobs->also, pool) : NULL;
 }

@@ -30,7 +30,6 @@ static identity_t known[KNOWN];
 static bool identify(identity_t *identity, const char *path)
 {
     struct statx status;
-
     memset(identity, 0, sizeof *identity);
     if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &status) != 0 || !(status.stx_mask & STATX_BTIME))
         return false;
@@ -62,7 +61,6 @@ static void commit_remember(const identity_t *identity)
 static sr_error_t *commit_make_folder(bool *made, const char *path, apr_pool_t *pool)
 {
     const bool missing = mkdir(path, 0700) == 0;
-
     if (!missing && errno != EEXIST) return sr_blobs_trouble(pool, "making the folder", path);
     if (made) *made = missing;
     return NULL;
@@ -72,7 +70,6 @@ static sr_error_t *sync_folder(const char *path, apr_pool_t *pool)
 {
     const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     sr_error_t *error = NULL;
-
     if (descriptor < 0) return sr_blobs_trouble(pool, "opening the folder", path);
     if (fsync(descriptor) != 0) error = sr_blobs_trouble(pool, "syncing the folder", path);
     close(descriptor);
@@ -117,7 +114,6 @@ static sr_error_t *commit_add_folder(const folders_t *folders, const char *path)
 {
     identity_t identity;
     bool made = false;
-
     SR_TRY(commit_make_folder(&made, path, folders->pool));
     const bool identified = identify(&identity, path);
     if (identified && !made && commit_is_known(&identity)) return NULL;
@@ -130,10 +126,9 @@ static sr_error_t *commit_add_folder(const folders_t *folders, const char *path)
  * whether it was not. */
 static sr_error_t *commit_link_file(bool *linked, const folders_t *folders, sr_blobs_t *blobs, const sr_kept_t *kept)
 {
-    const char *const path = sr_blobs_path(blobs, kept->key, folders->pool);
-    const char *const ab = commit_folder_of(path, folders->pool);
+    const char *path = sr_blobs_path(blobs, kept->key, folders->pool);
+    const char *ab = commit_folder_of(path, folders->pool);
     bool existed;
-
     SR_TRY(commit_add_folder(folders, ab));
     SR_TRY(sr_temporary_link(&existed, kept->file, path));
     *linked = !existed;
@@ -157,7 +152,6 @@ sr_error_t *sr_blobs_publish(sr_blobs_t *blobs, const sr_kept_t *files, int coun
                                apr_array_make(pool, count, sizeof(identity_t)), pool};
     bool *linked = apr_pcalloc(pool, (apr_size_t)count * sizeof *linked);
     sr_error_t *error = NULL;
-
     for (int i = 0; i < count && !error; i++) error = commit_link_file(&linked[i], &folders, blobs, &files[i]);
     if (!error) error = sync_all(&folders, files, count);
     for (int i = 0; i < count && error; i++)

@@ -14,7 +14,6 @@ static sr_error_t *fs_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, 
     const char *path = sr_blobs_path(blobs, key, pool);
     apr_os_file_t descriptor;
     struct stat status;
-
     errno = apr_file_open(&blob->file, path, flags, APR_OS_DEFAULT, pool);
     if (errno == ENOENT)
         errno = apr_file_open(&blob->file, sr_blobs_former_path(blobs, key, pool), flags, APR_OS_DEFAULT, pool);
@@ -28,7 +27,6 @@ static sr_error_t *fs_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, 
 static sr_error_t *fs_exists(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
     const char *path = sr_blobs_path(blobs, key, pool);
-
     *there = access(path, F_OK) == 0 || (errno == ENOENT && access(sr_blobs_former_path(blobs, key, pool), F_OK) == 0);
     return *there || errno == ENOENT ? NULL : sr_blobs_trouble(pool, "looking for", path);
 }
@@ -37,7 +35,6 @@ static sr_error_t *fs_measure(bool *there, apr_off_t *size, sr_blobs_t *blobs, c
 {
     const char *path = sr_blobs_path(blobs, key, pool);
     struct stat status;
-
     *there =
         stat(path, &status) == 0 || (errno == ENOENT && stat(sr_blobs_former_path(blobs, key, pool), &status) == 0);
     *size = *there ? status.st_size : 0;
@@ -56,12 +53,10 @@ static sr_error_t *list_files(const listing_t *listing, const sr_folder_t *folde
                               const char *prefix, apr_pool_t *pool)
 {
     apr_pool_t *each;
-
     apr_pool_create(&each, pool);
     for (int i = 0; i < names->nelts; i++) {
         const char *name = APR_ARRAY_IDX(names, i, const char *);
         struct stat status;
-
         if (!sr_blobs_is_key(name) || strncmp(name, prefix, strlen(prefix)) != 0) continue;
         if (sr_folder_find(&status, folder, name)) SR_TRY(listing->each(listing->baton, name, status.st_size, each));
         apr_pool_clear(each);
@@ -74,7 +69,6 @@ static sr_error_t *list_former(const listing_t *listing, const sr_folder_t *ab, 
 {
     apr_array_header_t *names;
     sr_folder_t *folder;
-
     SR_TRY(sr_folder_below(&folder, ab, prefix + 2, pool));
     if (!folder) return NULL;
     SR_TRY(sr_folder_list(&names, folder, pool));
@@ -87,7 +81,6 @@ static sr_error_t *list_pair(const listing_t *listing, const sr_folder_t *root, 
     apr_array_header_t *names;
     sr_folder_t *folder;
     apr_pool_t *each;
-
     SR_TRY(sr_folder_below(&folder, root, ab, pool));
     if (!folder) return NULL;
     SR_TRY(sr_folder_list(&names, folder, pool));
@@ -95,7 +88,6 @@ static sr_error_t *list_pair(const listing_t *listing, const sr_folder_t *root, 
     apr_pool_create(&each, pool);
     for (int i = 0; i < names->nelts; i++) {
         const char *cd = APR_ARRAY_IDX(names, i, const char *);
-
         if (!sr_folder_is_pair(cd)) continue;
         SR_TRY(list_former(listing, folder, apr_pstrcat(each, ab, cd, NULL), each));
         apr_pool_clear(each); /* closes the inner folder */
@@ -109,14 +101,12 @@ static sr_error_t *fs_list(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton,
     apr_array_header_t *names;
     sr_folder_t *root;
     apr_pool_t *scratch;
-
     SR_TRY(sr_folder_open(&root, blobs->root, pool));
     if (!root) return NULL;
     apr_pool_create(&scratch, pool);
     SR_TRY(sr_folder_list(&names, root, pool));
     for (int i = 0; i < names->nelts; i++) {
         const char *ab = APR_ARRAY_IDX(names, i, const char *);
-
         if (!sr_folder_is_pair(ab)) continue;
         SR_TRY(list_pair(&listing, root, ab, scratch));
         apr_pool_clear(scratch);

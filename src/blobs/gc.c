@@ -45,7 +45,6 @@ static sr_error_t *set_aside(bool *removed, apr_off_t *size, const sr_folder_t *
 {
     sr_folder_t *quarantine;
     struct stat status;
-
     if (!place || !sr_folder_find(&status, place, key)) return NULL;
     SR_TRY(open_quarantine(&quarantine, root, pool));
     SR_TRY(sr_folder_move(removed, place, quarantine, key, pool));
@@ -57,7 +56,6 @@ sr_error_t *sr_quarantine_put(bool *removed, apr_off_t *size, sr_blobs_t *blobs,
 {
     places_t places;
     apr_pool_t *own; /* of the open folders */
-
     *removed = false;
     *size = 0;
     apr_pool_create(&own, pool);
@@ -73,7 +71,6 @@ sr_error_t *sr_quarantine_find(bool *there, sr_blobs_t *blobs, const char *key, 
 {
     const char *path = apr_pstrcat(pool, blobs->root, "/" SR_BLOBS_QUARANTINE "/", key, NULL);
     struct stat status;
-
     *there = lstat(path, &status) == 0 && S_ISREG(status.st_mode);
     return NULL;
 }
@@ -84,13 +81,11 @@ static sr_error_t *delete_old(sr_blobs_gc_t *result, const sr_folder_t *folder, 
                               apr_time_t before, bool dry_run, apr_pool_t *pool)
 {
     apr_array_header_t *names;
-
     SR_TRY(sr_folder_list(&names, folder, pool));
     for (int i = 0; i < names->nelts; i++) {
         const char *name = APR_ARRAY_IDX(names, i, const char *);
         bool deleted = dry_run;
         struct stat status;
-
         if (!is_ours(name) || !sr_folder_find(&status, folder, name)) continue;
         if (apr_time_from_sec(status.st_mtime) > before) continue;
         if (!dry_run) SR_TRY(sr_folder_delete(&deleted, folder, name, pool));
@@ -106,7 +101,6 @@ static sr_error_t *delete_old_below(sr_blobs_gc_t *result, const sr_blobs_t *blo
                                     apr_pool_t *pool)
 {
     sr_folder_t *root, *folder = NULL;
-
     *result = (sr_blobs_gc_t){0};
     SR_TRY(sr_folder_open(&root, blobs->root, pool));
     if (root) SR_TRY(sr_folder_below(&folder, root, name, pool));
@@ -136,12 +130,10 @@ static sr_error_t *delete_reports(const sr_folder_t *place, const char *sha256, 
 {
     apr_array_header_t *names;
     bool ignored;
-
     if (!place) return NULL;
     SR_TRY(sr_folder_list(&names, place, pool));
     for (int i = 0; i < names->nelts; i++) {
         const char *name = APR_ARRAY_IDX(names, i, const char *);
-
         if (strncmp(name, sha256, SR_SHA256_HEX_LENGTH) != 0 || !sr_reports_is_name(name + SR_SHA256_HEX_LENGTH))
             continue;
         SR_TRY(sr_folder_delete(&ignored, place, name, pool));
@@ -154,7 +146,6 @@ sr_error_t *sr_reports_forget(sr_blobs_t *blobs, const char *sha256, apr_pool_t 
     sr_error_t *error = NULL;
     places_t places;
     apr_pool_t *own;
-
     apr_pool_create(&own, pool);
     for (const sr_blobs_t *one = blobs; one && !error; one = one->also) {
         error = open_places(&places, one, sha256, own);

@@ -45,7 +45,6 @@ static sr_error_t *write_memory(int memory, apr_off_t at, const char *bytes, apr
 {
     while (length > 0) {
         const ssize_t written = pwrite(memory, bytes, length, at);
-
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return sr_blobs_trouble(pool, "writing to", "memory");
         at += written;
@@ -58,7 +57,6 @@ static sr_error_t *write_memory(int memory, apr_off_t at, const char *bytes, apr
 static sr_error_t *add_piece(joint_t *joint, apr_size_t length)
 {
     const apr_off_t at = joint->size;
-
     sr_sha256_update(joint->digest, joint->piece, length);
     joint->size += (apr_off_t)length;
     if (joint->memory >= 0) return write_memory(joint->memory, at, joint->piece, length, joint->pool);
@@ -70,7 +68,6 @@ static sr_error_t *add_descriptor(joint_t *joint, int descriptor, const char *pa
 {
     for (apr_off_t at = 0;;) {
         const apr_ssize_t got = sr_descriptor_read(descriptor, joint->piece, PIECE, at);
-
         if (got < 0) return sr_blobs_trouble(joint->pool, "reading", path);
         if (got == 0) return NULL;
         SR_TRY(add_piece(joint, (apr_size_t)got));
@@ -82,13 +79,11 @@ static sr_error_t *add_descriptor(joint_t *joint, int descriptor, const char *pa
 static sr_error_t *add_blobs(int *descriptor, joint_t *joint, const apr_array_header_t *keys)
 {
     const bool writes = joint->file || joint->memory >= 0;
-
     *descriptor = -1;
     for (int i = 0; i < keys->nelts; i++) {
         const char *key = APR_ARRAY_IDX(keys, i, const char *);
         apr_os_file_t opened;
         sr_blob_t blob;
-
         SR_TRY(sr_blobs_open(&blob, joint->blobs, key, joint->pool));
         apr_os_file_get(&opened, blob.file);
         sr_error_t *error = add_descriptor(joint, opened, key);
@@ -104,7 +99,6 @@ static sr_error_t *joined_measure(apr_off_t *size, sr_blobs_t *blobs, const apr_
     *size = 0;
     for (int i = 0; i < keys->nelts; i++) {
         sr_blob_t blob;
-
         SR_TRY(sr_blobs_open(&blob, blobs, APR_ARRAY_IDX(keys, i, const char *), pool));
         *size += blob.size;
         apr_file_close(blob.file);
@@ -122,7 +116,6 @@ static sr_error_t *join_in_file(sr_joined_t *joined, sr_blobs_t *blobs, const ap
                                 apr_pool_t *pool)
 {
     joint_t joint = joint_of(blobs, pool);
-
     if (keys->nelts != 1 || extended) SR_TRY(sr_temporary_open(&joint.file, blobs->root, pool));
     SR_TRY(add_blobs(&joined->descriptor, &joint, keys));
     joined->memory = -1;
@@ -141,7 +134,6 @@ sr_error_t *sr_blobs_join_in_memory(sr_joined_t *joined, sr_blobs_t *blobs, cons
 {
     joint_t joint = joint_of(blobs, pool);
     int reader = -1, ignored;
-
     SR_TRY(open_memory(&joint.memory, &reader, pool));
     SR_TRY(add_blobs(&ignored, &joint, keys));
     *joined = (sr_joined_t){.descriptor = reader, .memory = joint.memory, .size = joint.size};
@@ -153,7 +145,6 @@ sr_error_t *sr_blobs_join(sr_joined_t *joined, sr_blobs_t *blobs, const apr_arra
                           apr_pool_t *pool)
 {
     apr_off_t size;
-
     SR_TRY(joined_measure(&size, blobs, keys, pool));
     if (size <= MOST_IN_MEMORY && !sr_blobs_join_in_memory(joined, blobs, keys, pool)) return NULL;
     return join_in_file(joined, blobs, keys, extended, pool);

@@ -31,7 +31,6 @@ static int open_lock_file(const sr_blobs_t *blobs, const char *path)
 {
     int descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     struct stat folder;
-
     if (descriptor >= 0 || errno != ENOENT) return descriptor;
     descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor < 0 && errno == EEXIST) return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -52,11 +51,10 @@ static int open_lock_file(const sr_blobs_t *blobs, const char *path)
 sr_error_t *sr_file_lock_take(sr_file_lock_t **lock, sr_blobs_t *blobs, const char *key, apr_time_t until,
                               apr_pool_t *pool)
 {
-    const char *const path = apr_pstrcat(pool, blobs->root, "/.turns", NULL);
-    sr_file_lock_t *const made = apr_pcalloc(pool, sizeof *made);
+    const char *path = apr_pstrcat(pool, blobs->root, "/.turns", NULL);
+    sr_file_lock_t *made = apr_pcalloc(pool, sizeof *made);
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-    const char *const hash = sr_sha256_hex(key, strlen(key), pool);
-
+    const char *hash = sr_sha256_hex(key, strlen(key), pool);
     range.l_start = (off_t)(apr_strtoi64(apr_pstrndup(pool, hash, 15), NULL, 16));
     made->descriptor = open_lock_file(blobs, path);
     if (made->descriptor < 0) return sr_blobs_trouble(pool, "opening", path);

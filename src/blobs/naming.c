@@ -8,7 +8,6 @@ bool sr_reports_is_name(const char *rest)
 {
     static const char end[] = ".json";
     const apr_size_t length = strlen(rest);
-
     return *rest == '.' && length >= sizeof end - 1 && strcmp(rest + length - (sizeof end - 1), end) == 0;
 }
 

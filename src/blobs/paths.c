@@ -18,7 +18,6 @@ sr_error_t *sr_blobs_trouble(apr_pool_t *pool, const char *doing, const char *pa
 {
     const apr_status_t status = errno;
     char reason[200];
-
     apr_strerror(status, reason, sizeof reason);
     return sr_error_because(
         sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be stored at the moment, try again later"), pool, "%s %s: %s",

@@ -30,7 +30,6 @@ static sr_error_t *reports_read_text(char **text, const char *path, apr_pool_t *
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     sr_error_t *error = NULL;
     struct stat status;
-
     *text = NULL;
     if (descriptor < 0) return errno == ENOENT ? NULL : sr_blobs_trouble(pool, "opening", path);
     if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= REPORT_MAX) {
@@ -45,7 +44,6 @@ static sr_error_t *reports_read_text(char **text, const char *path, apr_pool_t *
 sr_error_t *sr_reports_read(const char **report, sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
     char *text = NULL;
-
     if (blobs->owner) SR_TRY(reports_read_text(&text, sr_reports_path(blobs, sha256, pool), pool));
     if (blobs->owner && !text) SR_TRY(reports_read_text(&text, former_path(blobs, sha256, pool), pool));
     *report = text;
@@ -57,7 +55,6 @@ sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *
     sr_temporary_t *file;
     sr_error_t *error;
     bool existed = false;
-
     if (!blobs->owner) return NULL;
     SR_TRY(sr_temporary_open(&file, blobs->root, pool));
     error = sr_temporary_write(file, report, strlen(report));

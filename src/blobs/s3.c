@@ -50,7 +50,6 @@ sr_error_t *sr_bucket_create(sr_bucket_t **bucket, const sr_s3_options_t *option
                              apr_pool_t *pool)
 {
     sr_bucket_t *made = *bucket = apr_pcalloc(pool, sizeof *made);
-
     SR_TRY(sr_s3_create(&made->s3, options, pool));
     made->name = sr_s3_name(made->s3, pool);
     made->folder = folder;
@@ -75,7 +74,6 @@ const char *sr_bucket_folder(const sr_bucket_t *bucket)
 sr_error_t *sr_blobs_bucket(sr_blobs_t **blobs, sr_bucket_t *bucket, bool remote, apr_pool_t *pool)
 {
     sr_blobs_t *made = *blobs = apr_pcalloc(pool, sizeof *made);
-
     (void)mkdir(bucket->folder, 0700); /* if it was removed under way */
     (void)mkdir(bucket->objects, 0700);
     *made = (sr_blobs_t){.provider = &sr_blobs_s3, .root = bucket->folder, .bucket = bucket, .remote = remote};
@@ -97,7 +95,6 @@ static const char *sha256_of(const char *key, apr_pool_t *pool)
 static verified_t identity_of(const struct stat *status)
 {
     verified_t identity;
-
     memset(&identity, 0, sizeof identity); /* compared as bytes */
     identity.device = status->st_dev;
     identity.inode = status->st_ino;
@@ -109,7 +106,6 @@ static verified_t identity_of(const struct stat *status)
 static bool is_verified(sr_bucket_t *bucket, const struct stat *status)
 {
     const verified_t identity = identity_of(status);
-
     apr_thread_mutex_lock(bucket->mutex);
     const bool found = memcmp(&bucket->verified[identity.inode % VERIFIED], &identity, sizeof identity) == 0;
     apr_thread_mutex_unlock(bucket->mutex);
@@ -119,7 +115,6 @@ static bool is_verified(sr_bucket_t *bucket, const struct stat *status)
 static void note_verified(sr_bucket_t *bucket, const struct stat *status)
 {
     const verified_t identity = identity_of(status);
-
     apr_thread_mutex_lock(bucket->mutex);
     memcpy(&bucket->verified[identity.inode % VERIFIED], &identity, sizeof identity);
     apr_thread_mutex_unlock(bucket->mutex);
@@ -130,7 +125,6 @@ static bool has_sha256(int descriptor, const char *sha256, apr_pool_t *pool)
     sr_sha256_t *digest = sr_sha256_begin(pool);
     char *piece = apr_palloc(pool, PIECE);
     apr_ssize_t got = 0;
-
     for (apr_off_t at = 0; (got = sr_descriptor_read(descriptor, piece, PIECE, at)) > 0; at += got)
         sr_sha256_update(digest, piece, (apr_size_t)got);
     return got == 0 && strcmp(sr_sha256_end_hex(digest, pool), sha256) == 0;
@@ -142,7 +136,6 @@ static apr_status_t s3_open_file(sr_blob_t *blob, struct stat *status, const cha
 {
     const apr_int32_t flags = APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED;
     apr_os_file_t descriptor;
-
     const apr_status_t result = apr_file_open(&blob->file, path, flags, APR_OS_DEFAULT, pool);
     if (result) return result;
     apr_os_file_get(&descriptor, blob->file);
@@ -157,7 +150,6 @@ static bool open_cached(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, apr
     const char *path = sr_blobs_cached_path(blobs, key, pool);
     apr_os_file_t descriptor;
     struct stat status;
-
     if (blobs->remote || s3_open_file(blob, &status, path, pool)) return false;
     apr_os_file_get(&descriptor, blob->file);
     if (!is_verified(blobs->bucket, &status)) {
@@ -180,7 +172,6 @@ static void cache(sr_blobs_t *blobs, sr_temporary_t *file, const char *key, apr_
     const char *path = sr_blobs_cached_path(blobs, key, pool);
     struct stat status;
     bool existed;
-
     (void)mkdir(apr_psprintf(pool, "%s/%.2s", blobs->bucket->objects, key), 0700);
     (void)mkdir(apr_psprintf(pool, "%s/%.2s/%.2s", blobs->bucket->objects, key, key + 2), 0700);
     if (sr_temporary_link(&existed, file, path) || existed) return;
@@ -195,7 +186,6 @@ static void cache(sr_blobs_t *blobs, sr_temporary_t *file, const char *key, apr_
 static sr_error_t *open_descriptor(sr_blob_t *blob, int descriptor, apr_pool_t *pool)
 {
     struct stat status;
-
     errno = s3_open_file(blob, &status, apr_psprintf(pool, "/proc/self/fd/%d", descriptor), pool);
     return errno ? sr_blobs_trouble(pool, "reopening", "a fetched object") : NULL;
 }
@@ -205,7 +195,6 @@ static sr_error_t *fetch_into_memory(sr_blob_t *blob, sr_blobs_t *blobs, const c
 {
     const int memory = memfd_create("sigreq-blob", MFD_CLOEXEC);
     apr_off_t size;
-
     if (memory < 0) return sr_blobs_trouble(pool, "making a file in", "memory");
     sr_error_t *error =
         sr_s3_get(&size, blobs->bucket->s3, s3_object_of(key, pool), sha256_of(key, pool), memory, pool);
@@ -218,7 +207,6 @@ static sr_error_t *s3_fetch(sr_blob_t *blob, sr_blobs_t *blobs, const char *key,
 {
     sr_temporary_t *file;
     apr_off_t size = 0;
-
     if (sr_temporary_open(&file, blobs->root, pool)) return fetch_into_memory(blob, blobs, key, pool);
     sr_error_t *error = sr_s3_get(&size, blobs->bucket->s3, s3_object_of(key, pool), sha256_of(key, pool),
                                   sr_temporary_descriptor(file), pool);
@@ -231,7 +219,6 @@ static sr_error_t *s3_fetch(sr_blob_t *blob, sr_blobs_t *blobs, const char *key,
 static sr_error_t *s3_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
     const bool cached = open_cached(blob, blobs, key, pool);
-
     if (!cached) SR_TRY(s3_fetch(blob, blobs, key, pool));
     const sr_cached_result_t result = cached ? SR_CACHED_HIT : SR_CACHED_MISS;
     sr_metrics_count(SR_METRIC_CACHE_READS, (int)result, 0, 1);
@@ -245,7 +232,6 @@ static sr_error_t *keep_one(sr_blobs_t *blobs, const sr_kept_t *kept, apr_pool_t
 {
     struct stat status;
     int descriptor;
-
     SR_TRY(sr_temporary_reopen(&descriptor, kept->file));
     sr_error_t *error = NULL;
     if (fstat(descriptor, &status) != 0) error = sr_blobs_trouble(pool, "looking at", "a file");
@@ -272,7 +258,6 @@ static sr_error_t *s3_measure(bool *there, apr_off_t *size, sr_blobs_t *blobs, c
 static sr_error_t *s3_exists(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
     apr_off_t size;
-
     *there = !blobs->remote && access(sr_blobs_cached_path(blobs, key, pool), F_OK) == 0;
     return *there ? NULL : s3_measure(there, &size, blobs, key, pool);
 }
@@ -288,7 +273,6 @@ static sr_error_t *list_one(void *baton, const sr_s3_object_t *object, apr_pool_
 {
     const listing_t *listing = baton;
     const char *key = strlen(object->key) > 3 && object->key[2] == '/' ? object->key + 3 : "";
-
     if (!sr_blobs_is_key(key) || strncmp(object->key, key, 2) != 0) return NULL;
     return listing->each(listing->baton, key, object->size, pool);
 }
@@ -296,7 +280,6 @@ static sr_error_t *list_one(void *baton, const sr_s3_object_t *object, apr_pool_
 static sr_error_t *s3_list(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool)
 {
     listing_t listing = {each, baton};
-
     return sr_s3_list(blobs->bucket->s3, "", list_one, &listing, pool);
 }
 
@@ -314,7 +297,6 @@ static sr_error_t *s3_remove(bool *removed, apr_off_t *size, sr_blobs_t *blobs, 
     const char *object = s3_object_of(key, pool), *copy = quarantined(key, pool);
     apr_off_t copied;
     bool there;
-
     sr_blobs_uncache(blobs, key, pool);
     SR_TRY(sr_s3_head(removed, size, s3, object, pool));
     if (!*removed) return NULL;
@@ -329,7 +311,6 @@ static sr_error_t *s3_remove(bool *removed, apr_off_t *size, sr_blobs_t *blobs, 
 static sr_error_t *s3_quarantine_has(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
     apr_off_t size;
-
     return sr_s3_head(there, &size, blobs->bucket->s3, quarantined(key, pool), pool);
 }
 
@@ -343,7 +324,6 @@ typedef struct expiry_t {
 static sr_error_t *expire_one(void *baton, const sr_s3_object_t *object, apr_pool_t *pool)
 {
     const expiry_t *expiry = baton;
-
     if (!sr_blobs_is_key(object->key + sizeof QUARANTINE - 1)) return NULL;
     if (!object->modified || object->modified > expiry->before) return NULL;
     if (!expiry->dry_run) SR_TRY(sr_s3_delete(expiry->s3, object->key, pool));
@@ -370,7 +350,6 @@ static sr_error_t *s3_note_read(const char **text, sr_blobs_t *blobs, apr_pool_t
     char *bytes = apr_pcalloc(pool, NOTE_MOST + 1);
     apr_off_t size;
     bool there = false;
-
     *text = NULL;
     if (memory < 0) return sr_blobs_trouble(pool, "making a file in", "memory");
     sr_error_t *error = sr_s3_find(&there, &size, blobs->bucket->s3, NOTE, memory, NOTE_OBJECT_MOST, pool);
@@ -385,7 +364,6 @@ static sr_error_t *s3_note_write(sr_blobs_t *blobs, const char *text, apr_pool_t
 {
     const apr_size_t length = strlen(text);
     const int memory = memfd_create("sigreq-note", MFD_CLOEXEC);
-
     if (memory < 0) return sr_blobs_trouble(pool, "making a file in", "memory");
     sr_error_t *error =
         write(memory, text, length) == (ssize_t)length

@@ -52,8 +52,7 @@ static sr_error_t *open_unnamed(sr_temporary_t *temporary)
 /* Makes a new name in <root>/tmp. */
 static sr_error_t *make_name(const char **name, const sr_temporary_t *temporary)
 {
-    const char *const folder = apr_pstrcat(temporary->pool, temporary->root, "/" SR_BLOBS_TEMPORARY, NULL);
-
+    const char *folder = apr_pstrcat(temporary->pool, temporary->root, "/" SR_BLOBS_TEMPORARY, NULL);
     *name = apr_pstrcat(temporary->pool, folder, "/", sr_uuid_make(temporary->pool), NULL);
     if (mkdir(folder, 0700) == 0 || errno == EEXIST) return NULL;
     return sr_blobs_trouble(temporary->pool, "making the folder", folder);
@@ -62,7 +61,6 @@ static sr_error_t *make_name(const char **name, const sr_temporary_t *temporary)
 static sr_error_t *open_named(sr_temporary_t *temporary)
 {
     const char *name;
-
     SR_TRY(make_name(&name, temporary));
     temporary->descriptor = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, FILE_MODE);
     if (temporary->descriptor < 0) return sr_blobs_trouble(temporary->pool, "making", name);
@@ -72,8 +70,7 @@ static sr_error_t *open_named(sr_temporary_t *temporary)
 
 sr_error_t *sr_temporary_open(sr_temporary_t **temporary, const char *root, apr_pool_t *pool)
 {
-    sr_temporary_t *const made = apr_pcalloc(pool, sizeof *made);
-
+    sr_temporary_t *made = apr_pcalloc(pool, sizeof *made);
     *made = (sr_temporary_t){.descriptor = -1, .root = root, .pool = pool};
     apr_pool_cleanup_register(pool, made, temporary_drop, apr_pool_cleanup_null);
     SR_TRY(open_unnamed(made));
@@ -85,10 +82,8 @@ sr_error_t *sr_temporary_open(sr_temporary_t **temporary, const char *root, apr_
 sr_error_t *sr_temporary_write(sr_temporary_t *temporary, const void *data, apr_size_t length)
 {
     const char *bytes = data;
-
     while (length > 0) {
         const ssize_t written = write(temporary->descriptor, bytes, length);
-
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return sr_blobs_trouble(temporary->pool, "writing to a file in", temporary->root);
         bytes += written;
@@ -139,7 +134,6 @@ sr_error_t *sr_temporary_replace(sr_temporary_t *temporary, const char *path)
 {
     const char *name;
     bool existed;
-
     /* only rename() replaces a file, and it needs a file with a name */
     if (!temporary->name) {
         SR_TRY(make_name(&name, temporary));

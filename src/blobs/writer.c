@@ -36,8 +36,7 @@ static apr_status_t writer_drop(void *writer)
 
 sr_error_t *sr_blobs_begin(sr_blob_writer_t **writer, sr_blobs_t *blobs, apr_pool_t *pool)
 {
-    sr_blob_writer_t *const made = apr_pcalloc(pool, sizeof *made);
-
+    sr_blob_writer_t *made = apr_pcalloc(pool, sizeof *made);
     made->blobs = blobs;
     made->pool = pool;
     made->digest = sr_sha256_begin(pool);
@@ -70,7 +69,6 @@ static bool writer_fits(sr_blob_writer_t *writer, apr_size_t length)
 static sr_error_t *move_to_file(sr_blob_writer_t *writer)
 {
     sr_temporary_t *file;
-
     SR_TRY(sr_temporary_open(&file, writer->blobs->root, writer->pool));
     SR_TRY(sr_temporary_write(file, writer->memory, (apr_size_t)writer->size));
     writer->file = file;
@@ -92,7 +90,6 @@ static sr_error_t *writer_store(sr_blob_writer_t *writer, const void *data, apr_
 sr_error_t *sr_blobs_write(sr_blob_writer_t *writer, const void *data, apr_size_t length)
 {
     const apr_size_t size = (apr_size_t)writer->size;
-
     if (!length) return NULL;
     writer->broken = writer_store(writer, data, length);
     if (writer->broken) return writer->broken;
@@ -123,11 +120,9 @@ static int make_memory_file(const sr_blob_writer_t *writer)
 {
     const int descriptor = memfd_create("sigreq", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     apr_size_t done = 0;
-
     if (descriptor < 0) return -1;
     while (done < (apr_size_t)writer->size) {
         const ssize_t written = write(descriptor, writer->memory + done, (apr_size_t)writer->size - done);
-
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) break;
         done += (apr_size_t)written;
@@ -163,7 +158,6 @@ static sr_error_t *copy_file(sr_blob_writer_t *writer)
     char *piece = apr_palloc(writer->pool, PIECE);
     sr_error_t *error = NULL;
     int descriptor;
-
     SR_TRY(sr_temporary_open(&copy, writer->blobs->root, writer->pool));
     SR_TRY(sr_temporary_reopen(&descriptor, before));
     for (apr_off_t at = 0; !error && at < writer->size; at += PIECE) {
@@ -187,7 +181,6 @@ void sr_blobs_spare(sr_blob_writer_t *writer, bool spare)
 sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const char *report)
 {
     const char *sha256 = apr_pstrndup(writer->pool, key, SR_SHA256_HEX_LENGTH);
-
     if (writer->key && strcmp(writer->key, key) == 0) return NULL;
     if (!writer->file) SR_TRY(move_to_file(writer));
     if (writer->key) SR_TRY(copy_file(writer));

@@ -8,7 +8,6 @@ static sr_error_t *set_disabled(ctl_t *ctl, bool disabled)
 {
     const sr_user_row_t *user;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(ctl_find_user(ctl, &user));
     SR_TRY(sr_store_admin_user_disable(ctl->database, &outcome, &user, user->uuid, disabled, sr_time_now(), ctl->pool));
@@ -32,7 +31,6 @@ sr_error_t *ctl_user_rename(ctl_t *ctl)
                *email = ctl->values[OPTION_EMAIL];
     const sr_user_row_t *user;
     sr_outcome_t outcome;
-
     if (!firstname && !lastname && !email)
         return sr_error(ctl->pool, SR_EBADREQUEST, "--firstname, --lastname or --email is required");
     SR_TRY(ctl_open_store(ctl));
@@ -49,7 +47,6 @@ static sr_error_t *has_submissions(ctl_t *ctl, const char *organization, const c
 {
     const sr_remains_row_t *row;
     sr_outcome_t outcome;
-
     SR_TRY(sr_store_admin_remains(ctl->database, &outcome, &row, organization, user, ctl->pool));
     const char *who = user ? "user" : "organization";
     if (ctl->given[OPTION_ERASE])
@@ -78,7 +75,6 @@ static sr_error_t *delete_people(ctl_t *ctl, sr_blobs_t *documents, const char *
 {
     apr_int64_t erased = 0;
     sr_outcome_t outcome = SR_OK;
-
     sr_json_own(shown, ctl->pool);
     if (documents) SR_TRY(ctl_erase_people(ctl, &outcome, &erased, documents, organization, user));
     if (outcome == SR_OK)
@@ -94,7 +90,6 @@ sr_error_t *ctl_user_delete(ctl_t *ctl)
 {
     const sr_user_row_t *user;
     sr_blobs_t *documents;
-
     SR_TRY(open_for_deletion(ctl, &documents));
     SR_TRY(ctl_find_user(ctl, &user));
     return delete_people(ctl, documents, NULL, user->uuid, ctl_row_json(SR_OP_ADMIN_USER_FIND, user), ctl_user_columns);
@@ -105,7 +100,6 @@ sr_error_t *ctl_org_delete(ctl_t *ctl)
     const sr_organization_row_t *row;
     sr_blobs_t *documents;
     sr_outcome_t outcome;
-
     SR_TRY(open_for_deletion(ctl, &documents));
     SR_TRY(
         sr_store_admin_organization_find(ctl->database, &outcome, &row, ctl->values[OPTION_ORGANIZATION], ctl->pool));
@@ -122,7 +116,6 @@ sr_error_t *ctl_org_show(ctl_t *ctl)
     const sr_remains_row_t *remains;
     apr_array_header_t *users, *tokens;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(
         sr_store_admin_organization_find(ctl->database, &outcome, &row, ctl->values[OPTION_ORGANIZATION], ctl->pool));
@@ -145,7 +138,6 @@ sr_error_t *ctl_org_rename(ctl_t *ctl)
 {
     const sr_organization_row_t *row;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_rename(ctl->database, &outcome, &row, ctl->values[OPTION_ORGANIZATION],
                                               ctl->values[OPTION_NAME], ctl->pool));
@@ -160,7 +152,6 @@ static sr_error_t *revoke_one(ctl_t *ctl)
     const bool children = ctl->given[OPTION_CHILDREN];
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(sr_store_admin_token_revoke(ctl->database, &outcome, &rows, ctl->values[OPTION_UUID], sr_time_now(),
                                        children, ctl->pool));
     SR_TRY(ctl_refusal(ctl, outcome, CTL_NO_TOKEN, NULL));
@@ -174,7 +165,6 @@ static sr_error_t *revoke_all(ctl_t *ctl)
     const sr_user_row_t *user = NULL;
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     if (ctl->given[OPTION_USER]) SR_TRY(ctl_find_user(ctl, &user));
     else {
         SR_TRY(sr_store_admin_organization_find(ctl->database, &outcome, &organization,
@@ -189,7 +179,6 @@ static sr_error_t *revoke_all(ctl_t *ctl)
 sr_error_t *ctl_token_revoke(ctl_t *ctl)
 {
     const bool all = ctl->given[OPTION_USER] || ctl->given[OPTION_ORGANIZATION];
-
     if (!all && !ctl->given[OPTION_UUID])
         return sr_error(ctl->pool, SR_EBADREQUEST, "--uuid, --user or --organization is required");
     if (all && (ctl->given[OPTION_UUID] || ctl->given[OPTION_CHILDREN]))

@@ -174,7 +174,6 @@ sr_error_t *ctl_archive(ctl_t *ctl)
     work_t work = {.ctl = ctl};
     sr_blobs_t *documents;
     const char *folder;
-
     SR_TRY(make_timestamps(ctl, &child.timestamps));
     SR_TRY(read_renew(ctl, &work.options.renew));
     SR_TRY(make_proofs(ctl, &child, &work.options));

@@ -35,7 +35,6 @@ static sr_error_t *backup_fail(const backup_t *backup, const char *path)
 static sr_error_t *check_folder(const backup_t *backup)
 {
     const ctl_t *ctl = backup->ctl;
-
     if (ctl_is_same_file(backup->folder, ctl->storage.main.root)
         || ctl_is_same_file(backup->root, ctl->storage.main.root)
         || (ctl->storage.also.root && ctl_is_same_file(backup->folder, ctl->storage.also.root))
@@ -67,7 +66,6 @@ static sr_error_t *remove_stranger(void *baton, const char *key, apr_pool_t *poo
     backup_t *backup = baton;
     apr_off_t size;
     bool removed;
-
     SR_TRY(sr_blobs_remove(&removed, &size, backup->to, key, pool));
     backup->removed += removed;
     return NULL;
@@ -77,7 +75,6 @@ static sr_error_t *remove_stranger(void *baton, const char *key, apr_pool_t *poo
 static sr_error_t *remove_strangers(backup_t *backup)
 {
     sr_blobs_gc_t expired;
-
     SR_TRY(ctl_each_stranger(backup->ctl, sr_blobs_list, backup->to, remove_stranger, backup));
     SR_TRY(sr_quarantine_expire(&expired, backup->to, QUARANTINE, false, backup->ctl->pool));
     return sr_temporary_expire(&expired, backup->to, false, backup->ctl->pool);
@@ -87,7 +84,6 @@ static sr_error_t *remove_strangers(backup_t *backup)
 static sr_error_t *copy_documents(backup_t *backup, json_t **report, bool tidy)
 {
     const char *name = backup->ctl->values[OPTION_DOCUMENTS], *folder;
-
     *report = NULL;
     SR_TRY(ctl_same_database(backup->ctl, &folder, backup->from, name));
     if (!strcmp(folder, CTL_NOBODY)) return NULL;
@@ -109,7 +105,6 @@ static sr_error_t *dump(ctl_t *ctl, const char *path)
     const char *arguments[] = {
         "pg_dump", "--format=custom", "--schema=sigreq", "--no-unlogged-table-data", "--file", path, "--dbname", params,
         NULL};
-
     if (!params) return sr_error(ctl->pool, SR_EUNAVAILABLE, "libpq was not found");
     if (password && setenv("PGPASSWORD", password, 1) != 0) return sr_error(ctl->pool, SR_EINTERNAL, "no memory");
     if (ctl_run_program((char *const *)arguments, &out, &errors, ctl->pool)) return NULL;
@@ -122,7 +117,6 @@ static sr_error_t *vacuum(ctl_t *ctl, const char *path)
 {
     ctl_t *other = apr_pmemdup(ctl->pool, ctl, sizeof *ctl);
     ctl_rights_t owner;
-
     SR_TRY(ctl_connect(other, false));
     SR_TRY(ctl_be_caller(ctl, &owner));
     return sr_schema_vacuum(other->driver, other->handle, path, ctl->pool);
@@ -135,7 +129,6 @@ static sr_error_t *sync_path(const backup_t *backup, const char *path, apr_off_t
     const bool synced =
         file >= 0 && fchmod(file, size ? 0600 : 0700) == 0 && fsync(file) == 0 && fstat(file, &status) == 0;
     sr_error_t *error = synced ? NULL : backup_fail(backup, path);
-
     if (file >= 0) close(file);
     if (synced && size) *size = status.st_size;
     return error;
@@ -146,7 +139,6 @@ static sr_error_t *save_database(const backup_t *backup, apr_off_t *size)
 {
     ctl_t *ctl = backup->ctl;
     const char *partial = apr_pstrcat(ctl->pool, backup->database, ".partial", NULL);
-
     if (unlink(partial) != 0 && errno != ENOENT) return backup_fail(backup, partial);
     umask(077);
     SR_TRY(!strcmp(apr_dbd_name(ctl->driver), "pgsql") ? dump(ctl, partial) : vacuum(ctl, partial));
@@ -163,7 +155,6 @@ sr_error_t *ctl_backup(ctl_t *ctl)
     ctl_rights_t owner;
     json_t *report;
     apr_off_t size;
-
     ctl->given[OPTION_REMOTE] = true; /* what a bucket has, and not its cache */
     SR_TRY(ctl_open_documents(ctl, &backup.from));
     const bool pgsql = !strcmp(apr_dbd_name(ctl->driver), "pgsql");

@@ -50,7 +50,6 @@ static const char *next_word(char **line, apr_pool_t *pool)
     char *in = *line + strspn(*line, " \t\r\n");
     const char quote = (char)(*in == '"' || *in == '\'' ? *in++ : '\0');
     char *word, *out;
-
     if (!quote && !*in) return NULL;
     word = out = apr_palloc(pool, strlen(in) + 1);
     while (*in && (quote ? *in != quote : !strchr(" \t\r\n", *in))) {
@@ -74,7 +73,6 @@ static apr_array_header_t *lines_of(const char *text, const char *directive, apr
 {
     apr_array_header_t *found = apr_array_make(pool, 2, sizeof(char *));
     char *last, *lines = apr_pstrdup(pool, text);
-
     for (char *line = apr_strtok(lines, "\n", &last); line; line = apr_strtok(NULL, "\n", &last)) {
         const char *word = next_word(&line, pool);
         if (word && strcasecmp(word, directive) == 0) APR_ARRAY_PUSH(found, char *) = line;
@@ -89,7 +87,6 @@ static sr_error_t *config_read_text(ctl_t *ctl, const char **text, const char *p
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     const bool read = file >= 0 && sr_descriptor_receive(text, &length, file, CONFIG_MOST, 0, ctl->pool);
     const int why = errno;
-
     if (file >= 0) close(file);
     return read ? NULL : sr_error(ctl->pool, SR_EBADREQUEST, "%s: %s", path, file < 0 ? strerror(why) : "too long");
 }
@@ -99,7 +96,6 @@ static sr_error_t *config_read_text(ctl_t *ctl, const char **text, const char *p
 static sr_error_t *find_config(ctl_t *ctl, bool spare)
 {
     const char *path = ctl->given[OPTION_CONFIG] ? ctl->values[OPTION_CONFIG] : getenv("SIGREQ_CONFIG");
-
     if (ctl->config_text) return NULL;
     ctl->config = path;
     if (path) return config_read_text(ctl, &ctl->config_text, path);
@@ -119,7 +115,6 @@ sr_error_t *ctl_config_text(ctl_t *ctl, const char **text)
 sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enough, bool spare)
 {
     int given = 0;
-
     while (given < enough && ctl->given[wanted[given]]) given++;
     if (given == enough && !ctl->given[OPTION_CONFIG]) return NULL;
     SR_TRY(find_config(ctl, spare));
@@ -142,7 +137,6 @@ sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enoug
 const char *ctl_directive(ctl_t *ctl, const char *name)
 {
     const char *text = NULL, *words = NULL;
-
     if (ctl_config_text(ctl, &text) || !text || ctl_httpd_block(ctl, &text, text)) return NULL;
     apr_array_header_t *lines = lines_of(text, name, ctl->pool);
     for (int i = 0; i < lines->nelts; i++) {
@@ -163,7 +157,6 @@ static sr_error_t *make_file(ctl_t *ctl, const char *path, bool create)
     const char *folder = slash ? apr_pstrmemdup(ctl->pool, path, (apr_size_t)(slash - path) + 1) : ".";
     struct stat owner;
     int file;
-
     SR_TRY(ctl_become_owner(ctl, folder));
     if (access(path, F_OK) == 0) return NULL;
     if (!create) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s: run: sigreqctl db init", path, strerror(errno));
@@ -181,7 +174,6 @@ static sr_error_t *make_file(ctl_t *ctl, const char *path, bool create)
 static apr_status_t config_disconnect(void *data)
 {
     ctl_t *ctl = data;
-
     return apr_dbd_close(ctl->driver, ctl->handle);
 }
 
@@ -190,7 +182,6 @@ static const char *patient(ctl_t *ctl, const char *params)
 {
     const bool uri = !strncmp(params, "postgres://", 11) || !strncmp(params, "postgresql://", 13);
     const char *separator = !uri ? " " : strchr(params, '?') ? "&" : "?";
-
     return apr_pstrcat(ctl->pool, params, separator, "connect_timeout=20", NULL);
 }
 
@@ -200,7 +191,6 @@ static const char *patient(ctl_t *ctl, const char *params)
 static sr_error_t *open_database(ctl_t *ctl, const char *params)
 {
     const char *why = NULL;
-
     if (apr_dbd_open_ex(ctl->driver, ctl->pool, params, &ctl->handle, &why) == APR_SUCCESS) return NULL;
     if (why && strstr(why, "timeout expired") && !strcmp(apr_dbd_name(ctl->driver), "pgsql")
         && apr_dbd_open_ex(ctl->driver, ctl->pool, patient(ctl, params), &ctl->handle, &why) == APR_SUCCESS)
@@ -215,7 +205,6 @@ sr_error_t *ctl_connect(ctl_t *ctl, bool create)
                                              OPTION_S3_REGION,      OPTION_S3_CREDENTIALS,  OPTION_DOCUMENTS_CACHE,
                                              OPTION_DOCUMENTS_ALSO, OPTION_CONNECTIONS,     OPTION_COUNT};
     const char *driver, *params;
-
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));
     if (!ctl->given[OPTION_DRIVER] || !ctl->given[OPTION_PARAMS]) {
         const char *lacks = ctl->config ? apr_psprintf(ctl->pool, "%s has no DBDriver and DBDParams", ctl->config)
@@ -240,7 +229,6 @@ sr_error_t *ctl_connect(ctl_t *ctl, bool create)
 sr_error_t *ctl_use_store(ctl_t *ctl)
 {
     sr_store_t *store;
-
     SR_TRY(sr_store_open(&store, ctl->driver, ctl->handle, apr_hash_make(ctl->pool), ctl->pool, NULL, ctl->pool));
     ctl->database = sr_store_source(store, ctl->pool);
     ctl->database->servers = sr_store_servers(ctl->values[OPTION_DRIVER], ctl->values[OPTION_PARAMS]);

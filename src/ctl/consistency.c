@@ -21,7 +21,6 @@ typedef struct checking_t {
 static sr_error_t *consistency_note_missing(checking_t *check, const sr_blob_row_t *row, apr_pool_t *pool)
 {
     bool named, quarantined;
-
     SR_TRY(ctl_blob_is_named(&named, check->ctl, check->folder, row, pool));
     if (!named) return NULL;
     SR_TRY(sr_quarantine_has(&quarantined, check->documents, row->key, pool));
@@ -43,7 +42,6 @@ static sr_error_t *check_named(void *baton, const sr_blob_row_t *row, apr_pool_t
     apr_off_t size;
     sr_blob_t blob;
     bool there;
-
     SR_TRY(sr_blobs_measure(&there, &size, check->documents, row->key, pool));
     check->documents_checked++;
     if (!there) return consistency_note_missing(check, row, pool);
@@ -65,7 +63,6 @@ static sr_error_t *note_foreign(void *baton, const char *key, apr_pool_t *pool)
     checking_t *check = baton;
     apr_off_t size;
     bool there;
-
     SR_TRY(sr_blobs_measure(&there, &size, check->documents, key, pool));
     if (there) /* the file was not collected after it had been listed */
         ctl_note_problem(check->problems, &check->foreign, "foreign", key, "the database does not know this file");
@@ -85,7 +82,6 @@ sr_error_t *ctl_check(ctl_t *ctl)
         "documents", "bytes", "missing", "damaged", "foreign", evidence ? "submissions" : NULL, "evidence", NULL};
     static const char *const rows[] = {"problem", "key", "detail", NULL};
     checking_t check = {.ctl = ctl, .problems = sr_json_own(json_array(), ctl->pool)};
-
     SR_TRY(ctl_open_documents(ctl, &check.documents));
     SR_TRY(ctl_same_database(ctl, &check.folder, check.documents, ctl->values[OPTION_DOCUMENTS]));
     SR_TRY(consistency_check_all(&check));

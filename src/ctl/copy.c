@@ -25,7 +25,6 @@ static void copy_say(copying_t *copying)
 {
     const apr_time_t now = sr_time_steady();
     const apr_int64_t done = copying->copied + copying->present + copying->missing + copying->damaged;
-
     if (copying->ctl->given[OPTION_QUIET] || (copying->said && now - copying->said < PROGRESS)) return;
     copying->said = now;
     fprintf(stderr,
@@ -42,7 +41,6 @@ static sr_error_t *read_blob(const char **fault, sr_blobs_t *blobs, const sr_blo
                              apr_pool_t *pool)
 {
     sr_blob_t blob;
-
     sr_error_t *unread = sr_blobs_open(&blob, blobs, row->key, pool);
     if (!unread) return ctl_blob_read(fault, &blob, row, writer, pool);
     *fault = unread->cause ? unread->cause : unread->message;
@@ -56,7 +54,6 @@ static sr_error_t *copy_look(bool *right, bool *wrong, const copying_t *copying,
     const char *fault = NULL;
     apr_off_t size;
     bool there;
-
     SR_TRY(sr_blobs_measure(&there, &size, copying->to, row->key, pool));
     *right = there && size == row->size;
     if (*right && copying->ctl->given[OPTION_VERIFY]) SR_TRY(read_blob(&fault, copying->to, row, NULL, pool));
@@ -71,7 +68,6 @@ static sr_error_t *remove_unnamed(bool *named, const copying_t *copying, const s
 {
     apr_off_t size;
     bool removed;
-
     SR_TRY(ctl_blob_is_named(named, copying->ctl, copying->folder, row, pool));
     return *named ? NULL : sr_blobs_remove(&removed, &size, copying->to, row->key, pool);
 }
@@ -83,7 +79,6 @@ static sr_error_t *transfer(copying_t *copying, const sr_blob_row_t *row, bool w
     sr_blob_writer_t *writer;
     apr_off_t size;
     bool named, removed;
-
     SR_TRY(sr_blobs_begin(&writer, copying->to, pool));
     SR_TRY(read_blob(&fault, copying->from, row, writer, pool));
     if (fault) {
@@ -103,7 +98,6 @@ static sr_error_t *copy_one(copying_t *copying, const sr_blob_row_t *row, apr_po
 {
     bool right, wrong, there, named;
     apr_off_t size;
-
     SR_TRY(copy_look(&right, &wrong, copying, row, pool));
     if (right) {
         copying->present++;
@@ -124,7 +118,6 @@ static sr_error_t *copy_one(copying_t *copying, const sr_blob_row_t *row, apr_po
 static sr_error_t *count_one(void *baton, const sr_blob_row_t *row, apr_pool_t *pool)
 {
     copying_t *copying = baton;
-
     copying->total++;
     copying->total_bytes += row->size;
     return NULL;
@@ -142,7 +135,6 @@ static sr_error_t *copy_next(void *baton, const sr_blob_row_t *row, apr_pool_t *
 static sr_error_t *open_place(ctl_t *ctl, sr_blobs_t **blobs, sr_place_t *place, const char *name, const char *text)
 {
     struct stat status;
-
     SR_TRY(ctl_find_place(ctl, place, name, text));
     if (place->bucket) return sr_blobs_bucket(blobs, place->bucket, true, ctl->pool);
     if (stat(text, &status) != 0 || !S_ISDIR(status.st_mode))
@@ -153,7 +145,6 @@ static sr_error_t *open_place(ctl_t *ctl, sr_blobs_t **blobs, sr_place_t *place,
 bool ctl_is_same_file(const char *one, const char *other)
 {
     struct stat first, second;
-
     return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
            && first.st_ino == second.st_ino;
 }
@@ -163,7 +154,6 @@ static sr_error_t *bind_both(copying_t *copying, const char *from, const char *t
 {
     ctl_t *ctl = copying->ctl;
     const char *database, *folder;
-
     SR_TRY(ctl_same_database(ctl, &copying->folder, copying->from, from));
     if (!strcmp(copying->folder, CTL_NOBODY))
         return sr_error(ctl->pool, SR_ECONFLICT, "--from %s has no documents: nothing was stored there yet", from);
@@ -180,7 +170,6 @@ sr_error_t *ctl_copy_blobs(ctl_t *ctl, json_t **report, sr_blobs_t *from, const 
                            const char *to_name)
 {
     copying_t c = {.ctl = ctl, .from = from, .to = to, .problems = sr_json_own(json_array(), ctl->pool)};
-
     SR_TRY(bind_both(&c, from_name, to_name));
     SR_TRY(ctl_each_blob(ctl, c.folder, count_one, &c));
     copy_say(&c);
@@ -197,7 +186,6 @@ void ctl_copy_print(ctl_t *ctl, json_t *report, const char *const *columns)
 {
     static const char *const rows[] = {"problem", "key", "detail", NULL};
     json_t *problems = json_object_get(report, "problems");
-
     ctl_print(ctl, json_incref(report), columns);
     if (!json_array_size(problems)) return;
     ctl->status = CTL_FAILED;
@@ -212,7 +200,6 @@ sr_error_t *ctl_documents_copy(ctl_t *ctl)
     sr_place_t from, to;
     sr_blobs_t *source, *target;
     json_t *report;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(open_place(ctl, &source, &from, "--from", from_name));
     SR_TRY(open_place(ctl, &target, &to, "--to", to_name));

@@ -65,7 +65,6 @@ sr_error_t *ctl_db_init(ctl_t *ctl)
 {
     apr_array_header_t *applied;
     bool defined;
-
     SR_TRY(ctl_connect(ctl, true));
     SR_TRY(sr_schema_upgrade(&applied, &defined, ctl->driver, ctl->handle, ctl->pool));
     json_t *names = json_array();
@@ -91,7 +90,6 @@ static sr_error_t *check_unused(ctl_t *ctl, const char *path)
     const int file = open(path, O_RDWR | O_CLOEXEC);
     const bool known = file >= 0 && fcntl(file, F_GETLK, &lock) == 0;
     const int why = errno;
-
     if (file >= 0) close(file);
     if (!known) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s", path, strerror(why));
     if (lock.l_type == F_UNLCK) return NULL;
@@ -104,7 +102,6 @@ static sr_error_t *connect_target(ctl_t **target, ctl_t *ctl)
 {
     ctl_t *to = apr_pmemdup(ctl->pool, ctl, sizeof *ctl);
     ctl_rights_t owner;
-
     to->given[OPTION_CONFIG] = false;
     to->given[OPTION_DRIVER] = to->given[OPTION_PARAMS] = true;
     to->values[OPTION_DRIVER] = ctl->values[OPTION_TO_DRIVER];
@@ -121,7 +118,6 @@ sr_error_t *ctl_db_copy(ctl_t *ctl)
     static const char *const copied[] = {"table", "rows", NULL};
     json_t *report = sr_json_own(json_array(), ctl->pool);
     ctl_t *to;
-
     SR_TRY(ctl_connect(ctl, false));
     if (strcmp(ctl->values[OPTION_DRIVER], "sqlite3") != 0)
         return sr_error(ctl->pool, SR_EBADREQUEST, "only an SQLite database can be copied, and this one is %s",
@@ -136,7 +132,6 @@ sr_error_t *ctl_db_copy(ctl_t *ctl)
 sr_error_t *ctl_config(ctl_t *ctl)
 {
     const char *text;
-
     SR_TRY(ctl_config_text(ctl, &text));
     if (!text) return sr_error(ctl->pool, SR_EBADREQUEST, "there is no configuration: give --config FILE");
     printf("%s", text);

@@ -55,7 +55,6 @@ static void take_message(doctor_t *doctor, const char *line)
 {
     const char *tag = strstr(line, "SR0");
     const size_t length = tag ? strspn(tag, "SR0123456789") : 0;
-
     if (length != 6 || tag[6] != ':') return;
     doctor_note(doctor, apr_pstrmemdup(doctor->ctl->pool, tag, length), strstr(tag, "503") ? bad : warn, "%s",
                 tag + length + strspn(tag + length, ": "));
@@ -67,7 +66,6 @@ static bool check_httpd(doctor_t *doctor)
     apr_pool_t *pool = doctor->ctl->pool;
     const char *said;
     bool valid;
-
     if (!ctl_configtest(doctor->ctl, &valid, &said)) {
         doctor_note(doctor, "configtest", warn, "there is no httpd here: run this command on the host of the service");
         return true;
@@ -87,7 +85,6 @@ static void check_version(doctor_t *doctor)
 {
     apr_pool_t *pool = doctor->ctl->pool;
     const char *text, *module;
-
     if (ctl_config_text(doctor->ctl, &text) || !text || !(module = ctl_httpd_version(text, pool))) return;
     if (!strcmp(module, SR_VERSION)) doctor_note(doctor, "version", ok, "%s", SR_VERSION);
     else
@@ -101,7 +98,6 @@ static void check_clock(doctor_t *doctor, apr_time_t clock)
 {
     const apr_interval_time_t behind = clock ? sr_time_now() - clock : 0;
     const int seconds = (int)apr_time_sec(behind < 0 ? -behind : behind);
-
     doctor_note(doctor, "clock", seconds > apr_time_sec(CLOCKS_DIFFER) ? warn : ok,
                 "the clocks of this host and of the database differ by %d s%s", seconds,
                 seconds > apr_time_sec(CLOCKS_DIFFER) ? ": synchronize both (NTP)" : "");
@@ -114,7 +110,6 @@ static bool doctor_check_database(doctor_t *doctor)
     const sr_installation_row_t *row;
     const char *risk;
     sr_schema_t schema;
-
     if (is_wrong(doctor, "database", ctl_connect(ctl, false))) return false;
     if (is_wrong(doctor, "database", sr_schema_read(&schema, ctl->driver, ctl->handle, ctl->pool))) return false;
     if (schema.problem) {
@@ -139,7 +134,6 @@ static void doctor_check_documents(doctor_t *doctor)
     struct statvfs room;
     sr_blobs_t *documents;
     const char *folder;
-
     if (is_wrong(doctor, "documents", ctl_open_places(ctl, &documents))) return;
     if (is_wrong(doctor, "documents", ctl_same_database(ctl, &folder, documents, ctl->values[OPTION_DOCUMENTS])))
         return;
@@ -163,7 +157,6 @@ static void check_seal(doctor_t *doctor)
     const char *certificate, *key;
     const sr_cms_identity_t *identity;
     const sr_cms_certificate_t *about;
-
     if (is_wrong(doctor, "seal", ctl_read_config(ctl, wanted, 2, false))) return;
     if (!ctl->given[OPTION_CERTIFICATE] || !ctl->given[OPTION_KEY]) {
         doctor_note(doctor, "seal", warn, "there is none: only test documents are sealed. Run: sigreqctl seal create");
@@ -188,7 +181,6 @@ static void check_seal(doctor_t *doctor)
 static void doctor_perform(doctor_t *doctor, const char *check, sr_call_t *call, CURL *easy, const char *where)
 {
     sr_call_result_t result = {0};
-
     sr_call_end(call, &result, curl_easy_perform(easy));
     if (result.success) doctor_note(doctor, check, ok, "%s has accepted it", where);
     else doctor_note(doctor, check, bad, "%s: %s", where, result.detail ? result.detail : result.error);
@@ -209,7 +201,6 @@ static void send_mail(doctor_t *doctor, sr_mail_t *mail, const char *link, const
     json_t *letter = sr_json_own(json_pack("{s:s,s:s}", "email", to, "link", link), ctl->pool);
     sr_jobs_options_t options;
     sr_call_t *call;
-
     mail->templates.of[SR_MAIL_INVITATION] = (sr_mail_template_t){
         "Subject: Test mail of sigreqctl doctor\n\nThis is a test of sigreqctl doctor. Nobody asks you to sign.\n",
         "<p>This is a test of sigreqctl doctor. Nobody asks you to sign.</p>\n"};
@@ -230,7 +221,6 @@ static void send_mail(doctor_t *doctor, sr_mail_t *mail, const char *link, const
 static const char *check_links(doctor_t *doctor)
 {
     const char *link = ctl_directive(doctor->ctl, "SigreqBaseURL");
-
     if (link) doctor_note(doctor, "links", ok, "begin with %s", link);
     else
         doctor_note(
@@ -244,7 +234,6 @@ static void check_mail(doctor_t *doctor, const char *link)
     ctl_t *ctl = doctor->ctl;
     const char *smtp = ctl_directive(ctl, "SigreqSMTP"), *from = ctl_directive(ctl, "SigreqMailFrom");
     sr_mail_t mail = {0};
-
     if (!smtp || !from) {
         doctor_note(doctor, "mail", ctl->given[OPTION_MAIL] ? bad : ok,
                     "no mail is sent: SigreqSMTP and SigreqMailFrom are not set");
@@ -265,7 +254,6 @@ static apr_array_header_t *doctor_allowed(ctl_t *ctl)
     const char *text = ctl_directive(ctl, "SigreqWebhookAllow");
     apr_array_header_t *ranges = apr_array_make(ctl->pool, 2, sizeof(apr_ipsubnet_t *));
     char *last, *words = apr_pstrdup(ctl->pool, text ? text : "");
-
     for (char *word = apr_strtok(words, " ", &last); word; word = apr_strtok(NULL, " ", &last)) {
         char *bits = strchr(word, '/');
         apr_ipsubnet_t *range;
@@ -281,7 +269,6 @@ static void check_webhook(doctor_t *doctor)
     const char *url = ctl->values[OPTION_WEBHOOK];
     sr_jobs_options_t options;
     sr_call_t *call;
-
     if (!url || is_wrong(doctor, "webhook", make_call(&call, &options, ctl))) return;
     options.allowed = doctor_allowed(ctl);
     json_t *body = sr_json_own(sr_webhook_test(SR_TEST, sr_uuid_make(ctl->pool), sr_time_now()), ctl->pool);
@@ -292,7 +279,6 @@ static void check_timestamp(doctor_t *doctor)
 {
     const char *urls = ctl_directive(doctor->ctl, "SigreqTimestamp");
     const char *authority;
-
     if (!urls)
         doctor_note(doctor, "timestamp", doctor->ctl->given[OPTION_ASK_TIMESTAMP] ? bad : ok,
                     "signatures have no timestamps: SigreqTimestamp is not set");
@@ -307,7 +293,6 @@ sr_error_t *ctl_doctor(ctl_t *ctl)
     static const char *const columns[] = {"check", "state", "detail", NULL};
     doctor_t doctor = {ctl, sr_json_own(json_array(), ctl->pool)};
     ctl_rights_t owner;
-
     if (check_httpd(&doctor)) {
         check_version(&doctor);
         if (doctor_check_database(&doctor)) doctor_check_documents(&doctor);

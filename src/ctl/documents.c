@@ -49,7 +49,6 @@ static sr_error_t *open_bucket(ctl_t *ctl, sr_place_t *place, const char *name, 
 {
     sr_s3_options_t options = {.region = ctl->given[OPTION_S3_REGION] ? ctl->values[OPTION_S3_REGION] : "us-east-1"};
     ctl_rights_t before;
-
     SR_TRY(ctl_be_caller(ctl, &before));
     const char *fault = read_options(&options, ctl, name, text);
     SR_TRY(ctl_be_owner_again(ctl, &before));
@@ -74,7 +73,6 @@ sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents)
 sr_error_t *ctl_open_places(ctl_t *ctl, sr_blobs_t **documents)
 {
     sr_place_t *place = &ctl->storage.main;
-
     if (!ctl->given[OPTION_DOCUMENTS])
         return sr_error(ctl->pool, SR_EBADREQUEST,
                         "no folder of documents is named: give --documents, or --config with SigreqDocuments");
@@ -89,7 +87,6 @@ sr_error_t *ctl_open_places(ctl_t *ctl, sr_blobs_t **documents)
 sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents, const char *root)
 {
     const char *bound, *uuid;
-
     SR_TRY(database_uuid(ctl, &uuid));
     SR_TRY(sr_blobs_binding_refresh(documents, ctl->pool));
     SR_TRY(sr_blobs_binding(&bound, folder, documents, ctl->pool));
@@ -108,7 +105,6 @@ sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *docum
 sr_error_t *ctl_find_cache(ctl_t *ctl, const char **folder)
 {
     struct stat status;
-
     *folder = ctl->values[OPTION_CACHE];
     if (ctl->given[OPTION_CACHE]) return NULL;
     *folder = apr_pstrcat(ctl->pool, ctl->storage.main.root, "/cache", NULL);
@@ -124,7 +120,6 @@ sr_error_t *ctl_documents_adopt(ctl_t *ctl)
     static const char *const columns[] = {"folder", "database", NULL};
     sr_blobs_t *documents;
     const char *uuid;
-
     SR_TRY(ctl_open_documents(ctl, &documents));
     SR_TRY(database_uuid(ctl, &uuid));
     SR_TRY(sr_blobs_bind(documents, uuid, true, ctl->pool));

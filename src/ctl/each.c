@@ -21,7 +21,6 @@ sr_error_t *ctl_blob_is_named(bool *named, const ctl_t *ctl, const char *folder,
     const char *wanted = apr_psprintf(pool, "[\"%s\"]", row->sha256);
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(sr_store_blob_find(ctl->database, &outcome, &rows, folder, wanted, pool));
     *named = rows->nelts && !strcmp(APR_ARRAY_IDX(rows, 0, sr_key_row_t).key, row->key);
     return NULL;
@@ -34,7 +33,6 @@ sr_error_t *ctl_blob_read(const char **fault, const sr_blob_t *blob, const sr_bl
     char *piece = apr_palloc(pool, PIECE);
     apr_size_t length = PIECE;
     apr_status_t status = APR_SUCCESS;
-
     *fault = NULL;
     while ((status = apr_file_read(blob->file, piece, &length)) == APR_SUCCESS) {
         sr_sha256_update(digest, piece, length);
@@ -54,13 +52,11 @@ static sr_error_t *walk_page(ctl_t *ctl, const char *folder, const char **after,
     apr_array_header_t *rows;
     sr_outcome_t outcome;
     apr_pool_t *one; /* cleared for each blob, which closes its file */
-
     SR_TRY(sr_store_admin_blob_list(ctl->database, &outcome, &rows, folder, *after, ROWS, pool));
     apr_pool_create(&one, pool);
     *after = NULL;
     for (int i = 0; i < rows->nelts; i++) {
         const sr_blob_row_t *row = &APR_ARRAY_IDX(rows, i, sr_blob_row_t);
-
         *after = apr_pstrdup(ctl->pool, row->sha256);
         SR_TRY(each(baton, row, one));
         apr_pool_clear(one);
@@ -72,7 +68,6 @@ sr_error_t *ctl_each_blob(ctl_t *ctl, const char *folder, ctl_blob_each_t each, 
 {
     const char *after = "";
     apr_pool_t *page;
-
     apr_pool_create(&page, ctl->pool);
     while (after) {
         SR_TRY(walk_page(ctl, folder, &after, each, baton, page));
@@ -87,7 +82,6 @@ sr_error_t *ctl_each_found(ctl_t *ctl, const apr_array_header_t *rows, apr_int64
 {
     apr_pool_t *one;
     sr_error_t *error = NULL;
-
     apr_pool_create(&one, pool);
     for (int i = 0; !error && i < rows->nelts; i++) {
         const sr_found_row_t *row = &APR_ARRAY_IDX(rows, i, sr_found_row_t);
@@ -109,7 +103,6 @@ static sr_error_t *each_look_up(const strangers_t *strangers, apr_pool_t *pool)
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     if (!json_array_size(strangers->listed)) return NULL;
     SR_TRY(sr_store_admin_blob_strangers(strangers->ctl->database, &outcome, &rows,
                                          sr_json_text(strangers->listed, pool), pool));
@@ -122,7 +115,6 @@ static sr_error_t *each_look_up(const strangers_t *strangers, apr_pool_t *pool)
 static sr_error_t *note_key(void *baton, const char *key, apr_off_t size, apr_pool_t *pool)
 {
     const strangers_t *strangers = baton;
-
     json_array_append_new(strangers->listed, json_string(key));
     return json_array_size(strangers->listed) < ROWS ? NULL : each_look_up(strangers, pool);
 }
@@ -131,7 +123,6 @@ sr_error_t *ctl_each_stranger(ctl_t *ctl, ctl_blobs_list_t list, sr_blobs_t *blo
                               void *baton)
 {
     const strangers_t strangers = {ctl, sr_json_own(json_array(), ctl->pool), each, baton};
-
     SR_TRY(list(blobs, note_key, (void *)&strangers, ctl->pool));
     return each_look_up(&strangers, ctl->pool);
 }

@@ -9,7 +9,6 @@
 static sr_error_t *make_service(ctl_t *ctl, sr_service_t *service, sr_blobs_t *documents)
 {
     const char *folder, *cache;
-
     SR_TRY(ctl_find_cache(ctl, &cache));
     SR_TRY(ctl_same_database(ctl, &folder, documents, ctl->values[OPTION_DOCUMENTS]));
     *service = (sr_service_t){.database = ctl->database, .storage = ctl->storage, .cache_root = cache};
@@ -22,7 +21,6 @@ sr_error_t *ctl_submission_delete(ctl_t *ctl)
     const sr_caller_t caller = {.submission = ctl->values[OPTION_UUID]};
     sr_blobs_t *documents;
     sr_service_t service;
-
     SR_TRY(ctl_open_documents(ctl, &documents));
     SR_TRY(make_service(ctl, &service, documents));
     sr_error_t *error = sr_service_erase(&service, &caller, ctl->pool);
@@ -38,7 +36,6 @@ static sr_error_t *erase_page(const sr_service_t *service, const apr_array_heade
 {
     sr_error_t *error = NULL;
     apr_pool_t *each;
-
     apr_pool_create(&each, pool);
     for (int i = 0; !error && i < rows->nelts; i++) {
         const sr_caller_t caller = {.submission = APR_ARRAY_IDX(rows, i, sr_past_row_t).submission};
@@ -56,7 +53,6 @@ static sr_error_t *erase_pages(ctl_t *ctl, apr_int64_t *erased, const sr_service
     apr_array_header_t *rows;
     sr_outcome_t outcome;
     apr_pool_t *page;
-
     apr_pool_create(&page, ctl->pool);
     for (bool more = true; more && !error; *erased += rows->nelts) {
         apr_pool_clear(page);
@@ -71,7 +67,6 @@ sr_error_t *ctl_erase_people(ctl_t *ctl, sr_outcome_t *outcome, apr_int64_t *era
                              const char *organization, const char *user)
 {
     sr_service_t service;
-
     *erased = 0;
     SR_TRY(make_service(ctl, &service, documents));
     SR_TRY(sr_store_admin_people_freeze(ctl->database, outcome, organization, user, sr_time_now(), ctl->pool));

@@ -21,7 +21,6 @@ static sr_error_t *check_submission(void *baton, const char *uuid, apr_pool_t *p
     sr_outcome_t outcome;
     json_t *stored, *text;
     size_t i;
-
     SR_TRY(sr_store_admin_evidence_get(evidence->ctl->database, &outcome, &row, uuid, pool));
     if (outcome == SR_MISSING) return NULL;
     SR_TRY(sr_json_read(&stored, row->body, pool));
@@ -37,7 +36,6 @@ static sr_error_t *check_page(evidence_t *evidence, apr_int64_t *after, apr_pool
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(sr_store_admin_evidence_find(evidence->ctl->database, &outcome, &rows, *after, ROWS, pool));
     *after = -1;
     return ctl_each_found(evidence->ctl, rows, after, check_submission, evidence, pool);
@@ -51,7 +49,6 @@ static sr_error_t *check_lost(evidence_t *evidence)
     sr_outcome_t outcome;
     json_t *lost, *count;
     const char *table;
-
     SR_TRY(sr_store_admin_evidence_lost(evidence->ctl->database, &outcome, &row, pool));
     SR_TRY(sr_json_read(&lost, row->body, pool));
     json_object_foreach (lost, table, count)
@@ -68,7 +65,6 @@ sr_error_t *ctl_check_evidence(ctl_t *ctl, json_t *problems, apr_int64_t *submis
     sr_outcome_t outcome;
     apr_int64_t after = 0;
     apr_pool_t *page;
-
     SR_TRY(sr_store_admin_evidence_calls(ctl->database, &outcome, &row, ctl->pool));
     SR_TRY(sr_json_read(&evidence.calls, row->body, ctl->pool));
     apr_pool_create(&page, ctl->pool);

@@ -27,7 +27,6 @@ static sr_error_t *gc_expire(ctl_t *ctl, json_t *report, const char *name,
     const sr_count_row_t *row;
     sr_outcome_t outcome;
     json_int_t deleted = 0;
-
     do {
         SR_TRY(some(ctl->database, &outcome, &row, before, ctl->pool));
         deleted += row->deleted;
@@ -40,7 +39,6 @@ static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
 {
     const char *days = ctl->given[OPTION_HISTORY_DAYS] ? ctl->values[OPTION_HISTORY_DAYS] : HISTORY_DAYS;
     const apr_time_t now = sr_time_now();
-
     SR_TRY(gc_expire(ctl, report, "keys_deleted", sr_store_admin_expire, now - KEY_LIFETIME));
     return gc_expire(ctl, report, "history_deleted", sr_store_admin_history_expire,
                      now - strtol(days, NULL, 10) * CTL_DAY);
@@ -62,7 +60,6 @@ static void count_file(collection_t *c, const char *key, apr_pool_t *pool)
 {
     apr_off_t size;
     bool there;
-
     if (sr_blobs_measure(&there, &size, c->documents, key, pool) || !there) return;
     c->deleted++;
     c->freed += size;
@@ -72,7 +69,6 @@ static sr_error_t *doom(const collection_t *c, const char *kind, json_t *list, a
 {
     const json_t *doomed = sr_json_own(json_pack("{s:O}", kind, list), pool);
     sr_outcome_t outcome;
-
     return sr_store_admin_blob_doom(c->ctl->database, &outcome, sr_json_text(doomed, pool), pool);
 }
 
@@ -83,7 +79,6 @@ static sr_error_t *doom_unnamed(collection_t *c, const char **after, apr_pool_t 
     sr_outcome_t outcome;
     json_t *page, *key;
     size_t i;
-
     SR_TRY(sr_store_admin_blob_unnamed(c->ctl->database, &outcome, &row, c->folder, *after, ROWS, pool));
     SR_TRY(sr_json_read(&page, row->body, pool));
     json_t *list = json_object_get(page, "unnamed");
@@ -101,7 +96,6 @@ static sr_error_t *doom_late(collection_t *c, bool *more, apr_interval_time_t ag
     json_t *list = sr_json_own(json_array(), pool);
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(sr_store_admin_blob_late(c->ctl->database, &outcome, &rows, c->folder, age, ROWS, pool));
     for (int i = 0; i < rows->nelts; i++) {
         const char *key = APR_ARRAY_IDX(rows, i, sr_key_row_t).key;
@@ -116,7 +110,6 @@ static sr_error_t *remove_file(collection_t *c, const sr_tombstone_row_t *tombst
 {
     apr_off_t size;
     bool removed;
-
     SR_TRY(sr_blobs_remove(&removed, &size, c->documents, tombstone->key, pool));
     c->deleted += removed;
     c->freed += size;
@@ -132,7 +125,6 @@ static sr_error_t *bury(collection_t *c, const char **after, apr_pool_t *pool)
     apr_array_header_t *rows;
     sr_outcome_t outcome;
     apr_pool_t *each;
-
     apr_pool_create(&each, pool);
     SR_TRY(sr_store_admin_blob_tombstones(c->ctl->database, &outcome, &rows, c->folder, *after, ROWS, pool));
     *after = "";
@@ -163,7 +155,6 @@ static sr_error_t *collect_documents(collection_t *c)
     const apr_interval_time_t age = apr_time_from_sec(apr_atoi64(seconds));
     bool more = true;
     apr_pool_t *each;
-
     apr_pool_create(&each, ctl->pool);
     for (int i = 0; i == 0 || *after; i++) {
         SR_TRY(doom_unnamed(c, &after, each));
@@ -186,7 +177,6 @@ static sr_error_t *collect_documents(collection_t *c)
 static sr_error_t *uncache_one(void *baton, const char *key, apr_pool_t *pool)
 {
     const collection_t *c = baton;
-
     sr_blobs_uncache(c->documents, key, pool);
     return NULL;
 }
@@ -202,7 +192,6 @@ static sr_error_t *expire_files(const collection_t *c, json_t *report)
     const char *days = ctl->given[OPTION_QUARANTINE_DAYS] ? ctl->values[OPTION_QUARANTINE_DAYS] : QUARANTINE_DAYS;
     sr_blobs_gc_t quarantine, temporary;
     const char *wrong = ctl_check_unused(&days, ctl->pool);
-
     if (wrong) return sr_error(ctl->pool, SR_EBADREQUEST, "SigreqQuarantineDays %s %s", days, wrong);
     SR_TRY(sr_quarantine_expire(&quarantine, c->documents, apr_atoi64(days) * CTL_DAY, c->dry_run, ctl->pool));
     SR_TRY(sr_temporary_expire(&temporary, c->documents, c->dry_run, ctl->pool));
@@ -216,7 +205,6 @@ static sr_error_t *collect_cache(ctl_t *ctl, json_t *report, const char *folder)
 {
     const apr_int64_t days = ctl->given[OPTION_UNUSED] ? apr_atoi64(ctl->values[OPTION_UNUSED]) : UNUSED_DAYS;
     sr_cache_gc_t done;
-
     SR_TRY(sr_cache_gc(&done, folder, sr_time_now() - days * CTL_DAY, ctl->given[OPTION_DRY_RUN], ctl->pool));
     json_object_set_new(report, "cache_kept", json_integer((json_int_t)done.kept));
     json_object_set_new(report, "cache_deleted", json_integer((json_int_t)done.deleted));
@@ -242,7 +230,6 @@ sr_error_t *ctl_gc(ctl_t *ctl)
     collection_t c = {.ctl = ctl, .dry_run = ctl->given[OPTION_DRY_RUN]};
     json_t *report = sr_json_own(json_object(), ctl->pool);
     const char *cache;
-
     SR_TRY(ctl_open_documents(ctl, &c.documents));
     SR_TRY(ctl_find_cache(ctl, &cache));
     SR_TRY(ctl_same_database(ctl, &c.folder, c.documents, ctl->values[OPTION_DOCUMENTS]));

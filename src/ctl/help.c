@@ -12,7 +12,6 @@ static void print_option(FILE *out, ctl_option_id_t id)
     const ctl_option_t *option = &ctl_options[id];
     const int used =
         fprintf(out, "  --%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
-
     fprintf(out, "%*s%s\n", used < OPTION_COLUMN ? OPTION_COLUMN - used : 2, "", option->help);
 }
 
@@ -62,7 +61,6 @@ static const char examples[] = "\nExamples:\n"
 static int sentence(const char *help)
 {
     const char *end = strstr(help, ". ");
-
     return end ? (int)(end - help) + 1 : (int)strlen(help);
 }
 
@@ -87,7 +85,6 @@ static void print_wrapped(FILE *out, const char *line, size_t length, size_t col
     const size_t indent = strspn(line, " ");
     const size_t hang = usage ? 8 : strncmp(line, "  --", 4) == 0 ? OPTION_COLUMN : indent;
     size_t room = columns, least = indent;
-
     while (length > room) {
         size_t at = room;
         while (at > least && !is_gap(line + at, usage)) at--;
@@ -105,7 +102,6 @@ static void print_help(FILE *out, const char *group, const char *verb)
 {
     const ctl_command_t *one = NULL;
     int shown = 0;
-
     for (int i = 0; i < ctl_command_count; i++) {
         if (group && strcmp(ctl_commands[i].group, group) != 0) continue;
         if (verb && strcmp(ctl_commands[i].verb, verb) != 0) continue;
@@ -136,7 +132,6 @@ void ctl_help(FILE *out, const char *group, const char *verb)
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
-
     if (!memory) return;
     print_help(memory, group, verb);
     if (fclose(memory) == 0)

@@ -47,7 +47,6 @@ static char **command_of(const char *arguments, apr_pool_t *pool)
 {
     const char *command = getenv("SIGREQ_HTTPD");
     char **words;
-
     if (!command) command = access("/usr/sbin/apache2ctl", X_OK) == 0 ? "/usr/sbin/apache2ctl" : "/usr/sbin/httpd";
     if (apr_tokenize_to_argv(apr_pstrcat(pool, command, arguments, NULL), &words, pool) || access(*words, X_OK) != 0)
         return NULL;
@@ -58,7 +57,6 @@ bool ctl_configtest(ctl_t *ctl, bool *valid, const char **said)
 {
     char **words = command_of(" -t", ctl->pool);
     const char *out;
-
     if (words) *valid = ctl_run_program(words, &out, said, ctl->pool);
     return words != NULL;
 }
@@ -73,7 +71,6 @@ sr_error_t *ctl_ask_httpd(ctl_t *ctl, const char **text)
 {
     char **words = command_of(" -t -D DUMP_SIGREQ", ctl->pool);
     const char *out, *errors;
-
     *text = NULL;
     if (!words) return NULL;
     if (!ctl_run_program(words, &out, &errors, ctl->pool)) {
@@ -92,7 +89,6 @@ static bool next_block(const char **block, const char **names, const char **text
     const char *first = strstr(*text, begin);
     const char *line_end = first ? strchr(first, '\n') : NULL;
     const char *last = line_end ? strstr(line_end, end) : NULL;
-
     if (!last) return false;
     *names = apr_pstrmemdup(pool, first + strlen(begin), (apr_size_t)(line_end - first) - strlen(begin) - 1);
     *block = apr_pstrmemdup(pool, line_end + 1, (apr_size_t)(last - line_end) - 1);
@@ -103,7 +99,6 @@ static bool next_block(const char **block, const char **names, const char **text
 static bool has_name(const char *names, const char *name, apr_pool_t *pool)
 {
     char *copy = apr_pstrdup(pool, names), *state;
-
     for (const char *one = apr_strtok(copy, " ", &state); one; one = apr_strtok(NULL, " ", &state))
         if (strcasecmp(one, name) == 0) return true;
     return false;
@@ -112,7 +107,6 @@ static bool has_name(const char *names, const char *name, apr_pool_t *pool)
 const apr_array_header_t *ctl_httpd_servers(const char *text, apr_pool_t *pool)
 {
     apr_array_header_t *servers = apr_array_make(pool, 4, sizeof(const char *));
-
     for (const char *block, *names; next_block(&block, &names, &text, pool);) {
         const char *one = names + strspn(names, " ");
         APR_ARRAY_PUSH(servers, const char *) = apr_pstrmemdup(pool, one, strcspn(one, " "));
@@ -125,7 +119,6 @@ sr_error_t *ctl_httpd_block(ctl_t *ctl, const char **chosen, const char *text)
     const char *wanted = ctl->given[OPTION_SERVER] ? ctl->values[OPTION_SERVER] : NULL;
     const char *all = "";
     int found = 0;
-
     *chosen = text;
     if (!ctl_httpd_printed(text)) return NULL;
     for (const char *block, *names; next_block(&block, &names, &text, ctl->pool);) {

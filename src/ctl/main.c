@@ -14,7 +14,6 @@
 static ctl_exit_t misused(const ctl_t *ctl, const char *what)
 {
     const ctl_command_t *command = ctl->command;
-
     fprintf(stderr, "sigreqctl: %s\nTry: sigreqctl %s%s%s--help\n", what, command ? command->group : "",
             command && *command->verb ? " " : "", command ? apr_pstrcat(ctl->pool, command->verb, " ", NULL) : "");
     return CTL_USAGE;
@@ -25,7 +24,6 @@ static bool find_option(ctl_option_id_t *id, const char *name, apr_size_t length
 {
     const char *found = NULL;
     bool several = false;
-
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (strncmp(ctl_options[i].name, name, length) != 0) continue;
         if (found && ctl_options[i].name[length]) {
@@ -56,7 +54,6 @@ static const char *take_option(ctl_t *ctl, int *index, int argc, const char *con
     const char *name = argv[*index] + 2;
     const apr_size_t length = strcspn(name, "=");
     ctl_option_id_t id = OPTION_COUNT;
-
     if (!find_option(&id, name, length)) return apr_psprintf(ctl->pool, "there is no option %s", argv[*index]);
     if (ctl->given[id]) return apr_psprintf(ctl->pool, "--%s is given twice", ctl_options[id].name);
     ctl->given[id] = true;
@@ -71,7 +68,6 @@ static const char *take_option(ctl_t *ctl, int *index, int argc, const char *con
 static const char *take_arguments(ctl_t *ctl, apr_array_header_t *words, int argc, const char *const *argv)
 {
     bool options = true;
-
     for (int i = 1; i < argc; i++) {
         const char *wrong = NULL;
         if (options && strcmp(argv[i], "--") == 0) options = false;
@@ -89,7 +85,6 @@ static const ctl_command_t *find_command(int *used, const apr_array_header_t *wo
 {
     const char *group = words->nelts > 0 ? APR_ARRAY_IDX(words, 0, const char *) : "";
     const char *verb = words->nelts > 1 ? APR_ARRAY_IDX(words, 1, const char *) : "";
-
     for (int i = 0; i < ctl_command_count; i++) {
         if (strcmp(ctl_commands[i].group, group) != 0) continue;
         *used = *ctl_commands[i].verb ? 2 : 1;
@@ -102,7 +97,6 @@ static const ctl_command_t *find_command(int *used, const apr_array_header_t *wo
 static ctl_exit_t help(const ctl_t *ctl, const apr_array_header_t *words)
 {
     const char *group = words->nelts > 0 ? APR_ARRAY_IDX(words, 0, const char *) : NULL;
-
     for (int i = 0; group && i < ctl_command_count; i++) {
         if (strcmp(ctl_commands[i].group, group) != 0) continue;
         ctl_help(stdout, group, ctl->command ? ctl->command->verb : NULL);
@@ -119,7 +113,6 @@ static const char *fit_options(ctl_t *ctl, const apr_array_header_t *words, int 
     const ctl_command_t *command = ctl->command;
     const int fitting = abs(command->required);
     bool allowed[OPTION_COUNT] = {false};
-
     for (int i = 0; command->options[i] != OPTION_COUNT; i++) {
         const ctl_option_id_t id = command->options[i];
         allowed[id] = true;
@@ -151,7 +144,6 @@ static const char *fit_options(ctl_t *ctl, const apr_array_header_t *words, int 
 static const char *unknown(const ctl_t *ctl, const apr_array_header_t *words)
 {
     const char *group = APR_ARRAY_IDX(words, 0, const char *), *verbs = "";
-
     for (int i = 0; words->nelts == 1 && i < ctl_command_count; i++) {
         if (strcmp(ctl_commands[i].group, group) != 0) continue;
         verbs = apr_pstrcat(ctl->pool, verbs, *verbs ? ", " : "", ctl_commands[i].verb, NULL);
@@ -193,7 +185,6 @@ static ctl_exit_t perform_each(ctl_t *ctl)
     const char *text;
     ctl_exit_t result = CTL_DONE;
     const sr_error_t *error = ctl_config_text(ctl, &text);
-
     if (error) return failed(error);
     if (!text || !ctl_httpd_printed(text)) { /* a file has one database */
         ctl->given[OPTION_SERVER] = false;
@@ -226,7 +217,6 @@ static ctl_exit_t perform_quietly(ctl_t *ctl)
     FILE *kept = tmpfile();
     const int out = dup(STDOUT_FILENO);
     char bytes[4096];
-
     if (!kept || out < 0 || dup2(fileno(kept), STDOUT_FILENO) < 0) return perform_all(ctl);
     const ctl_exit_t status = perform_all(ctl);
     (void)fflush(stdout);
@@ -240,7 +230,6 @@ static ctl_exit_t perform_quietly(ctl_t *ctl)
 static void take_first_word(ctl_t *ctl, apr_array_header_t *words)
 {
     static const ctl_option_id_t options[] = {OPTION_HELP, OPTION_VERSION};
-
     for (size_t i = 0; words->nelts && i < sizeof options / sizeof *options; i++) {
         if (strcmp(APR_ARRAY_IDX(words, 0, const char *), ctl_options[options[i]].name) != 0) continue;
         ctl->given[options[i]] = true;
@@ -255,7 +244,6 @@ static ctl_exit_t main_perform(ctl_t *ctl, int argc, const char *const *argv)
     apr_array_header_t *words = apr_array_make(ctl->pool, 8, sizeof(const char *));
     const char *wrong = take_arguments(ctl, words, argc, argv);
     int used = 0;
-
     if (wrong) return misused(ctl, wrong);
     take_first_word(ctl, words);
     ctl->command = find_command(&used, words);
@@ -275,7 +263,6 @@ int main(int argc, const char *const *argv)
 {
     ctl_t ctl = {0};
     ctl_exit_t status;
-
     apr_app_initialize(&argc, &argv, NULL);
     if (atexit(apr_terminate)) return CTL_FAILED;
     apr_pool_create(&ctl.pool, NULL);

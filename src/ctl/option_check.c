@@ -27,7 +27,6 @@ const char *ctl_check_params(const char **value, apr_pool_t *pool)
     const char *scheme = strstr(*value, "://");
     const char *at = scheme ? strchr(scheme, '@') : NULL;
     const char *colon = at ? memchr(scheme + 3, ':', (apr_size_t)(at - scheme) - 3) : NULL;
-
     return strstr(*value, "password=") || colon
                ? "must not have a password, because others can see the command line (ps): use --config, or PGPASSFILE"
                : NULL;
@@ -52,7 +51,6 @@ const char *ctl_check_uuid(const char **value, apr_pool_t *pool)
 const char *ctl_check_quota(const char **value, apr_pool_t *pool)
 {
     apr_int64_t number = 0;
-
     if (strcmp(*value, "unlimited") == 0) {
         *value = NULL;
         return NULL;
@@ -79,7 +77,6 @@ const char *ctl_check_url(const char **value, apr_pool_t *pool)
 const char *ctl_check_since(const char **value, apr_pool_t *pool)
 {
     apr_time_t when;
-
     if (!sr_time_parse(&when, *value)) return "must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z";
     *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, when);
     return NULL;
@@ -89,7 +86,6 @@ const char *ctl_check_until(const char **value, apr_pool_t *pool)
 {
     const bool date = strlen(*value) == strlen("2027-01-31");
     const char *wrong = ctl_check_since(value, pool);
-
     if (!wrong && date) *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, apr_atoi64(*value) + CTL_DAY);
     return wrong;
 }
@@ -97,7 +93,6 @@ const char *ctl_check_until(const char **value, apr_pool_t *pool)
 const char *ctl_check_expires(const char **value, apr_pool_t *pool)
 {
     const char *wrong = ctl_check_since(value, pool);
-
     return !wrong && apr_atoi64(*value) <= sr_time_now() ? "is in the past" : wrong;
 }
 
@@ -106,7 +101,6 @@ const char *ctl_check_period(const char **value, apr_pool_t *pool)
     const apr_size_t digits = strspn(*value, "0123456789");
     const char *unit = *value + digits;
     apr_interval_time_t period = 0;
-
     if (!strcmp(unit, "d")) sr_duration_parse(&period, apr_psprintf(pool, "P%.*sD", (int)digits, *value));
     else if (!strcmp(unit, "h")) sr_duration_parse(&period, apr_psprintf(pool, "PT%.*sH", (int)digits, *value));
     if (period <= 0 || period > MAX_DAYS * CTL_DAY) return "must be a number of days or hours: 30d, 12h";
@@ -118,14 +112,12 @@ const char *ctl_check_period(const char **value, apr_pool_t *pool)
 static int option_check_days_of(const char *value)
 {
     int days;
-
     return sr_text_number(&days, value) ? days : MAX_DAYS + 1;
 }
 
 const char *ctl_check_days(const char **value, apr_pool_t *pool)
 {
     const int days = option_check_days_of(*value);
-
     return days < 1 || days > MAX_DAYS ? "must be a number from 1 to 36500" : NULL;
 }
 
@@ -137,14 +129,12 @@ const char *ctl_check_unused(const char **value, apr_pool_t *pool)
 const char *ctl_check_limit(const char **value, apr_pool_t *pool)
 {
     int rows;
-
     return sr_text_number(&rows, *value) && rows >= 1 && rows <= MAX_ROWS ? NULL : "must be a number from 1 to 10000";
 }
 
 const char *ctl_check_status(const char **value, apr_pool_t *pool)
 {
     sr_submission_state_t state;
-
     return sr_submission_state_parse(&state, *value)
                ? NULL
                : "must be open, completed, refused, cancelled, expired or deleted";

@@ -27,7 +27,6 @@ sr_error_t *ctl_find_user(ctl_t *ctl, const sr_user_row_t **user)
     const char *which = ctl->values[OPTION_USER];
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(
         sr_store_admin_user_find(ctl->database, &outcome, &rows, which, ctl->values[OPTION_ORGANIZATION], ctl->pool));
     SR_TRY(ctl_refusal(ctl, outcome, CTL_NO_ORGANIZATION, NULL));
@@ -44,7 +43,6 @@ sr_error_t *ctl_org_create(ctl_t *ctl)
 {
     const sr_organization_row_t *row;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_create(ctl->database, &outcome, &row, sr_uuid_make(ctl->pool),
                                               ctl->values[OPTION_NAME], people_number_of(ctl, OPTION_QUOTA),
@@ -57,7 +55,6 @@ sr_error_t *ctl_org_list(ctl_t *ctl)
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_list(ctl->database, &outcome, &rows, ctl->pool));
     return ctl_print_rows(ctl, SR_OP_ADMIN_ORGANIZATION_LIST, rows, ctl_organization_columns);
@@ -67,7 +64,6 @@ sr_error_t *ctl_org_quota(ctl_t *ctl)
 {
     const sr_organization_row_t *row;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_quota(ctl->database, &outcome, &row, ctl->values[OPTION_ORGANIZATION],
                                              people_number_of(ctl, OPTION_QUOTA), ctl->pool));
@@ -79,7 +75,6 @@ sr_error_t *ctl_user_create(ctl_t *ctl)
 {
     const sr_user_row_t *row;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_user_create(ctl->database, &outcome, &row, sr_uuid_make(ctl->pool),
                                       ctl->values[OPTION_ORGANIZATION], ctl->values[OPTION_FIRSTNAME],
@@ -93,7 +88,6 @@ sr_error_t *ctl_user_list(ctl_t *ctl)
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_user_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION], ctl->pool));
     SR_TRY(ctl_refusal(ctl, outcome, no_organization, NULL));
@@ -106,7 +100,6 @@ static void print_secret(ctl_t *ctl, sr_op_t op, const sr_token_row_t *made, con
     static const char *const columns[] = {"token",      "uuid", "environment", "name", "email", "organization_name",
                                           "expires_at", NULL};
     json_t *row = ctl_row_json(op, made);
-
     json_object_set_new(row, "token", json_string(secret));
     ctl_print(ctl, row, columns);
 }
@@ -117,7 +110,6 @@ sr_error_t *ctl_token_create(ctl_t *ctl)
     const char *secret = sr_token_make(strcmp(environment, "production") == 0, ctl->pool);
     const sr_token_row_t *found;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_token_create(ctl->database, &outcome, &found, sr_uuid_make(ctl->pool),
                                        ctl->values[OPTION_ORGANIZATION], ctl->values[OPTION_USER], environment,
@@ -134,7 +126,6 @@ sr_error_t *ctl_token_rotate(ctl_t *ctl)
     const char *uuid = ctl->values[OPTION_UUID];
     const sr_token_row_t *found;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     /* the token is needed first, because the prefix of the new secret depends on the environment */
     SR_TRY(sr_store_admin_token_webhooks(ctl->database, &outcome, &found, uuid, "{}", ctl->pool));
@@ -156,7 +147,6 @@ sr_error_t *ctl_token_list(ctl_t *ctl)
     const sr_user_row_t *user = NULL;
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     if (ctl->given[OPTION_USER]) SR_TRY(ctl_find_user(ctl, &user));
     SR_TRY(sr_store_admin_token_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION],

@@ -7,14 +7,12 @@
 static bool ends(const char *name, const char *end)
 {
     const size_t length = strlen(name);
-
     return length > 3 && strcmp(name + length - 3, end) == 0;
 }
 
 static json_t *day_json(apr_time_t when)
 {
     char text[SR_TIME_PRINTED];
-
     sr_time_print(text, "%Y-%m-%d", when);
     return json_string(text);
 }
@@ -27,7 +25,6 @@ static void show_times(json_t *shown)
     json_t *value;
     void *next;
     size_t index;
-
     json_array_foreach (shown, index, value) show_times(value);
     json_object_foreach_safe (shown, next, name, value) {
         if (json_is_array(value) || json_is_object(value)) show_times(value);
@@ -41,7 +38,6 @@ static void show_times(json_t *shown)
 static const char *cell(const json_t *object, const char *name, apr_pool_t *pool)
 {
     const json_t *value = json_object_get(object, name);
-
     if (json_is_string(value)) return json_string_value(value);
     if (json_is_boolean(value)) return json_is_true(value) ? "yes" : "no";
     if (json_is_integer(value)) {
@@ -53,14 +49,12 @@ static const char *cell(const json_t *object, const char *name, apr_pool_t *pool
 static void print_cell(const char *text, int width)
 {
     const int length = (int)sr_text_length(text);
-
     printf("%s%*s", text, width > length ? width - length : 0, "");
 }
 
 static void print_object(const json_t *object, const char *const *columns, apr_pool_t *pool)
 {
     int width = 0;
-
     for (int i = 0; columns[i]; i++) {
         if ((int)strlen(columns[i]) > width) width = (int)strlen(columns[i]);
     }
@@ -74,7 +68,6 @@ static void print_rows(const json_t *rows, const char *const *columns, apr_pool_
 {
     const json_t *row;
     size_t index;
-
     for (int i = -1; i < (int)json_array_size(rows); i++) {
         for (int column = 0; columns[column]; column++) {
             int width = (int)strlen(columns[column]);
@@ -122,7 +115,6 @@ sr_error_t *ctl_refusal(const ctl_t *ctl, sr_outcome_t outcome, const char *miss
 json_t *ctl_row_json(sr_op_t op, const void *row)
 {
     json_t *object = sr_store_row_json(op, row);
-
     json_object_del(object, "id");
     return object;
 }
@@ -136,7 +128,6 @@ sr_error_t *ctl_print_row(ctl_t *ctl, sr_op_t op, const void *row, const char *c
 json_t *ctl_rows_json(sr_op_t op, const apr_array_header_t *rows)
 {
     json_t *list = json_array();
-
     for (int i = 0; i < rows->nelts; i++)
         json_array_append_new(list, ctl_row_json(op, rows->elts + (size_t)i * (size_t)rows->elt_size));
     return list;

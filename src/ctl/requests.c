@@ -27,7 +27,6 @@ sr_error_t *ctl_submission_list(ctl_t *ctl)
     const sr_user_row_t *user = NULL;
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     if (ctl->given[OPTION_USER]) SR_TRY(ctl_find_user(ctl, &user));
     const char *name = ctl->values[OPTION_NAME];
@@ -48,7 +47,6 @@ sr_error_t *ctl_stats(ctl_t *ctl)
                                           "completed", "refused",      "bytes",       NULL};
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_stats(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION],
                                 requests_time_of(ctl, OPTION_SINCE), requests_time_of(ctl, OPTION_UNTIL), ctl->pool));
@@ -69,7 +67,6 @@ static sr_error_t *requests_show(ctl_t *ctl)
     const sr_body_row_t *row;
     sr_outcome_t outcome;
     json_t *shown;
-
     SR_TRY(sr_store_admin_submission_get(ctl->database, &outcome, &row, ctl->values[OPTION_UUID], ctl->pool));
     SR_TRY(ctl_refusal(ctl, outcome, no_submission, NULL));
     SR_TRY(sr_json_read(&shown, row->body, ctl->pool));
@@ -109,7 +106,6 @@ sr_error_t *ctl_submission_extend(ctl_t *ctl)
     const char *expires = sr_time_format(apr_atoi64(ctl->values[OPTION_EXPIRES]), ctl->pool), *view;
     const sr_caller_t caller = {.submission = ctl->values[OPTION_UUID]};
     apr_time_t expires_at;
-
     SR_TRY(sr_deadline_read(&expires_at, expires, sr_time_now(), ctl->pool));
     SR_TRY(ctl_open_store(ctl));
     const sr_service_t service = {.database = ctl->database};
@@ -124,7 +120,6 @@ static sr_error_t *find_signers(ctl_t *ctl, sr_service_t *service, apr_array_hea
     static const sr_child_t child = {.sends_mail = true};
     static sr_settings_t settings; /* without limits of mail */
     const char *which = ctl->values[OPTION_ONE_SIGNER];
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(ctl_read_config(ctl, wanted, 1, true));
     settings.theme = ctl->values[OPTION_THEME];
@@ -142,7 +137,6 @@ sr_error_t *ctl_submission_resend(ctl_t *ctl)
     apr_array_header_t *signers;
     sr_error_t *first = NULL;
     sr_service_t service;
-
     SR_TRY(find_signers(ctl, &service, &signers));
     for (int i = 0; i < signers->nelts; i++) {
         const char *view;
@@ -164,7 +158,6 @@ sr_error_t *ctl_submission_replace(ctl_t *ctl)
     apr_array_header_t *signers;
     sr_service_t service;
     const char *view;
-
     SR_TRY(find_signers(ctl, &service, &signers));
     if (signers->nelts > 1)
         return sr_error(ctl->pool, SR_ECONFLICT,
@@ -203,7 +196,6 @@ sr_error_t *ctl_delivery_list(ctl_t *ctl)
     const bool success = false;
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_delivery_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION],
                                         ctl->values[OPTION_SUBMISSION], ctl->given[OPTION_FAILED] ? &success : NULL,
@@ -217,7 +209,6 @@ sr_error_t *ctl_delivery_redeliver(ctl_t *ctl)
 {
     const sr_delivery_row_t *row;
     sr_outcome_t outcome;
-
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_redeliver(ctl->database, &outcome, &row, ctl->values[OPTION_UUID], sr_uuid_make(ctl->pool),
                                     sr_time_now(), ctl->pool));

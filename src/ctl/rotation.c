@@ -103,7 +103,6 @@ sr_error_t *ctl_seal_request(ctl_t *ctl)
     static const char *const columns[] = {"name", "request_file", "key_file", NULL};
     const paths_t paths = paths_of(ctl);
     const char *request, *key, *uri = ctl->given[OPTION_KEY] ? ctl->values[OPTION_KEY] : NULL;
-
     if (uri && !sr_text_is_token(uri))
         return sr_error(ctl->pool, SR_EBADREQUEST, "--key is for a key in a token: its URI begins with pkcs11:");
     if (uri) SR_TRY(ctl_signer_request(ctl, &request));
@@ -189,7 +188,6 @@ sr_error_t *ctl_seal_import(ctl_t *ctl)
     const paths_t paths = paths_of(ctl);
     sr_cms_arranged_t *arranged;
     bool first;
-
     SR_TRY(rotation_lock(ctl, paths.folder));
     SR_TRY(rotation_find_key(ctl, &paths, &first));
     const char *key = ctl_seal_key(ctl, paths.folder, first ? "seal" : "next");
@@ -297,7 +295,6 @@ sr_error_t *ctl_seal_install(ctl_t *ctl, const char *becomes)
     const paths_t paths = paths_of(ctl);
     const char *sent = ctl->values[OPTION_CERTIFICATE];
     sr_cms_arranged_t *arranged;
-
     SR_TRY(rotation_lock(ctl, paths.folder));
     SR_TRY(check_finished(ctl, &paths));
     if (!becomes && (rotation_is_there(paths.next_key) || rotation_is_there(paths.next_certificate)))

@@ -49,7 +49,6 @@ void ctl_seal_sync(const char *path)
 json_t *ctl_seal_describe(const sr_cms_certificate_t *about, const char *certificate, const char *key)
 {
     json_t *answer = json_object();
-
     json_object_set_new(answer, "name", json_string(about->name));
     json_object_set_new(answer, "subject", json_string(about->subject));
     json_object_set_new(answer, "issuer", json_string(about->issuer));
@@ -81,7 +80,6 @@ sr_error_t *ctl_seal_create(ctl_t *ctl)
     const char *key_path = apr_pstrcat(ctl->pool, folder, "/seal.key", NULL);
     const char *certificate, *key;
     sr_error_t *error;
-
     if (ctl->given[OPTION_DAYS]) sr_text_number(&days, ctl->values[OPTION_DAYS]);
     if (ctl->given[OPTION_TEST]) name = apr_pstrcat(ctl->pool, name, SR_CMS_ISSUE_TEST, NULL);
     SR_TRY(sr_cms_issue(&certificate, &key, name, days, ctl->pool));
@@ -156,7 +154,6 @@ static sr_error_t *seal_show(ctl_t *ctl, const char *certificate, const char *ke
     const sr_cms_certificate_t *about;
     const sr_cms_identity_t *identity;
     json_t *answer, *next = json_null(), *list = sr_json_own(json_array(), ctl->pool);
-
     if (key && !sr_text_is_token(key)) SR_TRY(sr_cms_identity_load(&identity, certificate, key, ctl->pool));
     SR_TRY(sr_cms_certificate_read(&about, certificate, ctl->pool));
     if (folder) SR_TRY(describe_former(ctl, list, folder));
@@ -177,7 +174,6 @@ sr_error_t *ctl_seal_show(ctl_t *ctl)
 {
     static const ctl_option_id_t wanted[] = {OPTION_CERTIFICATE, OPTION_KEY, OPTION_COUNT};
     const char *folder = ctl->values[OPTION_FOLDER];
-
     if (ctl->given[OPTION_FOLDER])
         return seal_show(ctl, apr_pstrcat(ctl->pool, folder, "/seal.crt", NULL), ctl_seal_key(ctl, folder, "seal"),
                          folder);

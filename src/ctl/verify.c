@@ -15,7 +15,6 @@
 static void print_json(ctl_t *ctl, const sr_pdf_verification_t *found)
 {
     json_t *answer = json_object(), *more = sr_pdf_verification_json(found);
-
     json_object_set_new(answer, "file", json_string(sr_text_printable(ctl->values[OPTION_FILE], ctl->pool)));
     json_object_update(answer, more);
     json_decref(more);
@@ -55,7 +54,6 @@ static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
 {
     const sr_cms_certificate_t *signer = one->signer.signer;
     const char *updates = one->later == 1 ? "1 update" : apr_psprintf(ctl->pool, "%d updates", one->later);
-
     printf("\n  %s:%s %s%s%s%s\n", one->field, one->timestamp ? " document timestamp," : "",
            sr_cms_state_name(one->state), one->fault ? ": " : "", one->fault ? one->fault : "",
            one->signer.ours ? ", by this service" : "");
@@ -111,7 +109,6 @@ static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
     const sr_cms_identity_t *seals[2] = {NULL, NULL};
     apr_array_header_t *own = NULL;
     sr_cms_anchors_t *anchors;
-
     *context = (sr_cms_context_t){.ours = NULL};
     if (ctl->given[OPTION_TRUST]) {
         SR_TRY(sr_cms_anchors_read(&anchors, ctl->values[OPTION_TRUST], ctl->pool));
@@ -139,7 +136,6 @@ static sr_error_t *verify_file(ctl_t *ctl, sr_pdf_verification_t *found, const s
     struct stat info;
     sr_error_t *error;
     int fd;
-
     if (!absolute) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s: give --helper", helper, strerror(errno));
     free(absolute);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -159,7 +155,6 @@ sr_error_t *ctl_verify(ctl_t *ctl)
     sr_pdf_verification_t found;
     sr_cms_context_t context;
     bool good;
-
     SR_TRY(ctl_read_config(ctl, wanted, 2, true));
     SR_TRY(read_context(ctl, &context));
     SR_TRY(verify_file(ctl, &found, &context));

@@ -65,7 +65,6 @@ sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *t
     sr_pdf_header_t header = {.magic = SR_PDF_MAGIC, .id = id, .flags = flags, .length = (uint32_t)strlen(text)};
     apr_size_t sent = 0, total = sizeof header + header.length;
     descriptors_t control;
-
     while (sent < total) {
         struct iovec parts[2];
         struct msghdr message = {.msg_iov = parts};

@@ -62,7 +62,6 @@ static const struct {
 static bool is_in(const unsigned char *address, const range_t *range)
 {
     const int bytes = range->bits / 8, rest = range->bits % 8;
-
     if (memcmp(address, range->prefix, (size_t)bytes) != 0) return false;
     return !rest || (address[bytes] ^ range->prefix[bytes]) >> (8 - rest) == 0;
 }
@@ -95,7 +94,6 @@ static void address_add_own(const void *bytes, int length)
 void sr_address_refresh(void)
 {
     struct ifaddrs *all, *one;
-
     if (getifaddrs(&all)) return;
     pthread_mutex_lock(&own_mutex);
     own_count = 0;
@@ -124,7 +122,6 @@ static const char *kind_of_own(const unsigned char *address, int length)
 static const char *kind_of_v4(const unsigned char *address)
 {
     const char *kind = address_kind_of(address, ranges_v4, sizeof ranges_v4 / sizeof *ranges_v4);
-
     return kind ? kind : kind_of_own(address, 4);
 }
 
@@ -132,7 +129,6 @@ static const char *kind_of_v6(const unsigned char *address)
 {
     static const unsigned char isatap[] = {0x00, 0x00, 0x5e, 0xfe};
     const char *kind = address_kind_of(address, ranges_v6, sizeof ranges_v6 / sizeof *ranges_v6);
-
     if (kind) return kind;
     for (size_t i = 0; i < sizeof embedded / sizeof *embedded; i++)
         if (is_in(address, &embedded[i].range)) return kind_of_v4(address + embedded[i].at);
@@ -147,7 +143,6 @@ static const char *kind_of_v6(const unsigned char *address)
 static bool address_is_allowed(const struct sockaddr *address, const apr_array_header_t *allowed)
 {
     apr_sockaddr_t wrapped = {.family = address->sa_family};
-
     if (address->sa_family == AF_INET) {
         memcpy(&wrapped.sa.sin, address, sizeof wrapped.sa.sin);
         wrapped.ipaddr_ptr = &wrapped.sa.sin.sin_addr;
@@ -163,7 +158,6 @@ static bool address_is_allowed(const struct sockaddr *address, const apr_array_h
 const char *sr_address_forbidden(const struct sockaddr *address, const apr_array_header_t *allowed)
 {
     const char *kind;
-
     if (address->sa_family == AF_INET)
         kind = kind_of_v4((const unsigned char *)&((const struct sockaddr_in *)(const void *)address)->sin_addr);
     else if (address->sa_family == AF_INET6)

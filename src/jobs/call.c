@@ -19,7 +19,6 @@ size_t sr_call_send(char *buffer, size_t size, size_t count, void *data)
     sr_call_t *call = data;
     const size_t left = call->length - call->sent, room = size * count;
     const size_t taken = left < room ? left : room;
-
     memcpy(buffer, call->body + call->sent, taken);
     call->sent += taken;
     return taken;
@@ -42,7 +41,6 @@ static size_t call_take_header(char *line, size_t size, size_t count, void *bato
     sr_call_t *call = baton;
     const size_t length = size * count;
     long status = 0;
-
     if (length <= 2 && (!length || *line == '\r' || *line == '\n')) {
         curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
         if (status >= 200) call->status = (int)status;
@@ -54,7 +52,6 @@ static curl_socket_t call_open_socket(void *baton, curlsocktype purpose, struct 
 {
     sr_call_t *call = baton;
     const char *kind = sr_address_forbidden(&address->addr, call->options->allowed);
-
     if (kind) {
         call->forbidden = kind;
         return CURL_SOCKET_BAD;
@@ -73,7 +70,6 @@ void sr_call_drop_mail(sr_call_t *call)
 static apr_status_t call_release(void *data)
 {
     sr_call_t *call = data;
-
     sr_call_drop_mail(call);
     curl_easy_cleanup(call->easy);
     curl_slist_free_all(call->headers);
@@ -83,7 +79,6 @@ static apr_status_t call_release(void *data)
 sr_error_t *sr_call_create(sr_call_t **call, const sr_jobs_options_t *options, apr_pool_t *pool)
 {
     sr_call_t *made = *call = apr_pcalloc(pool, sizeof *made);
-
     made->options = options;
     made->easy = curl_easy_init();
     made->headers = curl_slist_append(NULL, "Content-Type: application/json");
@@ -103,7 +98,6 @@ sr_error_t *sr_call_create(sr_call_t **call, const sr_jobs_options_t *options, a
 CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms)
 {
     CURL *easy = call->easy;
-
     sr_call_drop_mail(call);
     *call = (sr_call_t){.easy = easy, .headers = call->headers, .options = call->options};
     curl_easy_reset(easy); /* this keeps the handle's connections */
@@ -126,7 +120,6 @@ CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms)
 CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body)
 {
     CURL *easy = sr_call_reset(call, CONNECT_LIMIT_MS, CALL_LIMIT_MS);
-
     call->body = body;
     call->length = strlen(body);
     curl_easy_setopt(easy, CURLOPT_URL, url);
@@ -162,7 +155,6 @@ static const char *call_of_failure(sr_call_t *call, CURLcode code, const char **
 {
     curl_off_t connected = 0;
     const char *url = "";
-
     if (!call->is_mail && (code == CURLE_COULDNT_RESOLVE_HOST || (call->forbidden && !call->tried))) {
         apr_snprintf(call->said, sizeof call->said, "%s%s", call->forbidden ? "the address is " : call->error,
                      call->forbidden ? call->forbidden : "");
@@ -213,7 +205,6 @@ static bool is_unaccepted(const sr_call_t *call, CURLcode code, long status)
 static void end_mail(sr_call_t *call, sr_call_result_t *result, CURLcode code)
 {
     long status = 0;
-
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     result->status = (int)status;
     result->success = code == CURLE_OK;

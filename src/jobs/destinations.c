@@ -35,7 +35,6 @@ sr_destination_t *sr_destinations_find(sr_destinations_t *all, int database, apr
 {
     const apr_time_t now = sr_time_steady();
     sr_destination_t *found = NULL;
-
     for (int i = 0; i < SR_DESTINATIONS; i++) {
         sr_destination_t *one = &all->destinations[i];
         if (one->organization == organization && one->database == database && !strcmp(one->name, name)) {
@@ -101,7 +100,6 @@ static int share_count_all(share_t shares[SR_DESTINATIONS + 1], const sr_destina
 {
     const apr_time_t now = sr_time_steady();
     int count = 1;
-
     shares[0] = (share_t){.taken = 0};
     for (int i = 0; i < SR_DESTINATIONS; i++) {
         const sr_destination_t *one = &all->destinations[i];
@@ -120,7 +118,6 @@ static json_t *share_json(const share_t *all, const share_t *own)
 {
     const char *after = own->last ? own->last->name : "";
     json_t *share = json_object();
-
     json_object_set_new(share, "after", json_string(after));
     json_object_set_new(share, "room", json_integer(destinations_half_of(SR_TRANSFERS, all->taken, own->taken)));
     json_object_set_new(share, "other", json_integer(destinations_half_of(MOST_OTHER, all->other, own->other)));
@@ -132,7 +129,6 @@ static void list_destination(json_t *listed, const sr_destination_t *destination
 {
     const int room = (is_quick(destination) ? CLAIMS_QUICK : destination->calls) - destination->taken;
     char key[24];
-
     if (is_quick(destination) ? !destination->taken && now - destination->used_at > FORGOTTEN : room > 0) return;
     apr_snprintf(key, sizeof key, "%" APR_INT64_T_FMT, destination->organization);
     if (!json_object_get(listed, key)) json_object_set_new(listed, key, json_object());
@@ -145,7 +141,6 @@ void sr_destinations_shares(json_t *batch, const sr_destinations_t *all, int dat
     const int count = share_count_all(shares, all), other = MOST_OTHER - shares->other;
     json_t *organizations = json_object(), *listed = json_object();
     char key[24];
-
     for (int i = 1; i < count; i++) {
         if (shares[i].database != database) continue;
         apr_snprintf(key, sizeof key, "%" APR_INT64_T_FMT, shares[i].organization);

@@ -28,7 +28,6 @@ static const sr_job_kind_t *kind_named(const sr_jobs_options_t *options, const c
 json_t *sr_kinds_leases(const sr_jobs_options_t *options)
 {
     json_t *leases = json_object();
-
     for (int i = 0; i < options->kind_count; i++)
         if (!options->runs || options->runs(options->baton, options->kinds[i].name))
             json_object_set_new(leases, options->kinds[i].name, json_integer(options->kinds[i].lease));
@@ -38,7 +37,6 @@ json_t *sr_kinds_leases(const sr_jobs_options_t *options)
 json_t *sr_kinds_repeated(const sr_jobs_options_t *options)
 {
     json_t *repeated = json_object();
-
     for (int i = 0; i < options->kind_count; i++) {
         const sr_job_kind_t *kind = &options->kinds[i];
         if (kind->repeat != SR_REPEAT_FAILED) continue;
@@ -51,7 +49,6 @@ json_t *sr_kinds_repeated(const sr_jobs_options_t *options)
 sr_error_t *sr_job_read(sr_job_t *job, const sr_jobs_options_t *options, const sr_job_row_t *row, apr_pool_t *pool)
 {
     json_t *body = NULL;
-
     *job = (sr_job_t){.kind = kind_named(options, row->kind),
                       .id = row->id,
                       .organization = row->organization,
@@ -70,7 +67,6 @@ sr_error_t *sr_job_read(sr_job_t *job, const sr_jobs_options_t *options, const s
 apr_interval_time_t sr_job_pause(const sr_job_t *job, const sr_call_result_t *result)
 {
     const sr_job_kind_t *kind = job->kind;
-
     if (result->success) return result->again;
     if (job->attempts + 1 >= kind->attempts) return 0;
     if (kind->repeat == SR_REPEAT_NEVER || (kind->repeat == SR_REPEAT_UNACCEPTED && !result->unaccepted)) return 0;
@@ -83,7 +79,6 @@ apr_interval_time_t sr_job_pause(const sr_job_t *job, const sr_call_result_t *re
 CURL *sr_webhook_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
 {
     json_t *body = sr_json_own(json_object(), pool);
-
     (void)result;
     json_object_set_new(body, "userTokenId", sr_json_string_or_null(job->token));
     json_object_set_new(body, "webhookUrl", json_string(job->url));
@@ -94,7 +89,6 @@ CURL *sr_webhook_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *r
 CURL *sr_invitation_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
 {
     const sr_mail_t *mail = call->options->mail;
-
     if (!mail || !mail->folder) return sr_mail_begin(call, mail, job->body, &result->error, pool);
     sr_mail_keep(call, mail, job->body, result, pool);
     return NULL;
@@ -123,7 +117,6 @@ CURL *sr_timer_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *res
     sr_error_t *error = options->timer && submission ? options->timer(options->baton, job->database, job->kind->name,
                                                                       submission, &result->again, pool)
                                                      : sr_error(pool, SR_EINTERNAL, "This process has no such work");
-
     result->success = !error;
     result->error = error ? error->message : NULL;
     result->detail = error ? sr_error_text(error, false, pool) : NULL;

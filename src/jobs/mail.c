@@ -19,7 +19,6 @@
 static char *unescaped(const char *text, apr_pool_t *pool)
 {
     char *copy = apr_pstrdup(pool, text);
-
     if (copy) (void)sr_text_decode_percent(copy, NULL);
     return copy;
 }
@@ -28,7 +27,6 @@ void sr_mail_read_box(const char **name, const char **address, const char *text,
 {
     const char *open = strchr(text, '<');
     apr_size_t length = open ? (apr_size_t)(open - text) : 0;
-
     while (length && text[length - 1] == ' ') length--;
     *name = length ? apr_pstrmemdup(pool, text, length) : NULL;
     *address = open ? apr_pstrmemdup(pool, open + 1, strlen(open) - 2) : text;
@@ -37,7 +35,6 @@ void sr_mail_read_box(const char **name, const char **address, const char *text,
 bool sr_mail_read(sr_mail_t *mail, const char *smtp, const char *from, apr_pool_t *pool)
 {
     apr_uri_t uri;
-
     sr_mail_read_box(&mail->from_name, &mail->from_address, from, pool);
     if (!strncmp(smtp, MAILDIR, sizeof MAILDIR - 1)) {
         mail->folder = smtp + sizeof MAILDIR - 1;
@@ -58,7 +55,6 @@ bool sr_mail_read(sr_mail_t *mail, const char *smtp, const char *from, apr_pool_
 static const char *encoded(const char *text, apr_pool_t *pool)
 {
     const char *words = "", *next;
-
     text = sr_text_undirected(sr_text_printable(text, pool), pool);
     for (next = text; *next >= 0x20 && *next < 0x7f && !strchr("\"<>@,;:\\()[]=?_", *next); next++) continue;
     if (!*next && strlen(text) < 60) return text;
@@ -82,7 +78,6 @@ static const char *mailbox(const char *name, const char *address, apr_pool_t *po
 static bool mail_add_header(sr_call_t *call, const char *name, const char *value, apr_pool_t *pool)
 {
     struct curl_slist *list = curl_slist_append(call->mail_headers, apr_pstrcat(pool, name, ": ", value, NULL));
-
     if (list) call->mail_headers = list;
     return list != NULL;
 }
@@ -92,7 +87,6 @@ static const char *mail_part_of(const char *text, const char *type, const char *
 {
     const char *code = apr_pencode_base64(pool, text, (apr_ssize_t)strlen(text), 0, NULL);
     apr_array_header_t *lines = apr_array_make(pool, 64, sizeof(const char *));
-
     APR_ARRAY_PUSH(lines, const char *) =
         apr_pstrcat(pool, "--", boundary, "\r\nContent-Type: ", type,
                     "; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n", NULL);
@@ -110,7 +104,6 @@ static const char *message_of(const sr_call_t *call, const char *boundary, const
                               apr_pool_t *pool)
 {
     apr_array_header_t *parts = apr_array_make(pool, 32, sizeof(const char *));
-
     for (const struct curl_slist *header = call->mail_headers; header; header = header->next) {
         APR_ARRAY_PUSH(parts, const char *) = header->data;
         APR_ARRAY_PUSH(parts, const char *) = "\r\n";
@@ -134,7 +127,6 @@ static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, 
 {
     const char *domain = strrchr(mail->from_address, '@') + 1;
     char date[APR_RFC822_DATE_LEN];
-
     apr_rfc822_date(date, sr_time_now());
     date[strlen(date) - strlen("GMT")] = '\0'; /* "GMT" is obsolete in mail */
     return mail_add_header(call, "Date", apr_pstrcat(pool, date, "+0000", NULL), pool)
@@ -154,7 +146,6 @@ static size_t take_reply(char *line, size_t size, size_t count, void *baton)
 {
     sr_call_t *call = baton;
     char *c = call->said;
-
     if (!count || *line < '4') return size * count;
     for (size_t i = 0; i < size * count && c < call->said + sizeof call->said - 1; i++)
         if (line[i] >= ' ') *c++ = (char)(line[i] < 0x7f ? line[i] : '?');
@@ -165,7 +156,6 @@ static size_t take_reply(char *line, size_t size, size_t count, void *baton)
 static void mail_set_options(sr_call_t *call, const sr_mail_t *mail, const char *address)
 {
     CURL *easy = sr_call_reset(call, CONNECT_LIMIT_MS, MAIL_LIMIT_MS);
-
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     if (mail->url) curl_easy_setopt(easy, CURLOPT_URL, mail->url);
     /* Without a password, TLS is used if the server offers it, with any certificate. A password is sent only to a
@@ -191,7 +181,6 @@ static void mail_set_options(sr_call_t *call, const sr_mail_t *mail, const char 
 static const char *fault_of(const sr_mail_t *mail, const char **address, const json_t *invitation, apr_pool_t *pool)
 {
     const char *email = invitation ? sr_json_string(invitation, "email") : NULL;
-
     if (!mail || (!mail->url && !mail->folder)) return "this server sends no mail (SigreqSMTP)";
     *address = email ? sr_address_of(email, pool) : NULL;
     if (!*address) return "mail cannot be sent to this address";
@@ -208,7 +197,6 @@ static bool mail_compose(sr_call_t *call, const sr_mail_t *mail, const json_t *i
     const char *reply = reply_address(mail, invitation, pool);
     const char *reply_to = reply ? mailbox(sr_json_string(invitation, "sender"), reply, pool) : NULL;
     sr_letter_t letter;
-
     if (sr_letter_write(&letter, mail, invitation, reply, pool)) return false;
     if (!add_headers(call, mail, to, reply_to, &letter, boundary, pool)) return false;
     call->body = message_of(call, boundary, letter.text, letter.html, pool);

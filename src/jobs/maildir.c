@@ -13,7 +13,6 @@
 static const char *maildir_why(const char *what, const char *path, apr_pool_t *pool)
 {
     char said[256];
-
     return apr_psprintf(pool, "%s %s: %s", what, path, apr_strerror(errno, said, sizeof said));
 }
 
@@ -23,7 +22,6 @@ const char *sr_maildir_write(const char *folder, const char *message, apr_pool_t
     const char *kept = apr_pstrcat(pool, folder, "/", name, ".eml", NULL);
     const char *path = apr_pstrcat(pool, folder, "/.", name, ".tmp", NULL);
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
     if (fd < 0) return maildir_why("open", path, pool);
     const char *fault = sr_descriptor_write(fd, message, strlen(message)) ? NULL : maildir_why("write", path, pool);
     if (!fault && fsync(fd)) fault = maildir_why("fsync", path, pool);

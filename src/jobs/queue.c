@@ -66,7 +66,6 @@ struct sr_jobs_t {
 static apr_status_t queue_cleanup(void *data)
 {
     sr_jobs_t *jobs = data;
-
     for (int i = 0; i < jobs->options.databases; i++) {
         json_decref(jobs->databases[i].ended);
         json_decref(jobs->databases[i].released);
@@ -81,7 +80,6 @@ static void queue_note_over(void *baton, const sr_transfer_t *transfer, const sr
     sr_jobs_t *jobs = baton;
     database_t *database = &jobs->databases[transfer->database];
     json_t *row = json_object();
-
     if (!json_array_size(database->ended) && !json_array_size(database->released))
         database->first_ended = sr_time_steady();
     json_object_set_new(row, "id", json_integer(transfer->job.id));
@@ -99,7 +97,6 @@ static void queue_note_over(void *baton, const sr_transfer_t *transfer, const sr
 sr_error_t *sr_jobs_create(sr_jobs_t **jobs, const sr_jobs_options_t *options, apr_pool_t *pool)
 {
     sr_jobs_t *made = *jobs = apr_pcalloc(pool, sizeof *made);
-
     made->options = *options;
     sr_kinds_default(&made->options);
     made->databases = apr_pcalloc(pool, (apr_size_t)options->databases * sizeof *made->databases);
@@ -155,7 +152,6 @@ static sr_store_source_t *source_of(sr_jobs_t *jobs, int number)
 static void note_trouble(sr_jobs_t *jobs, int number, const sr_error_t *error)
 {
     database_t *database = &jobs->databases[number];
-
     if (!database->retry)
         jobs->options.notice(jobs->options.baton, true,
                              apr_psprintf(jobs->batch_pool, "webhooks and invitations wait for the database: %s",
@@ -169,7 +165,6 @@ static void note_trouble(sr_jobs_t *jobs, int number, const sr_error_t *error)
 static void note_health(sr_jobs_t *jobs, int number)
 {
     database_t *database = &jobs->databases[number];
-
     if (database->retry)
         jobs->options.notice(jobs->options.baton, false, "the database is back: webhooks and invitations continue");
     database->retry = database->retry_at = 0;
@@ -182,7 +177,6 @@ static void note_health(sr_jobs_t *jobs, int number)
 static void note_due(sr_jobs_t *jobs, int number, const apr_int64_t *due_in)
 {
     database_t *database = &jobs->databases[number];
-
     if (due_in && sr_time_steady() + *due_in < database->poll_at) database->poll_at = sr_time_steady() + *due_in;
 }
 
@@ -192,7 +186,6 @@ static const char *batch_text(sr_jobs_t *jobs, int number, const char *claim, in
 {
     const database_t *database = &jobs->databases[number];
     json_t *batch = sr_json_own(json_object(), jobs->batch_pool);
-
     json_object_set_new(batch, "claim", json_string(claim));
     json_object_set_new(batch, "now", json_integer(sr_time_now()));
     json_object_set_new(batch, "leases", sr_kinds_leases(&jobs->options));
@@ -210,7 +203,6 @@ static int batch_take(sr_jobs_t *jobs, int number, const char *claim, apr_time_t
 {
     const sr_destination_t *destination;
     int count = 0;
-
     for (int i = 0; i < rows->nelts - 1; i++, count++) {
         const sr_job_row_t *row = &APR_ARRAY_IDX(rows, i, sr_job_row_t);
         if (!jobs->transfers.free) continue;
@@ -234,7 +226,6 @@ static void batch_run(sr_jobs_t *jobs, int number)
                                                  the claims count as older and are released */
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-
     if (room)
         apr_atomic_set32(&database->woken, 0); /* reset before the batch: a job written from now on sets it again */
     sr_error_t *error = sr_store_job_batch(source_of(jobs, number), &outcome, &rows,
@@ -260,7 +251,6 @@ static bool poll_finds(sr_jobs_t *jobs, int number)
     const sr_due_row_t *row;
     sr_outcome_t outcome;
     sr_error_t *error = sr_store_job_poll(source_of(jobs, number), &outcome, &row, sr_time_now(), jobs->batch_pool);
-
     if (error) {
         note_trouble(jobs, number, error);
         return false;
@@ -276,7 +266,6 @@ static sr_error_t *survey_ask(sr_jobs_t *jobs, int number, const sr_survey_row_t
 {
     json_t *survey = sr_json_own(json_object(), jobs->batch_pool);
     sr_outcome_t outcome;
-
     json_object_set_new(survey, "now", json_integer(sr_time_now()));
     json_object_set(survey, "dead", dead);
     json_object_set_new(survey, "repeated", sr_kinds_repeated(&jobs->options));
@@ -289,7 +278,6 @@ static sr_error_t *survey_dead(json_t **dead, sr_jobs_t *jobs, const sr_survey_r
 {
     json_t *owners, *owner;
     size_t i;
-
     *dead = sr_json_own(json_array(), jobs->batch_pool);
     SR_TRY(sr_json_read(&owners, seen->owners, jobs->batch_pool));
     json_array_foreach (owners, i, owner)
@@ -302,7 +290,6 @@ static sr_error_t *survey_dead(json_t **dead, sr_jobs_t *jobs, const sr_survey_r
 static sr_error_t *survey_all(sr_jobs_t *jobs, int number, const sr_survey_row_t **seen, apr_int64_t *interrupted)
 {
     json_t *dead = sr_json_own(json_array(), jobs->batch_pool);
-
     SR_TRY(survey_ask(jobs, number, seen, dead));
     *interrupted = (*seen)->interrupted;
     SR_TRY(survey_dead(&dead, jobs, *seen));
@@ -317,7 +304,6 @@ static void survey_quotas(sr_jobs_t *jobs, int number)
 {
     const sr_quotas_row_t *row;
     sr_outcome_t outcome;
-
     if (!sr_metrics_turn(SR_METRIC_ORGANIZATIONS_TURN, number, sr_time_steady(), QUOTAS)) return;
     sr_error_t *error = sr_store_job_quotas(source_of(jobs, number), &outcome, &row, jobs->batch_pool);
     if (error) {
@@ -335,7 +321,6 @@ static void survey_run(sr_jobs_t *jobs, int number)
 {
     const sr_survey_row_t *seen = NULL;
     apr_int64_t interrupted = 0;
-
     if (queue_is_stopping(jobs) || sr_time_steady() < jobs->databases[number].retry_at) return;
     if (!sr_metrics_turn(SR_METRIC_QUEUE_TURN, number, sr_time_steady(), SURVEY)) return;
     sr_error_t *error = survey_all(jobs, number, &seen, &interrupted);
@@ -366,7 +351,6 @@ static size_t to_record(const database_t *database)
 static bool wants_to_record(const sr_jobs_t *jobs, const database_t *database, apr_time_t now)
 {
     const size_t count = to_record(database);
-
     return count && (count >= (size_t)jobs->transfers.busy || now - database->first_ended >= LINGER);
 }
 
@@ -380,7 +364,6 @@ static bool batch_is_due(sr_jobs_t *jobs, int number)
     database_t *database = &jobs->databases[number];
     const apr_time_t now = sr_time_steady();
     const bool woken = apr_atomic_read32(&database->woken) != 0;
-
     if (woken) database->retry_at = 0; /* another thread has just written to this database */
     if (now < database->retry_at) return false;
     if (wants_to_record(jobs, database, now)) return true;
@@ -398,7 +381,6 @@ static int patience(sr_jobs_t *jobs)
 {
     const apr_time_t now = sr_time_steady();
     apr_time_t until = queue_is_stopping(jobs) ? stop_at(jobs) : now + (jobs->transfers.busy ? GLANCE : POLL_MIN);
-
     for (int i = 0; i < jobs->options.databases; i++) {
         const database_t *database = &jobs->databases[i];
         apr_time_t at = has_room(jobs) ? database->more ? now : database->poll_at : until;
@@ -419,7 +401,6 @@ static void refresh_addresses(sr_jobs_t *jobs)
 void sr_jobs_run(sr_jobs_t *jobs)
 {
     sr_transfers_t *transfers = &jobs->transfers;
-
     while (!queue_is_stopping(jobs) || (transfers->busy && sr_time_steady() < stop_at(jobs))) {
         for (int i = 0; i < jobs->options.databases; i++) {
             survey_run(jobs, i);

@@ -33,7 +33,6 @@ sr_error_t *sr_transfers_take(const sr_destination_t **destination, sr_transfers
 {
     sr_transfer_t *transfer = transfers->free;
     sr_error_t *error = sr_job_read(&transfer->job, transfers->options, row, transfer->pool);
-
     if (error) {
         error = sr_error_copy(error, pool);
         apr_pool_clear(transfer->pool);
@@ -73,7 +72,6 @@ static void transfer_count(const sr_transfer_t *transfer, const sr_call_result_t
                        : result->success      ? SR_ENDING_SUCCESS
                        : result->status       ? SR_ENDING_REJECTED
                                               : SR_ENDING_UNANSWERED;
-
     if (kind == SR_JOB_UNCOUNTED) return;
     sr_metrics_count(SR_METRIC_DELIVERIES, kind, ending, 1);
     sr_metrics_observe(SR_METRIC_DELIVERY_SECONDS, kind, sr_time_steady() - transfer->since);
@@ -120,7 +118,6 @@ static void transfer_note_failure(const sr_transfers_t *transfers, const sr_tran
     const sr_job_t *job = &transfer->job;
     const char *why = result->detail ? result->detail : result->error, *again = "";
     const apr_interval_time_t pause = sr_job_pause(job, result);
-
     if (result->success) return;
     if (pause)
         again = apr_psprintf(transfer->pool, " at attempt %d of %d, the next is in %d s", job->attempts + 1,
@@ -135,7 +132,6 @@ static void transfer_begin(sr_transfers_t *transfers, sr_transfer_t *transfer)
 {
     const sr_job_t *job = &transfer->job;
     sr_call_result_t result = {0};
-
     transfer->since = sr_time_steady();
     sr_assert(transfers->waiting > 0);
     transfer->destination->calling++;
@@ -160,7 +156,6 @@ static bool transfer_waits_too_long(const sr_transfer_t *transfer, apr_time_t no
 static bool transfer_has_place(const sr_transfers_t *transfers, const sr_transfer_t *transfer)
 {
     const int most = transfer->job.kind->most;
-
     if (most && *transfer_begun(transfers, transfer) >= most) return false;
     return transfer->destination->calling < transfer->destination->calls;
 }
@@ -169,7 +164,6 @@ static bool transfer_has_place(const sr_transfers_t *transfers, const sr_transfe
 static void begin_all(sr_transfers_t *transfers, bool stopping)
 {
     const apr_time_t now = sr_time_steady();
-
     for (int i = 0; i < SR_TRANSFERS; i++) {
         const sr_transfer_t *transfer = &transfers->all[i];
         if (transfer->destination && transfer->easy) sr_destinations_wait(transfer->destination, now - transfer->since);
@@ -195,7 +189,6 @@ static void end_all(sr_transfers_t *transfers)
     sr_call_result_t result;
     CURLMsg *message;
     int left;
-
     while ((message = curl_multi_info_read(transfers->multi, &left)) != NULL) {
         if (message->msg != CURLMSG_DONE) continue;
         sr_transfer_t *transfer = transfer_of(transfers, message->easy_handle);
@@ -222,7 +215,6 @@ static void end_work(sr_transfers_t *transfers)
 void sr_transfers_go_on(sr_transfers_t *transfers, bool stopping)
 {
     int running;
-
     begin_all(transfers, stopping);
     curl_multi_perform(transfers->multi, &running);
     end_all(transfers);

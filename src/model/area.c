@@ -29,7 +29,6 @@ static double clamp(double value)
 static rectangle_t area_turn(const rectangle_t *from, int rotate, double w, double h)
 {
     const double beside = w - from->x - from->w, beyond = h - from->y - from->h;
-
     switch (rotate) {
     case 90: return (rectangle_t){from->y, from->x, from->h, from->w};
     case 180: return (rectangle_t){beside, from->y, from->w, from->h};
@@ -52,7 +51,6 @@ void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_pa
     const rectangle_t given = {clamp(area->x), clamp(area->y), fmax(SMALLEST, clamp(area->w)),
                                fmax(SMALLEST, clamp(area->h))};
     rectangle_t user, shown;
-
     if (area->origin == SR_ORIGIN_TOP_LEFT) {
         shown = given;
         user = area_turn(&given, page->rotate, shown_w, shown_h);

@@ -111,7 +111,6 @@ static const sr_consent_t rows[] = {
 const sr_consent_t *sr_consent_of_language(const char *language)
 {
     size_t i;
-
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(rows[i].language, language)) return &rows[i];
     return &rows[0];
@@ -120,7 +119,6 @@ const sr_consent_t *sr_consent_of_language(const char *language)
 const sr_consent_t *sr_consent_of_version(const char *version)
 {
     size_t i;
-
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(rows[i].version, version)) return &rows[i];
     return NULL;

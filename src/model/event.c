@@ -12,7 +12,6 @@
 static void lower_escapes(char *text)
 {
     int i;
-
     for (; (text = strchr(text, '\\')) != NULL; text += 2)
         for (i = 2; text[1] == 'u' && i < 6; i++) text[i] = (char)apr_tolower(text[i]);
 }
@@ -20,9 +19,8 @@ static void lower_escapes(char *text)
 /* Returns the canonical form of RFC 8785 for the values that an event can have: texts, whole numbers and null. */
 static const char *canonical(const json_t *value, apr_pool_t *pool)
 {
-    char *const dumped = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
-    char *const text = apr_pstrdup(pool, dumped);
-
+    char *dumped = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    char *text = apr_pstrdup(pool, dumped);
     free(dumped);
     lower_escapes(text);
     return text;
@@ -106,11 +104,11 @@ static void hide(const hiding_t *hiding, json_t *value, const char *path)
  * follows it ("number"). */
 static const char *add_hash(const char **hash, const char *text, apr_pool_t *pool)
 {
-    const char *const at = strstr(text, HASH_MEMBER);
+    const char *at = strstr(text, HASH_MEMBER);
     sr_assert(at);
-    const char *const rest = at + sizeof HASH_MEMBER - 1;
-    const char *const before = apr_pstrmemdup(pool, text, (apr_size_t)(at - text));
-    const char *const hashed = apr_pstrcat(pool, before, rest, NULL);
+    const char *rest = at + sizeof HASH_MEMBER - 1;
+    const char *before = apr_pstrmemdup(pool, text, (apr_size_t)(at - text));
+    const char *hashed = apr_pstrcat(pool, before, rest, NULL);
     *hash = sr_sha256_hex(hashed, strlen(hashed), pool);
     return apr_pstrcat(pool, before, "\"hash\":\"", *hash, "\",", rest, NULL);
 }

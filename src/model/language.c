@@ -140,7 +140,7 @@ bool sr_locale_is_valid(const char *text)
 
 sr_error_t *sr_language_texts(json_t **texts, const sr_language_t *language, apr_pool_t *pool)
 {
-    const char *const file = apr_pstrcat(pool, language->code, ".json", NULL);
+    const char *file = apr_pstrcat(pool, language->code, ".json", NULL);
     for (const sr_embedded_t *row = embedded_texts; row->file; row++)
         if (!strcmp(row->file, file)) return sr_json_read(texts, row->forms[0].bytes, pool);
     return sr_error(pool, SR_EINTERNAL, "There are no texts of language %s", language->code);

@@ -25,7 +25,6 @@ static bool has_only_known(const json_t *report, bool stored)
 {
     const char *name;
     json_t *value;
-
     json_object_foreach ((json_t *)report, name, value) {
         if (page_report_is_listed(name, of_helper)) continue;
         if (!stored || !page_report_is_listed(name, of_httpd)) return false;
@@ -36,7 +35,6 @@ static bool has_only_known(const json_t *report, bool stored)
 static bool take_count(const json_t *value, int least, int most, int *count)
 {
     const json_int_t number = json_integer_value(value);
-
     if (!json_is_integer(value) || number < least || number > most) return false;
     *count = (int)number;
     return true;
@@ -44,14 +42,12 @@ static bool take_count(const json_t *value, int least, int most, int *count)
 
 static bool take_run(const json_t *value, sr_list_run_t *run)
 {
-    double *const box = run->page.box;
+    double *box = run->page.box;
     size_t i;
-
     if (!json_is_array(value) || json_array_size(value) != RUN_LENGTH) return false;
     if (!take_count(json_array_get(value, 0), 1, SR_PAGES_MAX, &run->count)) return false;
     for (i = 0; i < 4; i++) {
         const json_t *number = json_array_get(value, 1 + i);
-
         if (!json_is_number(number)) return false;
         box[i] = json_number_value(number);
     }
@@ -65,7 +61,6 @@ static bool take_run(const json_t *value, sr_list_run_t *run)
 static bool take_prepared(sr_pages_t *pages, const json_t *list)
 {
     int i, page;
-
     if (!list) return true;
     if (!json_is_array(list) || json_array_size(list) > SR_PAGES_MAX_PREPARED) return false;
     for (i = 0; i < (int)json_array_size(list); i++) {
@@ -77,9 +72,8 @@ static bool take_prepared(sr_pages_t *pages, const json_t *list)
 
 static bool take_rewritten(sr_pages_t *pages, const json_t *object, apr_pool_t *pool)
 {
-    const char *const sha256 = sr_json_string(object, "sha256");
-    const json_t *const size = json_object_get(object, "size");
-
+    const char *sha256 = sr_json_string(object, "sha256");
+    const json_t *size = json_object_get(object, "size");
     if (!object) return true;
     if (!sha256 || !sr_text_is_hex(sha256, SR_SHA256_HEX_LENGTH)) return false;
     if (!json_is_integer(size) || json_integer_value(size) < 1) return false;
@@ -92,7 +86,6 @@ static bool take_rest(sr_pages_t *pages, const json_t *value, apr_pool_t *pool)
 {
     const json_t *normalise = json_object_get(value, "normalise");
     const json_t *rewritten = json_object_get(value, "rewritten");
-
     if (!take_count(json_object_get(value, "signatures"), 0, INT_MAX, &pages->signatures)) return false;
     if (!json_is_boolean(normalise)) return false;
     pages->normalise = json_is_true(normalise);
@@ -109,16 +102,14 @@ static sr_error_t *page_report_refuse(apr_pool_t *pool, const char *cause)
 
 static const char *take_runs(sr_pages_t *pages, const json_t *report, apr_pool_t *pool)
 {
-    const json_t *const list = json_object_get(report, "runs");
+    const json_t *list = json_object_get(report, "runs");
     apr_array_header_t *runs;
     apr_int64_t sum = 0;
     size_t i;
-
     if (!json_is_array(list) || json_array_size(list) > SR_PAGES_MAX) return "the runs are none, or too many";
     runs = apr_array_make(pool, (int)json_array_size(list), sizeof(sr_list_run_t));
     for (i = 0; i < json_array_size(list); i++) {
-        sr_list_run_t *const run = apr_array_push(runs);
-
+        sr_list_run_t *run = apr_array_push(runs);
         if (!take_run(json_array_get(list, i), run)) return "a run is malformed";
         sum += run->count;
     }
@@ -134,7 +125,6 @@ static sr_error_t *read_report(sr_pages_t **pages, const char *report, bool stor
     sr_error_t *error;
     json_t *value;
     int version;
-
     *pages = NULL;
     error = sr_json_parse(&value, report, strlen(report), pool);
     if (error) return page_report_refuse(pool, error->message);
@@ -163,11 +153,9 @@ sr_error_t *sr_pages_parse_stored(sr_pages_t **pages, const char *report, apr_po
 const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index)
 {
     int i;
-
     if (index < 0) return NULL;
     for (i = 0; i < pages->runs->nelts; i++) {
         const sr_list_run_t *run = &APR_ARRAY_IDX(pages->runs, i, sr_list_run_t);
-
         if (index < run->count) return &run->page;
         index -= run->count;
     }
@@ -179,7 +167,6 @@ const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index)
 bool sr_pages_is_prepared(const sr_pages_t *pages, int index)
 {
     int i;
-
     for (i = 0; i < pages->prepared_count; i++)
         if (pages->prepared[i] == index) return true;
     return false;
@@ -188,7 +175,6 @@ bool sr_pages_is_prepared(const sr_pages_t *pages, int index)
 const sr_pages_t *sr_pages_prepared(const sr_pages_t *pages, int index, apr_pool_t *pool)
 {
     sr_pages_t *more;
-
     if (pages->prepared_count == SR_PAGES_MAX_PREPARED || sr_pages_is_prepared(pages, index)) return pages;
     more = apr_pmemdup(pool, pages, sizeof *pages);
     more->prepared[more->prepared_count++] = index;
@@ -197,8 +183,7 @@ const sr_pages_t *sr_pages_prepared(const sr_pages_t *pages, int index, apr_pool
 
 const sr_pages_t *sr_pages_rewritten(const sr_pages_t *pages, const char *sha256, apr_off_t size, apr_pool_t *pool)
 {
-    sr_pages_t *const more = apr_pmemdup(pool, pages, sizeof *pages);
-
+    sr_pages_t *more = apr_pmemdup(pool, pages, sizeof *pages);
     more->rewritten_sha256 = sha256;
     more->rewritten_size = size;
     return more;
@@ -208,7 +193,6 @@ const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool)
 {
     json_t *value, *prepared;
     int i;
-
     if (sr_json_parse(&value, pages->report, strlen(pages->report), pool))
         return pages->report; /* it was parsed before */
     if (pages->prepared_count) {

@@ -18,7 +18,6 @@ struct sr_remarks_t {
 sr_remarks_t *sr_remarks_make(apr_pool_t *pool)
 {
     sr_remarks_t *remarks = apr_pcalloc(pool, sizeof *remarks);
-
     remarks->texts = apr_array_make(pool, 4, sizeof(const char *));
     remarks->pool = pool;
     return remarks;

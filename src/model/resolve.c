@@ -11,7 +11,6 @@
 static const sr_document_t *find_document(const apr_array_header_t *documents, const char *name, apr_pool_t *pool)
 {
     int i;
-
     for (i = 0; i < documents->nelts; i++) {
         const sr_document_t *document = &APR_ARRAY_IDX(documents, i, sr_document_t);
         if (strcmp(document->name, name) == 0) return document;
@@ -44,7 +43,6 @@ static sr_error_t *resolve_existing(sr_field_t *field, const sr_document_t *docu
     const char *name = sr_text_printable(field->existing, pool), *shown = sr_text_printable(document->name, pool);
     const char *key = apr_pstrcat(pool, document->uuid, "/", field->existing, NULL);
     const sr_existing_t *existing = sr_existing_find(document->pages->existing, field->existing);
-
     if (!existing) return sr_error(pool, SR_EBADREQUEST, "Document %s has no signature field %s", shown, name);
     if (existing->fault)
         return sr_error(pool, SR_EBADREQUEST, "Document %s: signature field %s %s", shown, name,
@@ -59,9 +57,8 @@ static sr_error_t *resolve_existing(sr_field_t *field, const sr_document_t *docu
 static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *documents, apr_hash_t *named,
                                  apr_pool_t *pool)
 {
-    const sr_document_t *const document = find_document(documents, field->document, pool);
+    const sr_document_t *document = find_document(documents, field->document, pool);
     const sr_page_t *page;
-
     if (!document) return unknown_document(documents, field->document, pool);
     if (field->existing) SR_TRY(resolve_existing(field, document, named, pool));
     page = sr_pages_at(document->pages, field->area.page);
@@ -84,7 +81,7 @@ static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *do
 /* Remarks on an area that may have another unit or another origin than the caller thinks. */
 static void remark_area(sr_remarks_t *remarks, int signer, int number, const sr_field_t *field, const sr_page_t *page)
 {
-    const double *const rect = field->placement.rect;
+    const double *rect = field->placement.rect;
     const int across = page->rotate % 180 ? 1 : 0;
     if (rect[across + 2] - rect[across] < SMALL_WIDTH || rect[3 - across] - rect[1 - across] < SMALL_HEIGHT)
         sr_remark(remarks, "Signer %d, Field %d: the area is less than %d points wide or %d points high", signer,
@@ -97,10 +94,9 @@ static void remark_area(sr_remarks_t *remarks, int signer, int number, const sr_
 static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr_field_t *field,
                          const apr_array_header_t *documents)
 {
-    const double *const rect = field->placement.rect;
-    const sr_document_t *const document = find_document(documents, field->document, documents->pool);
-    const sr_page_t *const page = document ? sr_pages_at(document->pages, field->area.page) : NULL;
-
+    const double *rect = field->placement.rect;
+    const sr_document_t *document = find_document(documents, field->document, documents->pool);
+    const sr_page_t *page = document ? sr_pages_at(document->pages, field->area.page) : NULL;
     if (!page) return;
     const sr_existing_t *existing =
         field->existing ? sr_existing_find(document->pages->existing, field->existing) : NULL;
@@ -109,7 +105,7 @@ static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr
                   "Signer %d, Field %d: the field has preferences for its signature (SV) that are not "
                   "followed",
                   signer, number);
-    const double *const box = page->box;
+    const double *box = page->box;
     const bool outside = rect[2] <= box[0] || rect[0] >= box[2] || rect[3] <= box[1] || rect[1] >= box[3];
     const bool crosses =
         rect[0] < box[0] - SLACK || rect[2] > box[2] + SLACK || rect[1] < box[1] - SLACK || rect[3] > box[3] + SLACK;
@@ -125,8 +121,7 @@ static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr
 void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents)
 {
     for (int i = 0; i < signers->nelts; i++) {
-        const apr_array_header_t *const fields = APR_ARRAY_IDX(signers, i, sr_signer_t).fields;
-
+        const apr_array_header_t *fields = APR_ARRAY_IDX(signers, i, sr_signer_t).fields;
         for (int j = 0; j < fields->nelts; j++)
             remark_field(remarks, i + 1, j + 1, &APR_ARRAY_IDX(fields, j, sr_field_t), documents);
     }
@@ -136,10 +131,8 @@ sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_head
 {
     apr_hash_t *named = apr_hash_make(pool);
     int i, j;
-
     for (i = 0; i < signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
-
         for (j = 0; j < signer->fields->nelts; j++)
             SR_TRY(resolve_field(&APR_ARRAY_IDX(signer->fields, j, sr_field_t), documents, named, pool));
     }

@@ -26,7 +26,6 @@ static sr_error_t *typed(sr_signature_t *signature, const json_t *sent, apr_pool
 static sr_error_t *drawn(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool)
 {
     sr_ink_t *ink;
-
     SR_TRY(sr_ink_parse(&ink, sent, pool));
     *signature = (sr_signature_t){.kind = "drawn", .ink = ink};
     return NULL;
@@ -37,7 +36,6 @@ static bool is_base64(const char *text, apr_size_t length)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const apr_size_t used = strspn(text, digits);
-
     return length && length % 4 == 0 && used + strspn(text + used, "=") == length && length - used <= 2;
 }
 
@@ -51,14 +49,12 @@ sr_error_t *sr_signature_uploaded(sr_signature_t *signature, const void *image, 
 static sr_error_t *uploaded(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool)
 {
     static const char *const heads[] = {"data:image/png;base64,", "data:image/jpeg;base64,", "data:image/webp;base64,"};
-    const char *const url = sr_json_string(sent, "image");
+    const char *url = sr_json_string(sent, "image");
     size_t i;
-
     for (i = 0; url && i < sizeof heads / sizeof *heads; i++) {
         const apr_size_t head = strlen(heads[i]);
-        const char *const text = url + head;
+        const char *text = url + head;
         unsigned char *image;
-
         if (strncmp(url, heads[i], head) != 0) continue;
         if (!is_base64(text, strlen(text))) break;
         image = apr_palloc(pool, (apr_size_t)apr_base64_decode_len(text));
@@ -74,7 +70,7 @@ sr_error_t *sr_signature_parse(sr_signature_t *signature, const json_t *sent, ap
         const char *type;
         sr_error_t *(*parse)(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool);
     } types[] = {{"drawn", drawn}, {"typed", typed}, {"uploaded", uploaded}};
-    const char *const type = sr_json_string(sent, "type");
+    const char *type = sr_json_string(sent, "type");
     size_t i;
 
     for (i = 0; type && i < sizeof types / sizeof *types; i++)

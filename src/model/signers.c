@@ -25,7 +25,6 @@ typedef struct place_t {
 static sr_error_t *signers_refuse(const place_t *at, const char *reason)
 {
     const char *who = apr_psprintf(at->pool, "Signer %d", at->signer);
-
     if (!at->signer) return sr_error(at->pool, SR_EBADREQUEST, "%s", reason); /* one person alone */
     if (at->email) who = apr_psprintf(at->pool, "%s (%s)", who, at->email);
     if (at->field) who = apr_psprintf(at->pool, "%s, Field %d", who, at->field);
@@ -38,10 +37,8 @@ static void remark_unknown(const place_t *at, const json_t *object, const char *
 {
     const char *key;
     json_t *value;
-
     json_object_foreach ((json_t *)object, key, value) {
         const char *const *name = known;
-
         while (*name && strcmp(*name, key) != 0) name++;
         if (*name) continue;
         const char *shown = sr_remark_name(key, at->pool); /* the loop goes on from `key` */
@@ -66,7 +63,6 @@ static const text_rule_t document_rule = {"document", "A document", 0};
 static sr_error_t *check_limits(const place_t *at, const char *text, const text_rule_t *rule)
 {
     const char *fault = sr_text_fault(text, rule->longest, at->pool);
-
     return fault ? signers_refuse(at, apr_psprintf(at->pool, "%s %s", rule->label, fault)) : NULL;
 }
 
@@ -84,8 +80,7 @@ static sr_error_t *signers_take_text(const char **text, const place_t *at, const
 /* Returns a malformed email, which can be any JSON value, for the error message: cut to MAX_ECHO characters. */
 static const char *echo(const json_t *value, apr_pool_t *pool)
 {
-    const char *const text = json_is_string(value) ? json_string_value(value) : sr_json_text(value, pool);
-
+    const char *text = json_is_string(value) ? json_string_value(value) : sr_json_text(value, pool);
     return sr_text_cut(text, MAX_ECHO, pool);
 }
 
@@ -94,9 +89,8 @@ static sr_error_t *take_email(const char **email, const place_t *at, const json_
                               const sr_signers_rules_t *rules)
 {
     static const text_rule_t rule = {"email", "An email", MAX_EMAIL};
-    const json_t *const value = json_object_get(object, rule.key);
-    const char *const text = json_string_value(value);
-
+    const json_t *value = json_object_get(object, rule.key);
+    const char *text = json_string_value(value);
     *email = NULL;
     if (!value || json_is_null(value) || (text && !*text))
         return rules->send_email ? signers_refuse(at, "An email must be provided when sendEmail is enabled") : NULL;
@@ -115,9 +109,8 @@ static sr_error_t *take_email(const char **email, const place_t *at, const json_
 static sr_error_t *take_locale(const char **locale, const place_t *at, const json_t *object,
                                const sr_signers_rules_t *rules)
 {
-    const json_t *const value = json_object_get(object, "locale");
-    const char *const text = json_string_value(value);
-
+    const json_t *value = json_object_get(object, "locale");
+    const char *text = json_string_value(value);
     *locale = rules->locale;
     if (!value || json_is_null(value) || (text && !*text)) return NULL;
     if (!text || !sr_locale_is_valid(text))
@@ -134,9 +127,8 @@ static sr_error_t *take_locale(const char **locale, const place_t *at, const jso
 
 static sr_error_t *take_order(int *order, const place_t *at, const json_t *object)
 {
-    const json_t *const value = json_object_get(object, "order");
+    const json_t *value = json_object_get(object, "order");
     const json_int_t number = json_integer_value(value);
-
     *order = 1;
     if (!value || json_is_null(value)) return NULL;
     if (!json_is_integer(value) || number < 1 || number > MAX_ORDER)
@@ -159,8 +151,7 @@ static const char *signers_describe(const json_t *value)
 static bool take_numbers(double *first, double *second, const json_t *area, const char *first_key,
                          const char *second_key)
 {
-    const json_t *const a = json_object_get(area, first_key), *const b = json_object_get(area, second_key);
-
+    const json_t *a = json_object_get(area, first_key), *const b = json_object_get(area, second_key);
     *first = json_number_value(a);
     *second = json_number_value(b);
     return json_is_number(a) && json_is_number(b);
@@ -168,9 +159,8 @@ static bool take_numbers(double *first, double *second, const json_t *area, cons
 
 static bool take_page(int *page, const json_t *area)
 {
-    const json_t *const value = json_object_get(area, "page");
+    const json_t *value = json_object_get(area, "page");
     const json_int_t number = json_integer_value(value);
-
     if (!json_is_integer(value) || number < 0) return false;
     *page =
         number > INT_MAX ? INT_MAX : (int)number; /* no document has such a page, so sr_signers_resolve refuses it */
@@ -179,9 +169,8 @@ static bool take_page(int *page, const json_t *area)
 
 static bool take_origin(sr_origin_t *origin, const json_t *area, sr_origin_t otherwise)
 {
-    const json_t *const value = json_object_get(area, "origin");
-    const char *const text = json_string_value(value);
-
+    const json_t *value = json_object_get(area, "origin");
+    const char *text = json_string_value(value);
     *origin = text && strcmp(text, "user-space") == 0 ? SR_ORIGIN_USER_SPACE : SR_ORIGIN_TOP_LEFT;
     if (text) return strcmp(text, "user-space") == 0 || strcmp(text, "top-left") == 0;
     *origin = otherwise;
@@ -193,8 +182,7 @@ static const char *const members_of_area[] = {"x", "y", "w", "h", "page", "origi
 /* Reads the name of an existing signature field. An area with such a name has no coordinates. */
 static sr_error_t *take_existing(const char **existing, const place_t *at, const json_t *area)
 {
-    const json_t *const value = json_object_get(area, "field");
-
+    const json_t *value = json_object_get(area, "field");
     *existing = NULL;
     if (!value || json_is_null(value)) return NULL;
     for (const char *const *member = members_of_area; strcmp(*member, "field") != 0; member++)
@@ -234,7 +222,6 @@ static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, cons
                                       const sr_signers_rules_t *rules)
 {
     static const char *const known[] = {"type", "name", "document", "area", "caption", NULL};
-
     if (!json_is_object(value)) return signers_refuse(at, "Must be an object");
     field->area_sent = json_object_get(value, "area");
     remark_unknown(at, value, known, "", rules->remarks);
@@ -263,7 +250,6 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     apr_array_header_t *fields;
     const json_t *list;
     int count;
-
     if (!json_is_object(value)) return signers_refuse(at, "Must be an object");
     remark_unknown(at, value, known, "", rules->remarks);
     SR_TRY(signers_take_text(&signer->firstname, at, value, &firstname_rule));
@@ -283,7 +269,7 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
 
     fields = apr_array_make(at->pool, count, sizeof(sr_field_t));
     for (at->field = 1; at->field <= count; at->field++) {
-        sr_field_t *const field = apr_array_push(fields);
+        sr_field_t *field = apr_array_push(fields);
         SR_TRY(signers_take_field(field, at, json_array_get(list, (size_t)at->field - 1), rules));
     }
     signer->fields = fields;
@@ -296,9 +282,8 @@ static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length
 {
     const apr_size_t mark = length >= 3 && !memcmp(text, BYTE_ORDER_MARK, 3) ? 3 : 0; /* RFC 8259, 8.1 */
     const apr_size_t most = ((apr_size_t)rules->max_signers + (apr_size_t)rules->max_fields) * VALUES_EACH;
-    sr_error_t *const error = sr_json_parse_tolerant(list, text + mark, length - mark, most, pool);
+    sr_error_t *error = sr_json_parse_tolerant(list, text + mark, length - mark, most, pool);
     const char *reason = NULL;
-
     if (error && error->code != SR_EBADREQUEST) return error;
     if (error) reason = error->message;
     else if (json_typeof(*list) != JSON_ARRAY) reason = apr_psprintf(pool, "%s was sent", signers_describe(*list));
@@ -309,7 +294,6 @@ sr_error_t *sr_signer_read_person(sr_signer_t *signer, const json_t *object, boo
 {
     const sr_signers_rules_t rules = {.send_email = email};
     const place_t at = {.signer = 0, .pool = pool};
-
     *signer = (sr_signer_t){0};
     SR_TRY(signers_take_text(&signer->firstname, &at, object, &firstname_rule));
     SR_TRY(signers_take_text(&signer->lastname, &at, object, &lastname_rule));
@@ -322,7 +306,6 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
 {
     int fields_so_far = 0, count, i;
     json_t *list;
-
     *signers = NULL;
     SR_TRY(take_array(&list, text, length, rules, pool));
     if (json_array_size(list) == 0) return sr_error(pool, SR_EBADREQUEST, "At least 1 signer must be provided");
@@ -333,8 +316,7 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
     *signers = apr_array_make(pool, count, sizeof(sr_signer_t));
     for (i = 0; i < count; i++) {
         place_t at = {.signer = i + 1, .pool = pool};
-        sr_signer_t *const signer = apr_array_push(*signers);
-
+        sr_signer_t *signer = apr_array_push(*signers);
         SR_TRY(take_signer(signer, &fields_so_far, &at, json_array_get(list, (size_t)i), rules));
     }
     return NULL;

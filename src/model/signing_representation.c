@@ -10,7 +10,7 @@ static json_t *sizes(const sr_pages_t *pages)
 {
     json_t *list = json_array();
     for (int i = 0; pages && i < pages->runs->nelts; i++) {
-        const sr_list_run_t *const run = &APR_ARRAY_IDX(pages->runs, i, sr_list_run_t);
+        const sr_list_run_t *run = &APR_ARRAY_IDX(pages->runs, i, sr_list_run_t);
         const double width = run->page.box[2] - run->page.box[0], height = run->page.box[3] - run->page.box[1];
         const bool turned = run->page.rotate % 180 != 0;
         json_t *row = json_array();

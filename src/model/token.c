@@ -15,7 +15,6 @@ static void write_checksum(char *out, const char *data, apr_size_t length)
 {
     uint32_t crc = libdeflate_crc32(0, data, length);
     int i;
-
     for (i = CHECKSUM_LENGTH - 1; i >= 0; i--) {
         out[i] = base62[crc % 62];
         crc /= 62;
@@ -24,14 +23,12 @@ static void write_checksum(char *out, const char *data, apr_size_t length)
 
 const char *sr_token_make(bool production, apr_pool_t *pool)
 {
-    const char *const prefix = token_prefixes[production ? 1 : 0];
+    const char *prefix = token_prefixes[production ? 1 : 0];
     const apr_size_t start = strlen(prefix);
     char *token = apr_psprintf(pool, "%s%0*d", prefix, ENTROPY_LENGTH + CHECKSUM_LENGTH, 0);
     apr_size_t filled = 0;
-
     while (filled < ENTROPY_LENGTH) {
         unsigned char byte;
-
         sr_random_fill(&byte, 1);
         if (byte >= 4 * 62) continue; /* bytes above 247 would make some letters more likely */
         token[start + filled++] = base62[byte % 62];
@@ -45,7 +42,6 @@ bool sr_token_well_formed(const char *token)
     const apr_size_t start = strlen(token_prefixes[0]);
     const apr_size_t body = start + ENTROPY_LENGTH;
     char checksum[CHECKSUM_LENGTH];
-
     if (strlen(token) != body + CHECKSUM_LENGTH) return false;
     if (strncmp(token, token_prefixes[0], start) != 0 && strncmp(token, token_prefixes[1], start) != 0) return false;
     if (strspn(token + start, base62) != ENTROPY_LENGTH + CHECKSUM_LENGTH) return false;
@@ -73,7 +69,6 @@ bool sr_environment_parse(sr_environment_t *environment, const char *name)
 json_t *sr_token_representation(const sr_token_t *token, const char *secret)
 {
     json_t *object = json_object(), *user = json_object(), *organization = json_object();
-
     json_object_set_new(user, "uuid", json_string(token->user_uuid));
     json_object_set_new(user, "firstname", json_string(token->user.firstname));
     json_object_set_new(user, "lastname", json_string(token->user.lastname));

@@ -11,7 +11,6 @@
 static json_t *event_json(const sr_webhook_t *webhook, const char *event_id)
 {
     json_t *object = json_object();
-
     json_object_set_new(object, "event", json_string(webhook->kind));
     json_object_set_new(object, "submissionId", sr_json_string_or_null(webhook->submission));
     json_object_set_new(object, "eventId", json_string(event_id));
@@ -47,11 +46,10 @@ json_t *sr_webhook_test(sr_environment_t environment, const char *event_id, apr_
 static json_t *mail_body(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
                          apr_pool_t *pool)
 {
-    const sr_person_t *const sender = &submission->created_by;
-    const char *const path = sr_signature_path(signer, submission->skip_intro, pool);
-    const char *const link = inviter->base_url ? apr_pstrcat(pool, inviter->base_url, path, NULL) : NULL;
+    const sr_person_t *sender = &submission->created_by;
+    const char *path = sr_signature_path(signer, submission->skip_intro, pool);
+    const char *link = inviter->base_url ? apr_pstrcat(pool, inviter->base_url, path, NULL) : NULL;
     json_t *body = sr_json_own(json_object(), pool), *documents = json_array();
-
     for (int i = 0; i < submission->documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
         json_array_append_new(documents, json_pack("{s:s,s:i}", "name", document->name, "count", document->pages));

@@ -27,7 +27,6 @@ static const char *without_values(const char *words, const char *const *argument
     char *line = apr_pstrmemdup(pool, words, strcspn(words, "\r\n"));
     char *value = strstr(line, ": \"");
     char *quoted = line;
-
     if (value) *value = '\0';
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         char *mark = strstr(line, marks[i]);
@@ -50,7 +49,6 @@ sr_fault_t sr_connection_fault(const sr_connection_t *connection, int status, co
     const char *words =
         status == SR_CONNECTION_FORMER ? SR_FORMER : apr_dbd_error(connection->driver, connection->handle, status);
     sr_fault_t fault;
-
     if (connection->watch && connection->watch->late)
         return (sr_fault_t){SR_FAILURE_LATE, "no answer within SigreqDatabaseTimeout, the connection was shut down"};
     fault.reason = without_values(words ? words : "no reason given", arguments, count, pool);
@@ -61,7 +59,6 @@ sr_fault_t sr_connection_fault(const sr_connection_t *connection, int status, co
 sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_pool_t *pool)
 {
     sr_error_t *error;
-
     if (fault->failure == SR_FAILURE_STATEMENT || fault->failure == SR_FAILURE_STALE) {
         error = sr_error(pool, SR_EINTERNAL, "The database refused a statement");
     } else {
@@ -73,7 +70,6 @@ sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_p
 sr_error_t *sr_connection_failed(const sr_connection_t *connection, int status, const char *what, apr_pool_t *pool)
 {
     const sr_fault_t fault = sr_connection_fault(connection, status, NULL, 0, pool);
-
     return sr_connection_error(&fault, what, pool);
 }
 
@@ -95,14 +91,12 @@ int sr_connection_leave(const sr_connection_t *connection, int status)
 static bool once_more(const sr_connection_t *connection, int status)
 {
     const char *words = status == 0 ? NULL : apr_dbd_error(connection->driver, connection->handle, status);
-
     return words && connection->dialect->stale && strstr(words, connection->dialect->stale);
 }
 
 static int send_once(const sr_connection_t *connection, const char *sql)
 {
     int rows, status = sr_connection_enter(connection);
-
     if (status != 0) return status;
     status = apr_dbd_query(connection->driver, connection->handle, &rows, sql);
     return sr_connection_leave(connection, status);
@@ -111,7 +105,6 @@ static int send_once(const sr_connection_t *connection, const char *sql)
 int sr_connection_send(const sr_connection_t *connection, const char *sql)
 {
     const int status = send_once(connection, sql);
-
     return once_more(connection, status) ? send_once(connection, sql) : status;
 }
 
@@ -119,7 +112,6 @@ static int select_once(apr_dbd_results_t **results, const sr_connection_t *conne
                        apr_pool_t *pool)
 {
     int status = sr_connection_enter(connection);
-
     *results = NULL;
     if (status != 0) return status;
     status = apr_dbd_select(connection->driver, pool, connection->handle, results, sql, 1);
@@ -132,7 +124,6 @@ int sr_connection_ask(const char **value, const sr_connection_t *connection, con
     apr_dbd_row_t *row = NULL;
     int status = select_once(&results, connection, sql, pool);
     char *text = NULL;
-
     *value = NULL;
     if (once_more(connection, status)) status = select_once(&results, connection, sql, pool);
     if (status != 0 || apr_dbd_num_tuples(connection->driver, results) < 1) return status;
@@ -146,7 +137,6 @@ int sr_connection_ask(const char **value, const sr_connection_t *connection, con
 static apr_status_t roll_back(void *data)
 {
     const sr_connection_t *connection = data;
-
     sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_ROLLBACK]);
     return APR_SUCCESS;
 }
@@ -158,7 +148,6 @@ int sr_connection_begin(const sr_connection_t *connection, apr_pool_t *pool)
     const apr_time_t patience = sr_time_steady() + BUSY_PATIENCE;
     apr_interval_time_t pause = apr_time_from_msec(5);
     int status;
-
     while ((status = sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_BEGIN])) != 0) {
         if (sr_time_steady() >= patience) return status;
         if (sr_connection_fault(connection, status, NULL, 0, pool).failure != SR_FAILURE_BUSY) return status;
@@ -172,7 +161,6 @@ int sr_connection_begin(const sr_connection_t *connection, apr_pool_t *pool)
 int sr_connection_commit(const sr_connection_t *connection, apr_pool_t *pool)
 {
     const int status = sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_COMMIT]);
-
     if (status == 0) apr_pool_cleanup_kill(pool, connection, roll_back);
     return status;
 }

@@ -51,7 +51,6 @@ static int all_writers(const sr_gate_t *gate)
 static apr_interval_time_t connect_time_of(int servers, apr_interval_time_t limit)
 {
     const apr_interval_time_t time = servers * SR_CONNECT_TIME, most = limit * 2 / 3;
-
     return servers < 2 ? SR_CONNECT_TIME : time < most ? time : most;
 }
 
@@ -59,7 +58,6 @@ sr_gate_t *sr_gate_create(int number, int threads, int servers, apr_interval_tim
 {
     sr_gate_t *gate = apr_pcalloc(pool, sizeof *gate);
     pthread_condattr_t attributes;
-
     pthread_mutex_init(&gate->mutex, NULL);
     pthread_mutex_init(&gate->opening, NULL);
     pthread_condattr_init(&attributes);
@@ -102,7 +100,6 @@ static sr_metric_t trying(const sr_visit_t *visit)
 static bool has_place(const sr_visit_t *visit)
 {
     const sr_gate_t *gate = visit->gate;
-
     return gate->inside < gate->most && (visit->use == SR_USE_READ || gate->writers < gate->most_writers);
 }
 
@@ -111,7 +108,6 @@ static bool gate_take_place(const sr_visit_t *visit, apr_time_t until)
 {
     sr_gate_t *gate = visit->gate;
     bool taken;
-
     pthread_mutex_lock(&gate->mutex);
     while (!has_place(visit)) {
         const apr_time_t silent = gate->moved + SILENCE, end = silent < until ? silent : until;
@@ -132,7 +128,6 @@ static bool gate_take_place(const sr_visit_t *visit, apr_time_t until)
 static void give_place(const sr_visit_t *visit, sr_visit_end_t end)
 {
     sr_gate_t *gate = visit->gate;
-
     pthread_mutex_lock(&gate->mutex);
     sr_assert(gate->inside > 0 && (visit->use == SR_USE_READ || gate->writers > 0));
     gate->inside--;
@@ -152,7 +147,6 @@ static void give_place(const sr_visit_t *visit, sr_visit_end_t end)
 static bool take_opening(sr_gate_t *gate, apr_time_t until)
 {
     const struct timespec at = timespec_of(until - gate->connect_time);
-
     return pthread_mutex_clocklock(&gate->opening, CLOCK_MONOTONIC, &at) == 0;
 }
 
@@ -167,7 +161,6 @@ static const char *go_in(const sr_visit_t *visit, apr_time_t until)
 {
     sr_gate_t *gate = visit->gate;
     const char *why = NULL;
-
     if (!gate_take_place(visit, until)) return "all places at the database are taken, and none becomes free";
     if (!take_opening(gate, until)) {
         why = "no connection can be opened in time";
@@ -188,7 +181,6 @@ const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_
 {
     const apr_interval_time_t longest = gate->limit + 2 * gate->connect_time; /* then the thread that tried is dead */
     const char *why;
-
     *visit = (sr_visit_t){.gate = gate, .use = use, .begun = sr_time_steady()};
     visit->asks = refusals(gate) >= REFUSALS;
     if (visit->asks && !sr_metrics_turn(SR_METRIC_DATABASE_TRY_OPEN, gate->number, visit->begun, PAUSE))
@@ -205,7 +197,6 @@ const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_
 sr_gate_change_t sr_gate_opened(sr_visit_t *visit, bool refused)
 {
     const apr_uint64_t before = refusals(visit->gate), after = refused ? before + 1 : 0;
-
     if (after != before) sr_metrics_set(SR_METRIC_DATABASE_REFUSED, visit->gate->number, 0, after);
     pthread_mutex_unlock(&visit->gate->opening);
     if (refused) return after == REFUSALS ? SR_GATE_STOPPED : SR_GATE_SAME;
@@ -231,7 +222,6 @@ sr_gate_change_t sr_gate_leave(sr_visit_t *visit, sr_visit_end_t end)
 {
     sr_gate_t *gate = visit->gate;
     bool changed = false;
-
     if (end == SR_VISIT_LATE && visit->use == SR_USE_READ && others_answered(visit)) end = SR_VISIT_UNKNOWN;
     if (end == SR_VISIT_ANSWERED)
         sr_metrics_set(SR_METRIC_DATABASE_ANSWERED, gate->number, 0, (apr_uint64_t)sr_time_steady());

@@ -51,7 +51,6 @@ static sr_error_t *copy_rows(const import_t *import, const json_t *table, void *
     apr_array_header_t *rows = apr_array_make(batch_pool, 64, sizeof(const char *));
     apr_size_t bytes = 0;
     int result;
-
     while ((result = import->step(statement)) == ROW) {
         const char *row = import->text(statement, 0);
         if (!row) return sr_error(import->pool, SR_EINTERNAL, "%s: no memory", import_member(table, "name"));
@@ -134,7 +133,6 @@ static sr_error_t *copy_all(import_t *import, json_t *report)
     const json_t *table;
     json_t *plan = NULL;
     size_t index;
-
     SR_TRY(import_begin(import, &plan));
     json_array_foreach (json_object_get(plan, "tables"), index, table) SR_TRY(copy_table(import, table, report));
     const int status = sr_connection_commit(&import->to, import->scratch_pool);
@@ -145,7 +143,6 @@ sr_error_t *sr_schema_import(json_t *report, const apr_dbd_driver_t *from_driver
                              const apr_dbd_driver_t *to_driver, apr_dbd_t *to, apr_pool_t *pool)
 {
     import_t import = {.pool = pool};
-
     if (!sr_connection_make(&import.from, from_driver, from) || !sr_connection_make(&import.to, to_driver, to)
         || import.from.dialect != &sr_dialect_sqlite3 || import.to.dialect != &sr_dialect_pgsql)
         return sr_error(pool, SR_EBADREQUEST, "a database can be copied from sqlite3 to pgsql only");

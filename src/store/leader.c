@@ -29,7 +29,6 @@ static apr_uint64_t position_of(const char *answer)
     const char *timeline = answer ? strchr(answer, ' ') : NULL;
     apr_ssize_t length;
     apr_uint64_t system;
-
     if (!timeline) return 0;
     length = timeline - answer;
     system = apr_hashfunc_default(answer, &length);
@@ -49,7 +48,6 @@ bool sr_leader_is_known(const sr_leader_t *leader, const sr_connection_t *connec
 bool sr_leader_is_former(const sr_leader_t *leader, const sr_connection_t *connection)
 {
     apr_uint64_t newest;
-
     if (!is_watched(connection) || !leader->position) return false;
     newest = sr_metrics_value(SR_METRIC_DATABASE_LEADER, connection->watch->database, 0);
     if (newest && is_of_one_system(newest, leader->position) && newest >= leader->position)
@@ -62,7 +60,6 @@ int sr_leader_ask(sr_leader_t *leader, const sr_connection_t *connection, apr_po
 {
     const char *answer;
     int status;
-
     if (sr_leader_is_known(leader, connection)) return 0;
     leader->asking = true;
     status = sr_connection_ask(&answer, connection, connection->dialect->sql->engine[SR_SQL_LEADER], pool);

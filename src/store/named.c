@@ -34,7 +34,6 @@ struct sr_named_t {
 sr_named_t *sr_named_make(apr_pool_t *connection_pool)
 {
     sr_named_t *named = apr_pcalloc(connection_pool, sizeof *named);
-
     named->connection_pool = connection_pool;
     return named;
 }
@@ -43,7 +42,6 @@ sr_named_t *sr_named_make(apr_pool_t *connection_pool)
 static void session_begin(sr_named_t *named, int session)
 {
     apr_pool_t *connection_pool = named->connection_pool;
-
     if (named->pool) apr_pool_destroy(named->pool);
     *named = (sr_named_t){.connection_pool = connection_pool, .session = session};
     apr_pool_create(&named->pool, connection_pool);
@@ -51,8 +49,7 @@ static void session_begin(sr_named_t *named, int session)
 
 static bool is_direct(sr_named_t *named, const sr_connection_t *connection, apr_pool_t *pool)
 {
-    const char *const sql = connection->dialect->sql->engine[SR_SQL_SESSION], *answer;
-
+    const char *sql = connection->dialect->sql->engine[SR_SQL_SESSION], *answer;
     if (named->asked) return named->direct;
     named->direct =
         sr_connection_ask(&answer, connection, sql, pool) == 0 && answer && strtol(answer, NULL, 10) == named->session;
@@ -64,15 +61,13 @@ static bool is_direct(sr_named_t *named, const sr_connection_t *connection, apr_
 static int named_session_of(sr_named_t *named, const sr_connection_t *connection)
 {
     const int session = connection->dialect->session ? connection->dialect->session(connection) : 0;
-
     if (session && session != named->session) session_begin(named, session);
     return session;
 }
 
 static bool session_check(sr_named_t *named, const sr_connection_t *connection, apr_pool_t *pool)
 {
-    const char *const sql = connection->dialect->sql->engine[SR_SQL_NAMING], *ignored;
-
+    const char *sql = connection->dialect->sql->engine[SR_SQL_NAMING], *ignored;
     return is_direct(named, connection, pool) && sr_connection_ask(&ignored, connection, sql, pool) == 0;
 }
 
@@ -80,9 +75,8 @@ static int named_prepare(apr_dbd_prepared_t **statement, const sr_named_t *named
                          const sr_operation_t *operation)
 {
     const sr_statement_t *text = &operation->statements[0];
-    char *const name = apr_pstrcat(named->pool, "sigreq_", operation->name, NULL);
+    char *name = apr_pstrcat(named->pool, "sigreq_", operation->name, NULL);
     const int status = sr_connection_enter(connection);
-
     /* apr_dbd sends PREPARE, in which PostgreSQL folds the name, but executes the statement by the name as it is */
     for (char *at = name; *at; at++) *at = (char)apr_tolower(*at);
     if (status != 0) return status;
@@ -94,7 +88,6 @@ apr_dbd_prepared_t *sr_named_get(sr_named_t *named, const sr_connection_t *conne
 {
     const sr_operation_t *operation = &connection->dialect->sql->operations[op];
     apr_dbd_prepared_t *statement = NULL;
-
     if (!named_session_of(named, connection) || !operation->statements[0].typed) return NULL;
     if (named->statements[op] && named->usable) return named->statements[op];
     if (named->uses[op] < USES) named->uses[op]++;
@@ -110,7 +103,6 @@ apr_dbd_prepared_t *sr_named_get(sr_named_t *named, const sr_connection_t *conne
 bool sr_named_give_up(sr_named_t *named, sr_op_t op)
 {
     const bool was_used = named->usable && named->statements[op];
-
     if (was_used) named->usable = false;
     return was_used;
 }
@@ -122,7 +114,6 @@ static int send_limit(const sr_connection_t *connection, apr_interval_time_t lim
     apr_dbd_results_t *results = NULL;
     int status = apr_dbd_prepare(connection->driver, pool, connection->handle,
                                  connection->dialect->sql->engine[SR_SQL_LIMITED], NULL, &statement);
-
     if (status == 0) status = sr_connection_enter(connection);
     if (status != 0) return status;
     status = apr_dbd_pselect(connection->driver, pool, connection->handle, &results, statement, 1, 1, arguments);
@@ -136,7 +127,6 @@ int sr_named_limit(sr_named_t *named, const sr_connection_t *connection, bool re
     const apr_interval_time_t limit = sr_watch_limit(connection->watch);
     const bool wanted = reads && many;
     int status;
-
     if (!limit || !named_session_of(named, connection) || wanted == named->limited || (named->limited && reads))
         return 0;
     if (wanted && !is_direct(named, connection, pool)) return 0;

@@ -44,7 +44,6 @@ typedef struct pq_option_t {
 static void pgsql_find_functions(void)
 {
     void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_NOLOAD);
-
     *(void **)&pq.socket = dlsym(library ? library : RTLD_DEFAULT, "PQsocket");
     *(void **)&pq.process = dlsym(library ? library : RTLD_DEFAULT, "PQbackendPID");
     *(void **)&pq.host = dlsym(library ? library : RTLD_DEFAULT, "PQhost");
@@ -58,7 +57,6 @@ static void pgsql_find_functions(void)
 static void *native(const sr_connection_t *connection)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-
     pthread_once(&once, pgsql_find_functions); /* libpq is loaded if there is a connection */
     return apr_dbd_native_handle(connection->driver, connection->handle);
 }
@@ -67,21 +65,18 @@ static void *native(const sr_connection_t *connection)
 static void pgsql_begin(const sr_connection_t *connection)
 {
     void *own = native(connection);
-
     if (own && pq.verbosity) pq.verbosity(own, VERBOSE);
 }
 
 static int socket_of(const sr_connection_t *connection)
 {
     const void *own = native(connection);
-
     return own && pq.socket ? pq.socket(own) : -1;
 }
 
 static int pgsql_session_of(const sr_connection_t *connection)
 {
     const void *own = native(connection);
-
     return own && pq.process ? pq.process(own) : 0;
 }
 
@@ -92,7 +87,6 @@ static apr_uint64_t pgsql_server_of(const sr_connection_t *connection)
     const char *host = own && pq.host ? pq.host(own) : NULL, *port = own && pq.port ? pq.port(own) : NULL;
     apr_ssize_t host_length = APR_HASH_KEY_STRING, port_length = APR_HASH_KEY_STRING;
     apr_uint32_t address = 1; /* the number is not 0 */
-
     if (host) address += apr_hashfunc_default(host, &host_length);
     if (port) address = address * 31 + apr_hashfunc_default(port, &port_length);
     return (apr_uint64_t)address << 32 | (apr_uint32_t)pgsql_session_of(connection);
@@ -103,7 +97,6 @@ static apr_uint64_t pgsql_server_of(const sr_connection_t *connection)
 static sr_failure_t pgsql_open_again(const sr_connection_t *connection, bool anyway, apr_pool_t *pool)
 {
     void *own = native(connection);
-
     if (!sr_watch_allows(connection->watch, connection->watch ? connection->watch->connect_time : 0))
         return SR_FAILURE_AWAY;
     if (anyway && own && pq.reset) pq.reset(own);
@@ -116,7 +109,6 @@ static sr_failure_t pgsql_open_again(const sr_connection_t *connection, bool any
 static const char *sqlstate_of(const char *message, apr_pool_t *pool)
 {
     const char *state = strstr(message, ":  ");
-
     if (!state || strspn(state += 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != SQLSTATE_LENGTH) return "";
     return apr_pstrmemdup(pool, state, SQLSTATE_LENGTH);
 }
@@ -125,7 +117,6 @@ static const char *sqlstate_of(const char *message, apr_pool_t *pool)
 static sr_failure_t pgsql_judge(const sr_connection_t *connection, const char *reason, apr_pool_t *pool)
 {
     const char *state = sqlstate_of(reason, pool);
-
     if (!strcmp(state, READ_ONLY) || !strcmp(reason, SR_FORMER)) return pgsql_open_again(connection, true, pool);
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
         if (!strncmp(state, troubles[i], strlen(troubles[i]))) return SR_FAILURE_AWAY;
@@ -144,7 +135,6 @@ const char *sr_schema_parameters(const char **password, const apr_dbd_driver_t *
     const void *own = native(&connection);
     pq_option_t *options = own && pq.options && pq.release ? pq.options(own) : NULL;
     const char *text = options ? "" : NULL;
-
     *password = NULL;
     for (const pq_option_t *option = options; option && option->keyword; option++) {
         if (!option->value || !*option->value) continue;
@@ -172,7 +162,6 @@ int sr_store_servers(const char *driver, const char *params)
 {
     const char *scheme = strstr(params, "://"), *hosts = value_of(params, "host=");
     int count = 1;
-
     if (strcmp(driver, "pgsql") != 0) return 0;
     if (!hosts) hosts = value_of(params, "hostaddr=");
     if (scheme) {

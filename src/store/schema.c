@@ -258,7 +258,6 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const
 {
     upgrade_t upgrade = {.applied = apr_array_make(pool, 4, sizeof(const sr_migration_t *)), .pool = pool};
     sr_schema_t schema;
-
     *applied = upgrade.applied;
     *defined = false;
     SR_TRY(schema_connect_to(&upgrade.connection, driver, handle, pool));

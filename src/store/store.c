@@ -41,7 +41,6 @@ static int store_prepare(sr_store_t *store, sr_op_t op, apr_pool_t *pool)
     const apr_size_t size = (apr_size_t)operation->count * sizeof(apr_dbd_prepared_t *);
     apr_dbd_prepared_t **statements = apr_pcalloc(pool, size);
     int status = 0;
-
     for (int i = 0; i < operation->count && status == 0; i++) {
         status = apr_dbd_prepare(store->connection.driver, store->connection_pool, store->connection.handle,
                                  operation->statements[i].text, NULL, &statements[i]);
@@ -60,7 +59,6 @@ static int set_up(sr_store_t *store, sr_op_t op, const char **problem, apr_pool_
     sr_schema_t schema = {.problem = NULL};
     const char *ignored;
     int status = sr_leader_ask(&prepared->leader, &store->connection, pool);
-
     if (status == 0 && sr_leader_is_former(&prepared->leader, &store->connection)) status = SR_CONNECTION_FORMER;
     if (status == 0 && !prepared->connected && sql->engine[SR_SQL_CONNECT]) {
         status = sr_connection_ask(&ignored, &store->connection, sql->engine[SR_SQL_CONNECT], pool);
@@ -106,7 +104,6 @@ static bool store_may_pass(sr_store_t *store, const sr_fault_t *fault, int attem
 static bool store_is_ready(const sr_store_t *store, sr_op_t op)
 {
     const prepared_t *prepared = store->prepared;
-
     return prepared->checked && (op == NO_OP || prepared->statements[op])
            && sr_leader_is_known(&prepared->leader, &store->connection)
            && !sr_leader_is_former(&prepared->leader, &store->connection);
@@ -118,7 +115,6 @@ static sr_error_t *make_ready(sr_store_t *store, sr_op_t op, apr_pool_t *pool)
     const char *problem;
     sr_fault_t fault;
     int status;
-
     if (store_is_ready(store, op)) return NULL;
     for (int attempt = 0; (status = set_up(store, op, &problem, pool)) != 0; attempt++) {
         fault = sr_connection_fault(&store->connection, status, NULL, 0, pool);
@@ -136,7 +132,6 @@ sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, ap
                           apr_pool_t *connection_pool, sr_watch_t *watch, apr_pool_t *pool)
 {
     sr_store_t *made = apr_pcalloc(pool, sizeof *made);
-
     if (!sr_connection_make(&made->connection, driver, handle)) {
         return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The database is not available"), pool,
                                 "database driver %s is not supported, use pgsql or sqlite3", apr_dbd_name(driver));
@@ -170,7 +165,6 @@ typedef struct call_t {
 static const char *column(const call_t *call, apr_dbd_row_t *row, int number)
 {
     char *text = NULL;
-
     if (apr_dbd_datum_get(call->store->connection.driver, row, number, APR_DBD_TYPE_STRING, &text) != APR_SUCCESS) {
         return NULL; /* APR_ENOENT is SQL's NULL */
     }
@@ -185,7 +179,6 @@ static void take_row(call_t *call, apr_dbd_row_t *row, int columns)
     const int count = shape->row ? shape->row->count : 0;
     const char **values = apr_pcalloc(call->pool, (apr_size_t)(count + 1) * sizeof *values);
     const char *outcome = column(call, row, 0);
-
     for (int i = 0; i < count && i + 1 < columns; i++) values[i] = apr_pstrdup(call->pool, column(call, row, i + 1));
     APR_ARRAY_PUSH(call->rows, sr_row_t) = (sr_row_t){values};
     if (!call->outcome) call->outcome = outcome ? apr_pstrdup(call->pool, outcome) : "NULL";
@@ -199,7 +192,6 @@ static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
     apr_dbd_results_t *results = NULL;
     apr_dbd_row_t *row = NULL;
     int columns, count, status = sr_connection_enter(connection);
-
     if (status != 0) return status;
     if (!prepared) prepared = call->statements[number];
     /* apr_dbd's parameter is not const, but apr_dbd does not change the arguments */
@@ -225,7 +217,6 @@ static int choose_sync(const call_t *call)
     prepared_t *prepared = call->store->prepared;
     const bool unsynced = call->operation->unsynced;
     int status;
-
     if (!call->operation->write || prepared->unsynced == unsynced || !engine[SR_SQL_SYNCED]) return 0;
     prepared->unsynced = true;
     status = sr_connection_send(connection, engine[unsynced ? SR_SQL_UNSYNCED : SR_SQL_SYNCED]);
@@ -239,7 +230,6 @@ static int run_statements(call_t *call, apr_pool_t *scratch_pool)
 {
     const sr_connection_t *connection = &call->store->connection;
     int status = choose_sync(call);
-
     if (status == 0)
         status = sr_named_limit(call->store->prepared->named, connection, sr_store_reads(call->op),
                                 sr_store_shapes[call->op].many, scratch_pool);
@@ -259,7 +249,6 @@ static sr_error_t *run_once(call_t *call, sr_fault_t *fault)
     sr_error_t *error = NULL;
     apr_pool_t *scratch;
     int status;
-
     call->outcome = NULL;
     apr_array_clear(call->rows);
     *fault = (sr_fault_t){SR_FAILURE_NONE, NULL};
@@ -304,7 +293,6 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
     call_t call = {store, op, operation, NULL, arguments, NULL, apr_array_make(pool, 1, sizeof(sr_row_t)), pool};
     sr_fault_t fault;
     sr_error_t *error;
-
     if (count != operation->arguments) {
         return sr_error(pool, SR_EINTERNAL, "%s takes %d arguments, not %d", operation->name, operation->arguments,
                         count);

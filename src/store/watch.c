@@ -31,7 +31,6 @@ static apr_time_t watch_look(sr_watchdog_t *watchdog)
 {
     const apr_time_t now = sr_time_steady();
     apr_time_t next = now + watchdog->limit;
-
     for (sr_watch_t *watch = watchdog->first; watch; watch = watch->next) {
         if (watch->late) continue;
         watch->late = watch->until <= now;
@@ -44,7 +43,6 @@ static apr_time_t watch_look(sr_watchdog_t *watchdog)
 static void *watch_run(void *data)
 {
     sr_watchdog_t *watchdog = data;
-
     pthread_mutex_lock(&watchdog->mutex);
     while (!watchdog->stopping) {
         const apr_time_t next = watch_look(watchdog);
@@ -62,7 +60,6 @@ static apr_status_t watch_stop(void *data)
     sr_watchdog_t *watchdog = data;
     const apr_time_t end = sr_time_steady() + apr_time_from_sec(1);
     const struct timespec until = {apr_time_sec(end), apr_time_usec(end) * 1000};
-
     pthread_mutex_lock(&watchdog->mutex);
     watchdog->stopping = true;
     pthread_cond_signal(&watchdog->stop);
@@ -77,7 +74,6 @@ sr_error_t *sr_watchdog_start(sr_watchdog_t **watchdog, apr_interval_time_t limi
     pthread_condattr_t attributes;
     sigset_t all, before;
     int failed;
-
     *watchdog = NULL;
     if (!made) return sr_error(pool, SR_EINTERNAL, "No memory");
     made->limit = limit;
@@ -127,7 +123,6 @@ bool sr_watch_arm(sr_watch_t *watch, int socket)
 {
     const int own = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0);
     bool late;
-
     pthread_mutex_lock(&watch->watchdog->mutex);
     late = watch->late;
     if (!late) watch->socket = own;
@@ -139,7 +134,6 @@ bool sr_watch_arm(sr_watch_t *watch, int socket)
 void sr_watch_disarm(sr_watch_t *watch, bool answered)
 {
     int own;
-
     pthread_mutex_lock(&watch->watchdog->mutex);
     own = watch->socket;
     watch->socket = -1;

@@ -29,7 +29,6 @@ __attribute__((constructor)) static void map(void)
     const char *path = getenv("SIGREQ_CLOCK");
     const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     void *at = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *ahead, PROT_READ, MAP_SHARED, fd, 0);
-
     if (path && at == MAP_FAILED) abort(); /* a test of another date would pass with that of today */
     if (at != MAP_FAILED) ahead = at;
     if (fd >= 0) close(fd);
@@ -43,7 +42,6 @@ static int64_t seconds(void)
 EXPORT int clock_gettime(clockid_t clock, struct timespec *now)
 {
     static int (*real)(clockid_t, struct timespec *);
-
     if (!real) *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
     const int result = real(clock, now);
     if (!result && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) now->tv_sec += seconds();
@@ -53,7 +51,6 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *now)
 EXPORT int gettimeofday(struct timeval *restrict now, void *restrict zone)
 {
     struct timespec precise;
-
     (void)zone;
     if (clock_gettime(CLOCK_REALTIME, &precise)) return -1;
     *now = (struct timeval){precise.tv_sec, precise.tv_nsec / 1000};
@@ -63,7 +60,6 @@ EXPORT int gettimeofday(struct timeval *restrict now, void *restrict zone)
 EXPORT time_t time(time_t *result)
 {
     struct timespec now;
-
     if (clock_gettime(CLOCK_REALTIME_COARSE, &now)) return -1;
     if (result) *result = now.tv_sec;
     return now.tv_sec;
@@ -73,7 +69,6 @@ EXPORT time_t time(time_t *result)
 static struct timespec kernels(const struct timespec *until)
 {
     struct timespec at = *until;
-
     if (at.tv_sec > FIRST_DATE) at.tv_sec -= seconds();
     return at;
 }
@@ -83,7 +78,6 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mu
 {
     static int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
     const struct timespec at = kernels(until);
-
     if (!real) *(void **)&real = dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2"); /* x86-64 has an old one */
     if (!real) *(void **)&real = dlsym(RTLD_NEXT, "pthread_cond_timedwait");
     return real(condition, mutex, &at);
@@ -93,7 +87,6 @@ EXPORT int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct
 {
     static int (*real)(pthread_mutex_t *, const struct timespec *);
     const struct timespec at = kernels(until);
-
     if (!real) *(void **)&real = dlsym(RTLD_NEXT, "pthread_mutex_timedlock");
     return real(mutex, &at);
 }
@@ -102,7 +95,6 @@ EXPORT int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restr
 {
     static int (*real)(sem_t *, const struct timespec *);
     const struct timespec at = kernels(until);
-
     if (!real) *(void **)&real = dlsym(RTLD_NEXT, "sem_timedwait");
     return real(semaphore, &at);
 }

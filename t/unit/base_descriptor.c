@@ -28,7 +28,6 @@ static void files(void)
 {
     char name[] = "/tmp/descriptor.XXXXXX", bytes[16] = "";
     const int file = mkstemp(name);
-
     unlink(name);
     ok(sr_descriptor_write(file, "0123456789", 10), "bytes are written to a file");
     is_int(sr_descriptor_read(file, bytes, 4, 3), 4, "4 bytes are read at an offset");
@@ -46,7 +45,6 @@ static void pipes(void)
     int ends[2], status;
     const char *text;
     apr_size_t length;
-
     if (pipe(ends)) return;
     const pid_t pid = fork();
     if (!pid) {
@@ -66,7 +64,6 @@ static void limits(void)
     int ends[2];
     const char *text;
     apr_size_t length;
-
     if (pipe(ends)) return;
     ok(sr_descriptor_write(ends[1], "waiting", 7), "a pipe has bytes, and stays open");
     ok(!sr_descriptor_receive(&text, &length, ends[0], 100, sr_time_steady() + apr_time_from_msec(20), pool),
@@ -85,7 +82,6 @@ static void belongings(void)
 {
     const int low = open("/dev/null", O_RDONLY), raised = sr_descriptor_raise(low);
     apr_pool_t *own;
-
     ok(raised >= 16 && is_open(raised) && !is_open(low), "a descriptor is moved: %d to %d", low, raised);
     ok(fcntl(raised, F_GETFD) & FD_CLOEXEC, "programs do not inherit it");
     ok(sr_descriptor_raise(low) == -1, "a closed one cannot be moved");
@@ -99,7 +95,6 @@ static void belongings(void)
 static void alone(void)
 {
     apr_pool_t *own = sr_pool_alone();
-
     ok(own && !apr_pool_parent_get(own), "a pool has no parent");
     ok(own && apr_pool_allocator_get(own) != apr_pool_allocator_get(pool)
            && apr_allocator_owner_get(apr_pool_allocator_get(own)) == own,
@@ -111,7 +106,6 @@ static void alone(void)
 static void authorities(void)
 {
     CURL *easy = curl_easy_init();
-
     is_int(sr_curl_authorities(easy, NULL), CURLE_OK, "without authorities nothing is changed");
     is_int(sr_curl_authorities(easy, "-----BEGIN CERTIFICATE-----\n"), CURLE_OK, "a text is taken as it is");
     ok(sr_curl_authorities(NULL, "x") != CURLE_OK, "a failure is returned");

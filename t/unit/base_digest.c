@@ -9,7 +9,6 @@ static void check(apr_pool_t *pool)
     static const char empty[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     static const char million[] = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
     sr_sha256_t *state;
-
     is_str(sr_sha256_hex("abc", 3, pool), abc, "the digest of a text at once");
     is_str(sr_sha256_hex("", 0, pool), empty, "the digest of an empty text");
 
@@ -33,7 +32,6 @@ static void check(apr_pool_t *pool)
 int main(void)
 {
     apr_pool_t *pool;
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
     check(pool);

@@ -16,7 +16,6 @@ int main(void)
     apr_pool_t *pool;
     sr_error_t *error;
     bool went_on;
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
 

@@ -11,7 +11,6 @@ static void test_make(const char *(*make)(apr_pool_t *pool), const char *what)
 {
     apr_hash_t *seen = apr_hash_make(pool);
     bool formed = true;
-
     for (int i = 0; i < 10000; i++) {
         const char *uuid = make(pool);
         formed = formed && sr_uuid_valid(uuid) && uuid[14] == '4' && strchr("89ab", uuid[19])

@@ -29,11 +29,9 @@ static const struct {
 static void test_refused(void)
 {
     apr_size_t i;
-
     for (i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         json_t *value;
         sr_error_t *error = sr_json_parse(&value, refused[i].text, strlen(refused[i].text), pool);
-
         if (!ok(error && error->code == SR_EBADREQUEST && !value, "refused: %s", refused[i].why)) continue;
         is_str(error->message, refused[i].message, "the message of the error");
     }
@@ -42,9 +40,8 @@ static void test_refused(void)
 static const char *repeat(const char *text, int count)
 {
     const apr_size_t length = strlen(text);
-    char *const out = apr_pcalloc(pool, length * (apr_size_t)count + 1);
+    char *out = apr_pcalloc(pool, length * (apr_size_t)count + 1);
     int i;
-
     for (i = 0; i < count; i++) memcpy(out + length * (apr_size_t)i, text, length);
     return out;
 }
@@ -60,7 +57,6 @@ static void test_raw_nul(void)
     static const char text[] = "[1,\n\0 2]";
     json_t *value;
     sr_error_t *error = sr_json_parse(&value, text, sizeof text - 1, pool);
-
     is_str(error ? error->message : NULL, "NUL is not allowed at line 2 column 1", "a raw NUL between values");
     error = sr_json_parse(&value, "1", 2, pool);
     is_str(error ? error->message : NULL, "NUL is not allowed at line 1 column 2", "a raw NUL after the value");
@@ -69,7 +65,6 @@ static void test_raw_nul(void)
 static void test_depth(void)
 {
     sr_error_t *error;
-
     ok(!parse(apr_pstrcat(pool, repeat("[", 64), repeat("]", 64), NULL)), "64 arrays deep is read");
     ok(!parse(apr_pstrcat(pool, repeat("{\"a\":", 64), "1", repeat("}", 64), NULL)), "64 objects deep is read");
     error = parse(apr_pstrcat(pool, repeat("[", 65), repeat("]", 65), NULL));
@@ -125,7 +120,6 @@ static void test_values(void)
     static const char text[] = "{\"s\":\"\xC3\xA9\",\"n\":null,\"i\":7,\"r\":0.3}";
     json_t *value, *object;
     apr_pool_t *inner;
-
     ok(!parse("1") && !parse("\"x\"") && !parse("null"), "a text may consist of any kind of value");
     ok(!sr_json_parse_bounded(&value, "[{},{}]", 7, 4, pool), "four values are accepted");
     const sr_error_t *error = sr_json_parse_bounded(&value, "[{},{}]", 7, 3, pool);
@@ -169,7 +163,6 @@ static void test_memory(void)
                                "\"b\":{\"c\":-12345678901234567,\"d\":[[],{}]},\"\xC3\xA9\":\"x\"}";
     int blamed = 0, wrong = 0, without = 0, count;
     json_t *whole, *value;
-
     ok(!sr_json_parse(&whole, text, sizeof text - 1, pool), "the text is read if there is memory");
     json_set_alloc_funcs(allocate, free);
     sr_json_watch_memory();
@@ -211,11 +204,9 @@ static const struct {
     {"y_object_escaped_null_in_key.json", "\\u0000"},
     {"y_string_null_escape.json", "\\u0000"},
 };
-
 static const char *rule_against(const char *file)
 {
     apr_size_t i;
-
     for (i = 0; i < sizeof stricter / sizeof stricter[0]; i++)
         if (strcmp(stricter[i].file, file) == 0) return stricter[i].message;
     return NULL;
@@ -224,7 +215,6 @@ static const char *rule_against(const char *file)
 static bool judged_right(const char *name, const sr_error_t *error)
 {
     const char *rule = rule_against(name);
-
     if (error && error->code != SR_EBADREQUEST) return false;
     if (error && !sr_text_is_utf8(error->message, strlen(error->message))) return false;
     if (rule) return error && strstr(error->message, rule);
@@ -238,7 +228,6 @@ static void test_suite(const char *folder)
     int count = 0, wrong = 0;
     apr_finfo_t info;
     apr_dir_t *dir;
-
     if (apr_dir_open(&dir, folder, pool) != APR_SUCCESS) {
         ok(false, "JSONTestSuite is in the folder SIGREQ_CORPUS (%s)", folder);
         return;
@@ -249,7 +238,6 @@ static void test_suite(const char *folder)
         apr_file_t *file;
         sr_error_t *error;
         json_t *value;
-
         if (!strstr(info.name, ".json")) continue;
         if (apr_file_open(&file, apr_pstrcat(pool, folder, "/", info.name, NULL), APR_READ, 0, pool) != APR_SUCCESS
             || (apr_file_read_full(file, bytes, sizeof bytes, &length) != APR_EOF))
@@ -268,7 +256,6 @@ static void test_suite(const char *folder)
 int main(void)
 {
     const char *corpus = getenv("SIGREQ_CORPUS");
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
     test_refused();

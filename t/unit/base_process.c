@@ -17,7 +17,6 @@ static apr_pool_t *pool;
 static pid_t start(char name[256])
 {
     int ends[2];
-
     if (pipe(ends)) return -1;
     const pid_t pid = fork();
     if (!pid) {
@@ -35,7 +34,6 @@ int main(void)
 {
     char name[256] = "";
     int status;
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
     const char *own = sr_process_name(pool);

@@ -41,7 +41,6 @@ static const char *const bad_utf8[] = {"\x80",
 static void test_utf8(void)
 {
     apr_size_t i, right = 0;
-
     for (i = 0; i < sizeof good_utf8 / sizeof good_utf8[0]; i++)
         right += sr_text_is_utf8(good_utf8[i], strlen(good_utf8[i])) ? 1 : 0;
     is_int(right, sizeof good_utf8 / sizeof good_utf8[0], "valid UTF-8 is accepted");
@@ -57,7 +56,6 @@ static void test_next(void)
     const char *text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\xFF\xE2\x82";
     static const uint32_t want[] = {'a', 0xE9, 0x20AC, 0x1F600, 0xFFFD, 0xFFFD, 0xFFFD, 0, 0};
     apr_size_t i, right = 0;
-
     for (i = 0; i < sizeof want / sizeof want[0]; i++) right += sr_text_next(&text) == want[i] ? 1 : 0;
     is_int(right, sizeof want / sizeof want[0], "each character is returned in turn, and then the end");
     is_int(sr_text_length("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 4, "length counts characters");
@@ -80,7 +78,6 @@ static void test_blank(void)
 static void test_printable(void)
 {
     const char *clean = "Ann\xC3\xA9 \xE2\x82\xAC \xEF\xBF\xBD";
-
     ok(sr_text_printable(clean, pool) == clean, "a printable text is returned itself");
     is_str(sr_text_printable("a\r\nb\x7F", pool),
            "a\xEF\xBF\xBD\xEF\xBF\xBD"
@@ -107,7 +104,6 @@ static void *fold_often(void *unused)
 {
     apr_pool_t *own;
     apr_size_t i, right = 0;
-
     apr_pool_create_unmanaged_ex(&own, NULL, NULL);
     for (i = 0; i < 1000; i++) right += strcmp(sr_text_fold("\xC3\x89", own), "\xC3\xA9") == 0 ? 1 : 0;
     apr_pool_destroy(own);
@@ -120,7 +116,6 @@ static void test_threads(void)
     bool right = true;
     void *result;
     int i;
-
     for (i = 0; i < 4; i++) pthread_create(&threads[i], NULL, fold_often, NULL);
     for (i = 0; i < 4; i++) {
         pthread_join(threads[i], &result);
@@ -256,7 +251,6 @@ static void test_number(void)
 {
     static const char *const others[] = {"", "1234567890", "99999999999999999999", "-1", "+1", " 1", "1 ", "0x1", "1a"};
     int number;
-
     ok(sr_text_number(&number, "0") && number == 0, "0");
     ok(sr_text_number(&number, "0042") && number == 42, "0042");
     ok(sr_text_number(&number, "999999999") && number == 999999999, "nine digits");
@@ -268,7 +262,6 @@ static void test_port(void)
 {
     static const char *const ports[] = {"1", "80", "65535", "00080"};
     static const char *const others[] = {"", "0", "65536", "99999", "100000", "-1", "+1", " 80", "80 ", "0x50", "80a"};
-
     for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) ok(sr_text_is_port(ports[i]), "port %s", ports[i]);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         ok(!sr_text_is_port(others[i]), "no port: %s", others[i]);

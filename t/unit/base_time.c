@@ -61,7 +61,6 @@ int main(void)
     apr_pool_t *pool;
     apr_time_t when;
     apr_size_t i;
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
     for (i = 0; i < sizeof accepted / sizeof accepted[0]; i++)

@@ -25,7 +25,6 @@ static sr_error_t *check(const char *uuid)
 static void test_first(void)
 {
     sr_error_t *error;
-
     start_over();
     is_str(bound(), NULL, "a new folder belongs to no database");
     ok(!check(ONE), "the first database that checks the folder gets it");
@@ -48,7 +47,6 @@ static void test_first(void)
 static void test_folder(void)
 {
     const char *first, *second, *uuid;
-
     start_over();
     ok(!sr_blobs_binding(&uuid, &first, documents, pool) && !first, "a new folder has no uuid");
     ok(!check(ONE) && !sr_blobs_binding(&uuid, &first, documents, pool) && sr_uuid_valid(first),
@@ -65,7 +63,6 @@ static void test_folder(void)
 static void test_odd(void)
 {
     static const char *const texts[] = {"", "\n", "x", (ONE "x"), (" " ONE), "0123", ONE, (ONE "\n"), (ONE "\nx")};
-
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         start_over();
         put_file(path_of(), texts[i]);

@@ -21,7 +21,6 @@ static const char *found(const char *folder, const char *key)
     sr_cached_t cached;
     char *text;
     apr_size_t length;
-
     if (!sr_cache_get(&cached, folder, key, pool)) return NULL;
     length = (apr_size_t)cached.size;
     text = apr_pcalloc(pool, length + 1);
@@ -31,7 +30,6 @@ static const char *found(const char *folder, const char *key)
 static void make_older(const char *path, long seconds)
 {
     const struct timeval then = {time(NULL) - seconds, 0}, times[2] = {then, then};
-
     utimes(path, times);
 }
 
@@ -39,7 +37,6 @@ static void test_put(const char *folder)
 {
     char seven[] = "seven\n\n";
     int descriptor;
-
     start_over();
     ok(!found(folder, KEY), "an empty cache has no file");
     ok(!sr_cache_put(folder, KEY, "one", 3, pool), "a file is put");
@@ -60,8 +57,7 @@ static void test_put(const char *folder)
 
 static void test_broken(const char *folder)
 {
-    const char *const path = in_cache(KEY);
-
+    const char *path = in_cache(KEY);
     start_over();
     ok(!sr_cache_put(folder, KEY, "content", 7, pool), "a file is copied into the cache");
     chmod(path, 0600);
@@ -92,7 +88,6 @@ static void test_gc(const char *folder)
     const apr_time_t month = apr_time_from_sec(30 * 24 * 3600);
     sr_cached_t cached;
     sr_cache_gc_t done;
-
     start_over();
     ok(!sr_cache_gc(&done, folder, apr_time_now(), false, pool) && !done.deleted && !done.kept,
        "without a cache sr_cache_gc does nothing");
@@ -123,10 +118,9 @@ static void test_gc(const char *folder)
 /* A cache in the documents folder, or in a folder below it: sr_cache_gc deletes no documents. */
 static void test_together(void)
 {
-    const char *const sha256 = sr_sha256_hex("document", 8, pool);
-    const char *const key = apr_pstrcat(pool, sha256, ".1.0.json", NULL);
+    const char *sha256 = sr_sha256_hex("document", 8, pool);
+    const char *key = apr_pstrcat(pool, sha256, ".1.0.json", NULL);
     sr_cache_gc_t done;
-
     start_over();
     is_str(keep("document", REPORT), sha256, "a document is stored");
     ok(!sr_cache_put(root, key, "page", 4, pool), "a page of it is put in the same folder");
@@ -147,7 +141,7 @@ static apr_off_t size_of_all(const char *folder)
 static const char *put_page(const char *folder, int number, long age, apr_off_t limit)
 {
     static char bytes[100000];
-    const char *const key = apr_psprintf(pool, DIGEST ".1.%d.800.png", number);
+    const char *key = apr_psprintf(pool, DIGEST ".1.%d.800.png", number);
     if (sr_cache_put(folder, key, bytes, sizeof bytes, pool)) return NULL;
     make_older(in_cache(key), age);
     return sr_cache_count(NULL, folder, sizeof bytes, limit, pool) ? NULL : key;
@@ -158,7 +152,6 @@ static void test_size(const char *folder)
     const apr_off_t limit = 1000000;
     apr_off_t most = 0;
     int failed = 0;
-
     start_over();
     for (int i = 0; i < 9; i++) failed += !put_page(folder, i, 1000 - 100 * i, limit);
     is_int(failed, 0, "nine pages are put");
@@ -196,7 +189,6 @@ static int count_often(void)
 static void test_counting(const char *folder)
 {
     pid_t children[4];
-
     start_over();
     for (int i = 0; i < 4; i++) children[i] = start_child(count_often);
     for (int i = 0; i < 4; i++) is_int(wait_child(children[i]), 0, "four processes put pages at the same time");
@@ -208,9 +200,8 @@ static void test_counting(const char *folder)
 static void test_links(const char *folder)
 {
     const char *const names[] = {"ab", "tmp"};
-    const char *const other = apr_pstrcat(pool, root, "/elsewhere", NULL);
+    const char *other = apr_pstrcat(pool, root, "/elsewhere", NULL);
     sr_cache_gc_t done;
-
     start_over();
     ok(!sr_cache_put(other, KEY, "file", 4, pool) && mkdir(folder, 0700) == 0, "a file in another folder");
     put_file(apr_pstrcat(pool, other, "/00000000-0000-4000-8000-000000000000", NULL), "x");
@@ -225,7 +216,7 @@ static void test_links(const char *folder)
 int main(void)
 {
     begin();
-    const char *const folder = apr_pstrcat(pool, root, "/cache", NULL);
+    const char *folder = apr_pstrcat(pool, root, "/cache", NULL);
     test_put(folder);
     test_broken(folder);
     test_gc(folder);

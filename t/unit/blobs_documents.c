@@ -20,7 +20,6 @@ static void test_open(void)
 {
     sr_blobs_t *opened;
     sr_error_t *error = sr_blobs_folder(&opened, "/nowhere/at/all", pool);
-
     ok(error && error->code == SR_EUNAVAILABLE, "a missing folder is SR_EUNAVAILABLE");
     is_str(error->cause, "opening the folder /nowhere/at/all: No such file or directory", "the cause says why");
     error = sr_blobs_folder(&opened, "/etc/passwd", pool);
@@ -33,11 +32,10 @@ static void test_open(void)
 /* Reads a descriptor to its end and compares. */
 static bool holds(int descriptor, const char *content, apr_size_t length)
 {
-    char *const got = malloc(length + 1);
+    char *got = malloc(length + 1);
     apr_size_t total = 0;
     ssize_t count;
     bool same;
-
     while (total <= length && (count = read(descriptor, got + total, length + 1 - total)) > 0)
         total += (apr_size_t)count;
     same = total == length && memcmp(got, content, length) == 0;
@@ -49,7 +47,6 @@ static bool file_holds(const char *path, const char *content, apr_size_t length)
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     const bool same = descriptor >= 0 && holds(descriptor, content, length);
-
     if (descriptor >= 0) close(descriptor);
     return same;
 }
@@ -57,7 +54,6 @@ static bool file_holds(const char *path, const char *content, apr_size_t length)
 static int open_descriptors(void)
 {
     int i, count = 0;
-
     for (i = 0; i < 256; i++) count += fcntl(i, F_GETFD) >= 0 ? 1 : 0;
     return count;
 }
@@ -65,7 +61,6 @@ static int open_descriptors(void)
 static void test_descriptor(sr_blob_writer_t *spool, const char *content, apr_size_t length)
 {
     int descriptor = -1, again = -2;
-
     ok(!sr_blobs_descriptor(spool, &descriptor) && holds(descriptor, content, length),
        "its descriptor has the content");
     ok(!sr_blobs_descriptor(spool, &again) && again == descriptor && holds(again, content, length),
@@ -78,7 +73,7 @@ static void test_descriptor(sr_blob_writer_t *spool, const char *content, apr_si
 static void test_content(apr_size_t length, apr_size_t step)
 {
     const int before = open_descriptors();
-    const char *const content = make_content(length), *sha256 = NULL, *head;
+    const char *content = make_content(length), *sha256 = NULL, *head;
     apr_pool_t *own;
     sr_blob_writer_t *spool;
     const char *pages;
@@ -86,7 +81,6 @@ static void test_content(apr_size_t length, apr_size_t step)
     apr_off_t size = -1;
     struct stat status;
     bool written = true;
-
     start_over();
     apr_pool_create(&own, pool);
     if (sr_blobs_begin(&spool, documents, own)) ok(false, "a spool begins");
@@ -117,10 +111,9 @@ static void test_content(apr_size_t length, apr_size_t step)
 static void test_drop(void)
 {
     const int before = open_descriptors();
-    const char *const content = make_content(300000);
+    const char *content = make_content(300000);
     sr_blob_writer_t *spool;
     int descriptor;
-
     start_over();
     ok(!sr_blobs_begin(&spool, documents, pool) && !sr_blobs_write(spool, content, 300000),
        "a large upload is in a file");
@@ -139,7 +132,6 @@ static void test_twice(void)
     const char *sha256, *pages;
     apr_off_t size;
     bool there;
-
     for (int i = 0; i < 4; i++) {
         const bool small = i % 2 == 0, removed = i >= 2;
         const char *content = make_content(lengths[small ? 0 : 1]);
@@ -165,9 +157,8 @@ static void test_twice(void)
 static void test_owners(void)
 {
     const char *pages;
-
     start_over();
-    const char *const sha256 = keep("shared", REPORT);
+    const char *sha256 = keep("shared", REPORT);
     ok(sha256 != NULL, "a document of one owner is stored");
     sr_blobs_own(documents, NULL);
     ok(!sr_reports_read(&pages, documents, sha256, pool) && !pages, "without an owner there is no report");
@@ -194,7 +185,6 @@ static void test_rewrite(void)
     const char *pages;
     apr_pool_t *own;
     int descriptor, before;
-
     start_over();
     sha256 = keep("rewritten", REPORT);
     before = open_descriptors();
@@ -224,13 +214,12 @@ static void test_rewrite(void)
  * must be kept. */
 static int refuses(apr_size_t length)
 {
-    const char *const content = make_content(length), *sha256;
+    const char *content = make_content(length), *sha256;
     const int files = count_files();
     sr_error_t *error;
     sr_blob_writer_t *spool;
     apr_pool_t *own;
     apr_off_t size;
-
     apr_pool_create(&own, pool);
     error = sr_blobs_begin(&spool, documents, own);
     if (!error) error = sr_blobs_write(spool, content, length);
@@ -247,7 +236,6 @@ static int refuses(apr_size_t length)
 static int with_small_limit(void)
 {
     const struct rlimit limit = {60000, 60000};
-
     signal(SIGXFSZ, SIG_IGN); /* as httpd does */
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
     return refuses(70000) ? 2 : refuses(400000) ? 3 : keep("small enough", REPORT) ? 0 : 4;
@@ -271,10 +259,9 @@ static int without_permission(void)
 /* Killed in the middle of an upload, and just before storing it. */
 static int killed(void)
 {
-    const char *const content = make_content(400000), *sha256;
+    const char *content = make_content(400000), *sha256;
     sr_blob_writer_t *spool;
     apr_off_t size;
-
     if (sr_blobs_begin(&spool, documents, pool) || sr_blobs_write(spool, content, 400000)) return 1;
     if (sr_blobs_begin(&spool, documents, pool) || sr_blobs_write(spool, content, 300000)) return 2;
     if (sr_blobs_end(spool, &sha256, &size)) return 3;
@@ -295,23 +282,20 @@ static bool forbid_unnamed_files(void)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog filter = {sizeof program / sizeof program[0], program};
-
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 static int without_unnamed_files(void)
 {
     static const apr_size_t lengths[] = {0, 5, 300000};
-
     if (!forbid_unnamed_files()) return 77;
     if (open(root, O_TMPFILE | O_RDWR, 0600) >= 0) return 76; /* the filter has no effect, so nothing would be tested */
     for (apr_size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        const char *const content = make_content(lengths[i]), *sha256;
+        const char *content = make_content(lengths[i]), *sha256;
         sr_blob_writer_t *spool;
         const char *pages;
         apr_off_t size;
         int descriptor;
-
         if (sr_blobs_begin(&spool, documents, pool) || sr_blobs_write(spool, content, lengths[i])) return 1;
         if (sr_blobs_end(spool, &sha256, &size) || sr_blobs_descriptor(spool, &descriptor)) return 2;
         if (!holds(descriptor, content, lengths[i]) || write(descriptor, "x", 1) >= 0) return 3;
@@ -332,7 +316,6 @@ static int without_unnamed_files(void)
 static void test_child(const char *name, int (*body)(void))
 {
     int result;
-
     start_over();
     result = in_child(body);
     if (result == 77) skip(apr_pstrcat(pool, name, ": not possible here", NULL));
@@ -360,7 +343,6 @@ static const char *rewritten;
 static int rewrite_often(void)
 {
     int i;
-
     for (i = 0; i < REWRITES; i++)
         if (sr_reports_write(documents, rewritten, i % 2 ? REPORT : OTHER_REPORT, pool)) return 1;
     return 0;
@@ -370,7 +352,6 @@ static int read_often(void)
 {
     const char *pages;
     int i;
-
     for (i = 0; i < REWRITES; i++) {
         if (sr_reports_read(&pages, documents, rewritten, pool) || !pages) return 1;
         if (strcmp(pages, REPORT) != 0 && strcmp(pages, OTHER_REPORT) != 0) return 2;
@@ -383,7 +364,6 @@ static void test_rewriters(void)
     int (*const bodies[])(void) = {rewrite_often, rewrite_often, read_often, read_often};
     pid_t children[4];
     int i;
-
     start_over();
     rewritten = keep("rewritten often", REPORT);
     for (i = 0; i < 4; i++) children[i] = start_child(bodies[i]);

@@ -22,7 +22,6 @@ static void test_quarantine(void)
     sr_blobs_gc_t result;
     apr_off_t size;
     bool removed, there;
-
     start_over();
     const char *key = keep_under("removed", ".1", REPORT), *other = keep_under("other", ".1", REPORT);
     ok(!expire(&result, 0, false) && !result.deleted, "without a quarantine nothing is deleted");
@@ -56,7 +55,6 @@ static void test_back(void)
     apr_off_t size;
     bool removed;
     sr_blob_t blob;
-
     start_over();
     const char *key = keep_under("back", ".1", REPORT);
     ok(!sr_blobs_remove(&removed, &size, documents, key, pool) && removed, "a blob is removed");
@@ -69,7 +67,6 @@ static void test_back(void)
 static void test_reports(void)
 {
     const char *pages;
-
     start_over();
     const char *key = keep_under("document", ".1", REPORT), *other = keep_under("other", ".1", REPORT);
     const char *sha256 = apr_pstrndup(pool, key, SR_SHA256_HEX_LENGTH);
@@ -91,7 +88,6 @@ static void test_temporary(void)
 {
     const struct utimbuf old = {time(NULL) - 3700, time(NULL) - 3700}, young = {time(NULL) - 3500, time(NULL) - 3500};
     sr_blobs_gc_t result;
-
     start_over();
     ok(!sr_temporary_expire(&result, documents, false, pool) && !result.deleted,
        "a missing folder tmp is not an error");
@@ -119,7 +115,6 @@ static void test_links(void)
     sr_blobs_gc_t result;
     apr_off_t size;
     bool removed;
-
     start_over();
     mkdir(other, 0700);
     mkdir(in_root("elsewhere/cd"), 0700);

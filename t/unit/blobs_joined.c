@@ -12,7 +12,6 @@
 static int open_descriptors(void)
 {
     int i, count = 0;
-
     for (i = 0; i < 256; i++) count += fcntl(i, F_GETFD) >= 0 ? 1 : 0;
     return count;
 }
@@ -20,18 +19,16 @@ static int open_descriptors(void)
 static const char *kept(const char *data, apr_size_t length)
 {
     const char *sha256 = sr_sha256_hex(data, length, pool);
-    sr_error_t *const error = sr_blobs_put(documents, sha256, data, length, pool);
-
+    sr_error_t *error = sr_blobs_put(documents, sha256, data, length, pool);
     if (error) printf("# %s\n", error->cause);
     return error ? NULL : sha256;
 }
 
 static bool is_content(int descriptor, const char *content, apr_size_t length)
 {
-    char *const got = malloc(length + 1);
+    char *got = malloc(length + 1);
     const ssize_t count = pread(descriptor, got, length + 1, 0);
     const bool same = count == (ssize_t)length && (!length || !memcmp(got, content, length));
-
     free(got);
     return same;
 }
@@ -39,9 +36,8 @@ static bool is_content(int descriptor, const char *content, apr_size_t length)
 static void test_keep(void)
 {
     struct stat first, second;
-    const char *const sha256 = kept(PIECE_TEXT, strlen(PIECE_TEXT)), *path;
+    const char *sha256 = kept(PIECE_TEXT, strlen(PIECE_TEXT)), *path;
     int descriptor;
-
     is_str(sha256, sr_sha256_hex(PIECE_TEXT, strlen(PIECE_TEXT), pool),
            "a blob is stored under the SHA-256 of its content");
     path = sr_blobs_path(documents, sha256, pool);
@@ -59,8 +55,7 @@ static void test_keep(void)
 static void test_no_room(void)
 {
     sr_blobs_t gone = {.provider = &sr_blobs_fs, .root = "/nowhere/at/all"};
-    sr_error_t *const error = sr_blobs_put(&gone, sr_sha256_hex("x", 1, pool), "x", 1, pool);
-
+    sr_error_t *error = sr_blobs_put(&gone, sr_sha256_hex("x", 1, pool), "x", 1, pool);
     ok(error && error->code == SR_EUNAVAILABLE && error->cause, "if the folder is missing, storing is SR_EUNAVAILABLE");
 }
 
@@ -68,23 +63,21 @@ static void test_no_room(void)
 
 static apr_array_header_t *files_of(const char *const *contents, int count)
 {
-    apr_array_header_t *const files = apr_array_make(pool, count + 1, sizeof(const char *));
+    apr_array_header_t *files = apr_array_make(pool, count + 1, sizeof(const char *));
     int i;
-
     for (i = 0; i < count; i++) APR_ARRAY_PUSH(files, const char *) = kept(contents[i], strlen(contents[i]));
     return files;
 }
 
 static void check_join(const char *const *contents, int count, const char *tail)
 {
-    const apr_array_header_t *const files = files_of(contents, count);
+    const apr_array_header_t *files = files_of(contents, count);
     const int before = open_descriptors();
     const char *all = "";
     apr_pool_t *own;
     sr_joined_t joined;
     sr_error_t *error;
     int i;
-
     for (i = 0; i < count; i++) all = apr_pstrcat(pool, all, contents[i], NULL);
     apr_pool_create(&own, pool);
     error = sr_blobs_join(&joined, documents, files, *tail, own);
@@ -109,7 +102,6 @@ static void check_join(const char *const *contents, int count, const char *tail)
 static void test_joins(void)
 {
     static const char *const contents[] = {"%PDF the upload\n", "a first signature\n", "", "another\n", "z"};
-
     start_over();
     check_join(contents, 0, "a tail");
     check_join(contents, 1, "");
@@ -124,11 +116,10 @@ static void test_joins(void)
 static void test_large(void)
 {
     const apr_size_t length = 3000001;
-    const char *const content = make_content(length), *const more = make_content(length + 12345) + 12345;
-    apr_array_header_t *const files = apr_array_make(pool, 2, sizeof(const char *));
-    char *const all = apr_palloc(pool, 2 * length + 6);
+    const char *content = make_content(length), *const more = make_content(length + 12345) + 12345;
+    apr_array_header_t *files = apr_array_make(pool, 2, sizeof(const char *));
+    char *all = apr_palloc(pool, 2 * length + 6);
     sr_joined_t joined;
-
     APR_ARRAY_PUSH(files, const char *) = kept(content, length);
     APR_ARRAY_PUSH(files, const char *) = kept(more, length);
     memcpy(all, content, length);
@@ -158,14 +149,13 @@ static void test_large(void)
 static void test_damaged(void)
 {
     static const char *const contents[] = {"the upload", "a signature"};
-    apr_array_header_t *const files = files_of(contents, 2);
-    const char *const path = sr_blobs_path(documents, APR_ARRAY_IDX(files, 1, const char *), pool),
-                      *const want = sr_sha256_hex("the uploada signature", 21, pool);
+    apr_array_header_t *files = files_of(contents, 2);
+    const char *path = sr_blobs_path(documents, APR_ARRAY_IDX(files, 1, const char *), pool),
+               *const want = sr_sha256_hex("the uploada signature", 21, pool);
     const int before = open_descriptors();
     sr_joined_t joined;
     apr_pool_t *own;
     sr_error_t *error;
-
     apr_pool_create(&own, pool);
     put_file(path, "a sig");
     ok(!sr_blobs_join(&joined, documents, files, false, own), "a truncated file is joined");
@@ -192,7 +182,6 @@ static const char *const KEY = "a submission";
 static sr_file_lock_t *take(const char *key, apr_pool_t *own)
 {
     sr_file_lock_t *turn = NULL;
-
     if (sr_file_lock_take(&turn, documents, key, sr_time_steady() + apr_time_from_sec(60), own)) abort();
     return turn;
 }
@@ -204,11 +193,9 @@ static volatile int *counter;
 static void count_slowly(apr_pool_t *own)
 {
     int i;
-
     for (i = 0; i < ROUNDS; i++) {
-        sr_file_lock_t *const turn = take(KEY, own);
+        sr_file_lock_t *turn = take(KEY, own);
         const int was = *counter;
-
         usleep(100);
         *counter = was + 1;
         sr_file_lock_release(turn);
@@ -232,7 +219,6 @@ static void test_threads(void)
     pthread_t threads[4];
     apr_pool_t *pools[4];
     int i;
-
     *counter = 0;
     for (i = 0; i < 4; i++) {
         apr_pool_create_unmanaged_ex(&pools[i], NULL, NULL);
@@ -249,7 +235,6 @@ static void test_processes(void)
 {
     pid_t children[4];
     int i, failures = 0;
-
     *counter = 0;
     for (i = 0; i < 4; i++) children[i] = start_child(count_in_child);
     for (i = 0; i < 4; i++) failures += wait_child(children[i]) != 0;
@@ -289,7 +274,6 @@ static void test_ends(void)
     char byte;
     pid_t child;
     sr_file_lock_t *turn;
-
     apr_pool_create(&own, pool);
     ok(is_free(KEY), "a new lock is free");
     turn = take(KEY, own);
@@ -317,11 +301,10 @@ static void test_deadline(void)
     const int before = open_descriptors();
     sr_file_lock_t *late = NULL;
     apr_pool_t *own;
-
     apr_pool_create(&own, pool);
-    sr_file_lock_t *const turn = take(KEY, own);
+    sr_file_lock_t *turn = take(KEY, own);
     const apr_time_t begun = sr_time_steady();
-    sr_error_t *const error = sr_file_lock_take(&late, documents, KEY, begun + apr_time_from_msec(300), own);
+    sr_error_t *error = sr_file_lock_take(&late, documents, KEY, begun + apr_time_from_msec(300), own);
     ok(error && error->code == SR_EUNAVAILABLE && !late, "the end of the wait is an error: %s",
        error ? error->message : "none");
     ok(sr_time_steady() >= begun + apr_time_from_msec(300), "the wait does not end before its time");
@@ -340,11 +323,10 @@ static void test_forever(void)
     const int before = open_descriptors();
     apr_pool_t *own;
     int i;
-
     apr_pool_create(&own, pool);
     for (i = 0; i < 100; i++) sr_file_lock_release(take(apr_itoa(own, i), own));
     is_int(open_descriptors(), before, "a hundred locks leave no descriptor open");
-    sr_file_lock_t *const turn = take(KEY, own);
+    sr_file_lock_t *turn = take(KEY, own);
     const int held = open_descriptors();
     sr_file_lock_release(turn);
     const int other = open("/dev/null", O_RDONLY | O_CLOEXEC); /* it has the same number as the closed one */

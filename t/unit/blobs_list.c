@@ -5,7 +5,6 @@
 static int open_descriptors(void)
 {
     int i, count = 0;
-
     for (i = 0; i < 256; i++) count += fcntl(i, F_GETFD) >= 0 ? 1 : 0;
     return count;
 }
@@ -33,7 +32,6 @@ static void test_list(void)
 {
     apr_off_t size;
     bool there;
-
     start_over();
     is_int(count_blobs(), 0, "an empty folder has no blob");
     const char *one = keep("one", REPORT), *key = apr_pstrcat(pool, one, ".0123456789abcdef", NULL);
@@ -66,7 +64,6 @@ static void test_former(void)
     apr_off_t size;
     sr_blob_t blob;
     bool there;
-
     start_over();
     const char *key = keep_under("former", ".1", REPORT), *sha256 = apr_pstrndup(pool, key, SR_SHA256_HEX_LENGTH);
     move_back(key);
@@ -99,7 +96,6 @@ static void test_brigade(void)
     apr_size_t length = sizeof text;
     apr_pool_t *own;
     apr_off_t size;
-
     apr_pool_create(&own, pool);
     allocator = apr_bucket_alloc_create(own);
     apr_bucket_brigade *brigade = apr_brigade_create(own, allocator);

@@ -19,7 +19,6 @@ static void note(int descriptor)
     struct stat status;
     const bool file = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     const apr_size_t before = strlen(root);
-
     if (length < (ssize_t)before) return;
     done_so_far = apr_pstrcat(pool, done_so_far, " ", file ? "file" : path[before] ? path + before + 1 : "root", NULL);
 }
@@ -161,7 +160,6 @@ static void test_crash(void)
 {
     apr_off_t size;
     bool removed;
-
     start_over();
     listed = "";
     is_int(in_child(die), 128 + SIGKILL, "a process dies before it syncs its file");

@@ -73,7 +73,6 @@ static void test_storing(void)
     sr_blob_writer_t *writer;
     apr_off_t size;
     bool there;
-
     ok(!sr_blobs_exists(&there, blobs, key, pool) && !there, "nothing is there");
     if (sr_blobs_begin(&writer, blobs, pool) || sr_blobs_write(writer, "one", 3)) abort();
     if (sr_blobs_end(writer, &sha256, &size)) abort();
@@ -100,7 +99,6 @@ static void test_round_trips(void)
     const char *key = key_of("trips"), *other = apr_psprintf(pool, "%s.00000000ffffffff", key), *sha256;
     sr_blob_writer_t *writer;
     apr_off_t size;
-
     if (sr_blobs_begin(&writer, blobs, pool) || sr_blobs_write(writer, "trips", 5)) abort();
     if (sr_blobs_end(writer, &sha256, &size)) abort();
     liar_arm("", 0);
@@ -123,7 +121,6 @@ static void test_reading(void)
     sr_bucket_t *other = make_bucket("other", APR_INT64_C(1) << 30);
     sr_blobs_t *blobs = blobs_of(other, false);
     const char *key = key_of("one"), *path = cached_path("other", key);
-
     liar_arm("", 0);
     is_str(content_of(blobs, key), "one", "another host fetches it");
     is_int(liar.requests, 1, "by one request");
@@ -158,7 +155,6 @@ static void test_full(void)
     sr_blobs_t *blobs = blobs_of(full, false);
     const struct rlimit before = {RLIM_INFINITY, RLIM_INFINITY}, none = {1, RLIM_INFINITY};
     const char *key = key_of("one");
-
     (void)signal(SIGXFSZ, SIG_IGN);
     if (setrlimit(RLIMIT_FSIZE, &none)) abort();
     const char *got = content_of(blobs, key);
@@ -183,7 +179,6 @@ static void test_removing(void)
     sr_blobs_gc_t result;
     apr_off_t size;
     bool there;
-
     for (int i = 0; i < liar.count; i++) liar.objects[i].path[0] = '\0';
     liar.count = 0;
     put(blobs, "removed");
@@ -212,7 +207,6 @@ static void test_binding(void)
     sr_blobs_t *here = blobs_of(make_bucket("here", 1 << 20), false);
     sr_blobs_t *there = blobs_of(make_bucket("there", 1 << 20), false);
     const char *database, *folder, *other;
-
     ok(!sr_blobs_binding(&database, &folder, here, pool) && !database, "a bucket of no database");
     ok(!sr_blobs_check(here, one, pool), "belongs to the first that asks");
     ok(!sr_blobs_binding(&database, &folder, here, pool), "it is read");
@@ -240,7 +234,6 @@ static void test_cached(void)
 {
     sr_blobs_t *blobs = blobs_of(make_bucket("walked", 1 << 20), false);
     char text[400] = "";
-
     put(blobs, "walked");
     ok(!sr_blobs_list_cached(blobs, count_one, text, pool), "the cache is walked");
     is_str(text, apr_psprintf(pool, "%.4s:6 ", key_of("walked")), "and has what was stored");
@@ -257,7 +250,6 @@ static void test_limit(void)
     sr_blobs_t *blobs = blobs_of(small, false);
     char content[20];
     int left = 0;
-
     for (int i = 0; i < 40; i++) { /* each counts as a block of 4 KiB */
         snprintf(content, sizeof content, "content %d", i);
         put(blobs, content);

@@ -20,7 +20,6 @@ static const char *judge(const char *text, const apr_array_header_t *allowed)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-
     if (inet_pton(AF_INET, text, &v4.sin_addr) == 1) return sr_address_forbidden((struct sockaddr *)&v4, allowed);
     if (inet_pton(AF_INET6, text, &v6.sin6_addr) == 1) return sr_address_forbidden((struct sockaddr *)&v6, allowed);
     return "no address";
@@ -67,7 +66,6 @@ static void vectors(void)
 static apr_array_header_t *allow(const char *const *texts)
 {
     apr_array_header_t *allowed = apr_array_make(pool, 2, sizeof(apr_ipsubnet_t *));
-
     for (; *texts; texts++) {
         char *address = apr_pstrdup(pool, *texts), *bits = strchr(address, '/');
         if (bits) *bits++ = '\0';
@@ -82,7 +80,6 @@ static void exceptions(void)
     static const char *const in[] = {"127.0.0.1", "127.9.9.9", "::ffff:127.0.0.1", "10.1.255.255", "fd00:1::5"};
     static const char *const out[] = {"128.0.0.1", "10.2.0.0",           "::1",
                                       "fd00:2::1", "64:ff9b::127.0.0.1", "2002:7f00:1::"};
-
     for (size_t i = 0; i < 5; i++) ok(!judge(in[i], few), "%s is allowed", in[i]);
     for (size_t i = 1; i < 6; i++) ok(judge(out[i], few) != NULL, "%s is not allowed", out[i]);
     ok(!judge("8.8.8.8", few), "public addresses are still allowed");
@@ -101,7 +98,6 @@ static struct addrinfo *answer(const char *text, const char *service, struct add
 {
     struct addrinfo *info = calloc(1, sizeof *info + sizeof(struct sockaddr_in));
     struct sockaddr_in *address = (struct sockaddr_in *)(info + 1);
-
     address->sin_family = AF_INET;
     address->sin_port = htons((uint16_t)atoi(service));
     inet_pton(AF_INET, text, &address->sin_addr);
@@ -117,7 +113,6 @@ static struct addrinfo *answer(const char *text, const char *service, struct add
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result)
 {
     static const char *const answers[] = {"10.0.0.1", "127.0.0.1", "169.254.169.254", "100.64.0.1"};
-
     if (!strncmp(node, "slow", 4)) pause(); /* never returns; no thread may wait for it */
     if (!strncmp(node, "none", 4)) return EAI_NONAME;
     if (!strncmp(node, "rebind", 6)) *result = answer(rebound++ % 2 ? "127.0.0.2" : "127.0.0.1", service, NULL);
@@ -143,7 +138,6 @@ int getifaddrs(struct ifaddrs **all)
     static struct ifaddrs found[3];
     static struct sockaddr_in v4;
     static struct sockaddr_in6 v6;
-
     if (!interfaces[0]) return -1;
     v4 = (struct sockaddr_in){.sin_family = AF_INET};
     v6 = (struct sockaddr_in6){.sin6_family = AF_INET6};
@@ -166,7 +160,6 @@ static void own_addresses(void)
     static const char *const ours[] = {"8.8.4.4", "::ffff:8.8.4.4", "64:ff9b::8.8.4.4", "2002:0808:0404::1",
                                        "2001:4860:4860::8844"};
     const char *const one[] = {"8.8.4.4", NULL};
-
     for (int i = 0; i < 5; i++) is_str(judge(ours[i], NULL), NULL, "%s is public", ours[i]);
     interfaces[0] = "8.8.4.4";
     interfaces[1] = "2001:4860:4860::8844";
@@ -191,7 +184,6 @@ static void listen_somewhere(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
     socklen_t length = sizeof address;
-
     listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 50)
         || getsockname(listener, (struct sockaddr *)&address, &length)) {
@@ -208,7 +200,6 @@ static int connected(void)
 {
     static const char good[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     int count = 0;
-
     for (int one; (one = accept(listener, NULL, NULL)) >= 0; count++) {
         struct sockaddr_in own;
         socklen_t size = sizeof own;
@@ -233,7 +224,6 @@ static int make_calls(made_t *made, const char *const *hosts, int count, const a
     CURLM *multi = curl_multi_init();
     int running, left, connections = 0, ended = 0;
     CURLMsg *message;
-
     for (int i = 0; i < count; i++) {
         made[i] = (made_t){.over = false};
         if (sr_call_create(&made[i].call, &options, pool)) exit(2);
@@ -297,7 +287,6 @@ static void rebinding(void)
     static const char *const rebind[] = {"rebind.test"}, *const mixed[] = {"mixed.test"};
     const apr_array_header_t *public = allow((const char *const[]){"127.0.0.1", NULL});
     made_t made[1];
-
     strays = 0;
     for (int i = 0; i < 4; i += 2) {
         is_int(make_calls(made, rebind, 1, public), 1, "a name with a public address is called");
@@ -319,7 +308,6 @@ static void slow_names(void)
 {
     static const char *const hosts[] = {"slow.test", "127.0.0.1"};
     made_t made[2];
-
     make_calls(made, hosts, 2, allow((const char *const[]){"127.0.0.1", NULL}));
     ok(made[1].result.success && made[1].number == 1, "the other call is not delayed");
     is_str(made[0].result.error, "no connection within 5 s", "the call whose look-up never ends has this error");

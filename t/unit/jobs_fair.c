@@ -17,7 +17,6 @@ static int listen_at(int *port, int backlog)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
     socklen_t length = sizeof address;
     const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
     if (bind(one, (struct sockaddr *)&address, length) || listen(one, backlog)
         || getsockname(one, (struct sockaddr *)&address, &length))
         die("listen", "no port");
@@ -29,7 +28,6 @@ static void *answer_all(void *data)
 {
     static const char good[] = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
     char request[4096];
-
     for (int one; (one = accept(*(int *)data, NULL, NULL)) >= 0; close(one)) {
         if (recv(one, request, sizeof request, 0) > 0) send(one, good, sizeof good - 1, MSG_NOSIGNAL);
         shutdown(one, SHUT_WR);
@@ -58,7 +56,6 @@ static void add(link_t *l, int organization, int count, const char *host, int po
                                             count);
     const char *prefix = pg ? "sigreq." : "";
     const long before = ask(l, apr_psprintf(l->pool, "SELECT coalesce(max(id), 0) FROM %ssubmission", prefix));
-
     execute(l, apr_psprintf(l->pool,
                             "INSERT INTO %ssubmission (uuid, %s) SELECT %s, %s FROM (SELECT * FROM %ssubmission "
                             "WHERE organization_id = %d ORDER BY id LIMIT 1) s, %s",
@@ -104,7 +101,6 @@ static void check_healthy(link_t *l, int organization, int port, int hanging, co
     const long before = ended_at(l, port, true);
     long ended = 0;
     int undisturbed = 0;
-
     for (int i = 0; i < HEALTHY && apr_time_now() - start < apr_time_from_sec(SECONDS); i++) {
         const long hung = ended_at(l, hanging, false);
         add(l, organization, 1, "'127.0.0.1'", port);
@@ -127,7 +123,6 @@ static long under_way(link_t *l)
 static void check_case(const base_t *base, link_t *l, void (*check)(link_t *l))
 {
     apr_array_header_t *allowed = apr_array_make(base->pool, 1, sizeof(apr_ipsubnet_t *));
-
     apr_ipsubnet_create(apr_array_push(allowed), "127.0.0.0", "8", base->pool);
     worker_start(&worker, base, (sr_jobs_options_t){.allowed = allowed});
     check(l);
@@ -156,7 +151,6 @@ static void same_organization(link_t *l)
 static void checks(base_t *base)
 {
     link_t l;
-
     link_connect(&l, base, base->pool);
     now_text = number(NOW, base->pool);
     events = 0;
@@ -172,7 +166,6 @@ int main(void)
 {
     pthread_t thread;
     int listener = listen_at(&good, 100);
-
     listen_at(&dead, 4096);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     pthread_create(&thread, NULL, answer_all, &listener);

@@ -21,7 +21,6 @@ static void start_receiver(void)
     static const char script[] = "d=$(mktemp -d) && build/sigreqctl seal create $d/seal >$d/log && "
                                  "{ node t/tool/http2.mjs $d/seal/seal.crt $d/seal/seal.key; rm -r $d; }";
     int in[2], out[2];
-
     if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)) exit(2);
     if (!fork()) {
         dup2(in[0], 0);
@@ -43,7 +42,6 @@ static int make_calls(sr_call_t **calls, CURLM *multi, const char *path, int cou
 {
     int running, left, good = 0;
     CURLMsg *message;
-
     *of_version = 0;
     for (int i = 0; i < count; i++) {
         const char *url = apr_psprintf(pool, "https://127.0.0.1:%d%s", port, path);
@@ -80,7 +78,6 @@ static int arrived(const char *path, int count, const char *version)
 {
     char was[8], at[32], body[32];
     int connection = 0, number, seen[CALLS] = {0}, good = 0;
-
     for (int i = 0; i < count; i++) {
         int which = -1;
         if (fscanf(said, "%7s %d %31s %31s", was, &number, at, body) != 4) break;
@@ -99,7 +96,6 @@ int main(void)
     CURLM *multi;
     sr_call_t *calls[CALLS];
     int of_version;
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
     curl_global_init(CURL_GLOBAL_DEFAULT);

@@ -36,7 +36,6 @@ static void serve(int one)
     FILE *in = fdopen(one, "r");
     bool data = false;
     char line[4096];
-
     say(one, "220 here");
     while (fgets(line, sizeof line, in)) {
         const char *answer = "250 good";
@@ -60,7 +59,6 @@ static int listen_at(int *port)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
     const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
     if (bind(one, (struct sockaddr *)&address, length) || listen(one, 100)
         || getsockname(one, (struct sockaddr *)&address, &length))
         die("listen", "no port");
@@ -122,7 +120,6 @@ static void add(link_t *l, int number, const char *kind, apr_time_t due_at)
     const char *body = archives && due_at % 2 ? "{\"submission\":\"later\",\"folder\":\"f\"}"
                        : archives             ? "{\"submission\":\"s\",\"folder\":\"f\"}"
                                               : "{\"error\":\"not yet\"}";
-
     execute(l, apr_psprintf(l->pool,
                             "INSERT INTO %sjob (organization_id, state, kind, created_at, due_at, url, body) VALUES "
                             "(%d, '%s', '%s', %d, %" APR_TIME_T_FMT ", %s, '%s')",
@@ -217,7 +214,6 @@ static void check_idle(void)
 {
     lender_t *lender = &worker.lender;
     const apr_uint32_t before = lender->writes;
-
     for (int i = 0; i < 20; i++) {
         const apr_uint32_t reads = lender->reads;
         sr_jobs_wake(worker.jobs, 0);
@@ -303,7 +299,6 @@ static void checks(base_t *base)
                             .from_address = "s@x.org",
                             .templates = sr_mail_builtin};
     link_t l;
-
     link_connect(&l, base, base->pool);
     ok(!link_upgrade(&l) && !link_open(&l), "the schema is made");
     link_contents(&l);
@@ -331,7 +326,6 @@ int main(void)
 {
     pthread_t thread;
     int listener = listen_at(&server.port);
-
     curl_global_init(CURL_GLOBAL_DEFAULT);
     pthread_create(&thread, NULL, serve_all, &listener);
     return each_base(checks);

@@ -24,7 +24,6 @@ static void check_threads(apr_pool_t *pool)
 {
     apr_thread_t *threads[THREADS];
     apr_status_t ignored;
-
     for (int i = 0; i < THREADS; i++) apr_thread_create(&threads[i], NULL, count, NULL, pool);
     for (int i = 0; i < THREADS; i++) apr_thread_join(&ignored, threads[i]);
     is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED), THREADS * TIMES / 2,
@@ -90,7 +89,6 @@ static void check_text(apr_pool_t *pool)
 static void check_turns(void)
 {
     const apr_time_t now = apr_time_from_sec(1000);
-
     ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now, 50), "the first process has its turn");
     ok(!sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now + 49, 50),
        "a second process is refused before the interval is over");
@@ -174,7 +172,6 @@ static void check_processes(void)
 int main(void)
 {
     apr_pool_t *pool;
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
     check_labels();

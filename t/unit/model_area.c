@@ -29,13 +29,11 @@ static void test_worked(void)
 {
     apr_size_t i;
     int k;
-
     for (i = 0; i < sizeof worked / sizeof worked[0]; i++) {
         const sr_page_t page = {{10, 20, 410, 620}, worked[i].rotate};
         const sr_area_t area = {100, 50, 80, 30, 0, worked[i].origin};
-        const char *const origin = area.origin == SR_ORIGIN_TOP_LEFT ? "top-left" : "user-space";
+        const char *origin = area.origin == SR_ORIGIN_TOP_LEFT ? "top-left" : "user-space";
         sr_placement_t got;
-
         sr_area_place(&got, &area, &page);
         for (k = 0; k < 4; k++)
             is_num(got.percent[k], worked[i].percent[k], "%s %d: percent %d", origin, page.rotate, k);
@@ -48,7 +46,6 @@ static void test_worked(void)
 static void show(const sr_page_t *page, double x, double y, double *px, double *py, double *w, double *h)
 {
     int turns;
-
     *px = x - page->box[0];
     *py = page->box[3] - y;
     *w = page->box[2] - page->box[0];
@@ -68,7 +65,6 @@ static bool agrees(const sr_page_t *page, const sr_placement_t *placement)
 {
     const double *p = placement->percent, *r = placement->rect;
     double ax, ay, bx, by, w, h;
-
     show(page, r[0], r[1], &ax, &ay, &w, &h);
     show(page, r[2], r[3], &bx, &by, &w, &h);
     return fabs(p[0] / 100 * w - fmin(ax, bx)) < 1e-6 && fabs(p[1] / 100 * h - fmin(ay, by)) < 1e-6
@@ -83,7 +79,6 @@ static bool returns(const sr_page_t *page, const sr_area_t *area, const sr_place
     sr_placement_t back;
     double x, y, w, h;
     int k;
-
     if (area->origin == SR_ORIGIN_USER_SPACE) {
         show(page, 0, 0, &x, &y, &w, &h);
         other = (sr_area_t){p[0] / 100 * w, p[1] / 100 * h, p[2] / 100 * w, p[3] / 100 * h, 0, SR_ORIGIN_TOP_LEFT};
@@ -100,7 +95,6 @@ static void test_round_trips(void)
     static const double areas[][4] = {{0, 0, 1, 1}, {100, 50, 80, 30}, {-40, 900, 33.3, 0.5}, {1e4, -1e4, 2e4, 3e4}};
     int total = 0, agreed = 0, returned = 0, rotate, origin;
     apr_size_t b, a;
-
     for (b = 0; b < 4; b++)
         for (a = 0; a < 4; a++)
             for (rotate = 0; rotate < 360; rotate += 90)
@@ -110,7 +104,6 @@ static void test_round_trips(void)
                                             areas[a][2], areas[a][3],
                                             0,           origin ? SR_ORIGIN_TOP_LEFT : SR_ORIGIN_USER_SPACE};
                     sr_placement_t placement;
-
                     sr_area_place(&placement, &area, &page);
                     total++;
                     agreed += agrees(&page, &placement) ? 1 : 0;
@@ -131,7 +124,6 @@ static void test_extremes(void)
                                       {1e300, 1e300, DBL_MAX, DBL_MAX}};
     int total = 0, finite = 0, sized = 0, rotate, origin;
     apr_size_t s, p, b;
-
     for (s = 0; s < 5; s++)
         for (p = 0; p < 5; p++)
             for (b = 0; b < 4; b++)
@@ -143,7 +135,6 @@ static void test_extremes(void)
                                                 0,         origin ? SR_ORIGIN_TOP_LEFT : SR_ORIGIN_USER_SPACE};
                         sr_placement_t got;
                         int k, good = 0;
-
                         sr_area_place(&got, &area, &page);
                         for (k = 0; k < 4; k++) good += fabs(got.percent[k]) < 1e11 && fabs(got.rect[k]) < 1e11 ? 1 : 0;
                         total++;

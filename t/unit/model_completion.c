@@ -88,7 +88,6 @@ static sr_submission_t *whole(void)
 static json_t *parse(const char *text)
 {
     json_t *value;
-
     if (sr_json_parse(&value, text, strlen(text), pool)) abort();
     return value;
 }
@@ -124,7 +123,6 @@ static const char *said_in(const char *code, const sr_submission_t *submission, 
                                         .language = code,
                                         .texts = texts_of(code),
                                         .english = strcmp(code, "en") ? texts_of("en") : NULL};
-
     return sr_json_text(sr_json_own(sr_completion_certificate(&completion, pool), pool), pool);
 }
 
@@ -221,7 +219,6 @@ static void test_locales(void)
 static void test_secrets(void)
 {
     const char *text = said(whole(), SR_TEST, "x");
-
     ok(!strstr(text, ANN) && !strstr(text, BO), "no uuid of a signer, because it is the secret of their link");
     ok(!strstr(text, "/sign/") && !strstr(text, "x.org/secret"), "no links");
 }
@@ -234,7 +231,6 @@ static void test_gaps(void)
                                          "[null,7,{}]",
                                          "[{\"event\":7,\"at\":\"x\",\"detail\":[]}]",
                                          "[{\"event\":\"other\",\"detail\":{\"timeZone\":5}}]"};
-
     sr_submission_t *partly = whole();
     sr_signer_t *bo = &APR_ARRAY_IDX(partly->signers, 1, sr_signer_t);
     bo->state = SR_SIGNER_SENT, bo->opened_at = bo->completed_at = 0;

@@ -14,7 +14,6 @@ static apr_pool_t *pool;
 static json_t *detail_of(const char *text)
 {
     json_t *detail;
-
     if (sr_json_parse(&detail, text, strlen(text), pool)) abort();
     return detail;
 }
@@ -24,7 +23,6 @@ static sr_event_text_t event_with(const char *detail)
 {
     sr_event_text_t text;
     const sr_event_t event = {"signed", AT, ANN, {.ip = "::1", .user_agent = "Agent/7"}, detail_of(detail)};
-
     sr_event_write(&text, &event, 1, NULL, pool);
     return text;
 }
@@ -39,7 +37,6 @@ static void test_form(void)
                                  "\"event\":\"signed\",",
                       after[] =
                           "\"ip\":null,\"number\":1,\"previousHash\":null,\"signer\":\"" ANN "\",\"userAgent\":null}";
-
     sr_event_write(&text, &event, 1, NULL, pool);
     is_str(text.hash, sr_sha256_hex(apr_pstrcat(pool, before, after, NULL), strlen(before) + strlen(after), pool),
            "the hash is that of the members in order, without white space and without the member hash");
@@ -52,7 +49,6 @@ static void test_nobody(void)
 {
     sr_event_text_t text;
     const sr_event_t event = {"completed", AT, NULL, {0}, detail_of("{}")};
-
     sr_event_write(&text, &event, 12, "abc", pool);
     ok(strstr(text.body, "\"ip\":null,\"number\":12,\"previousHash\":\"abc\",\"signer\":null,\"userAgent\":null}"),
        "an event without a signer has null");
@@ -77,14 +73,13 @@ static void test_strings(void)
     size_t i;
 
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *const sent = apr_pstrcat(pool, "{\"t\":\"", cases[i].sent, "\"}", NULL);
+        const char *sent = apr_pstrcat(pool, "{\"t\":\"", cases[i].sent, "\"}", NULL);
         json_t *detail;
-
         if (!cases[i].written) {
             ok(sr_json_parse(&detail, sent, strlen(sent), pool) != NULL, "%s", cases[i].name);
             continue;
         }
-        const char *const want = apr_pstrcat(pool, "\"detail\":{\"t\":\"", cases[i].written, "\"}", NULL);
+        const char *want = apr_pstrcat(pool, "\"detail\":{\"t\":\"", cases[i].written, "\"}", NULL);
         const sr_event_text_t text = event_with(sent);
         if (!ok(strstr(text.body, want) != NULL, "%s", cases[i].name)) printf("#   %s\n", text.body);
     }
@@ -93,19 +88,17 @@ static void test_strings(void)
 static void test_numbers(void)
 {
     const sr_event_text_t text = event_with("{\"n\":[0,-0,1,-1,9007199254740991,-9007199254740991]}");
-
     ok(strstr(text.body, "\"n\":[0,0,1,-1,9007199254740991,-9007199254740991]"), "whole numbers");
 }
 
 /* Verifies an event as a client does: removes the hash, writes the rest in canonical form, and compares. */
 static bool is_sound(const char *body, const char **hash)
 {
-    json_t *const event = detail_of(body);
+    json_t *event = detail_of(body);
     const char *text;
-
     *hash = apr_pstrdup(pool, sr_json_string(event, "hash"));
     json_object_del(event, "hash");
-    char *const dumped = json_dumps(event, JSON_COMPACT | JSON_SORT_KEYS);
+    char *dumped = json_dumps(event, JSON_COMPACT | JSON_SORT_KEYS);
     text = sr_sha256_hex(dumped, strlen(dumped), pool);
     free(dumped);
     return !strcmp(text, *hash);
@@ -115,11 +108,9 @@ static void test_chain(void)
 {
     const char *previous = NULL, *bodies[5], *hash;
     int i, linked = 0, sound = 0;
-
     for (i = 0; i < 5; i++) {
         const sr_event_t event = {i ? "opened" : "created", AT + i * 1000, ANN, {.ip = "::1"}, detail_of("{\"a\":1}")};
         sr_event_text_t text;
-
         sr_event_write(&text, &event, i + 1, previous, pool);
         bodies[i] = text.body;
         sound += is_sound(text.body, &hash);
@@ -129,7 +120,7 @@ static void test_chain(void)
     is_int(sound, 5, "a client computes the same hash for each event");
     is_int(linked, 5, "each event has the hash of the previous one");
 
-    char *const changed = apr_pstrdup(pool, bodies[2]);
+    char *changed = apr_pstrdup(pool, bodies[2]);
     *strstr(changed, "opened") = '1';
     ok(!is_sound(changed, &hash), "a changed event is detected");
     ok(strcmp(sr_json_string(detail_of(bodies[3]), "previousHash"), sr_json_string(detail_of(bodies[1]), "hash")) != 0,
@@ -142,7 +133,6 @@ static void test_differences(void)
     sr_event_t others[] = {one, one, one, one, one, one};
     sr_event_text_t text, other;
     size_t i;
-
     others[0].kind = "signed";
     others[1].at += 1000;
     others[2].signer = NULL;

@@ -100,7 +100,6 @@ static void test_known(void)
     sr_pages_t *pages, *again;
     const char *written;
     int i;
-
     if (!ok(!sr_pages_parse(&pages, text, pool), "the report of a new document is parsed")) return;
     ok(pages->signatures == 3 && pages->normalise,
        "it has the number of signatures, and whether the document must be rewritten");
@@ -168,7 +167,6 @@ int main(void)
     const sr_page_t *page;
     sr_pages_t *pages;
     apr_size_t i;
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
     test_existing();

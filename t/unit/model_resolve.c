@@ -10,7 +10,6 @@ static void add_document(const char *uuid, const char *name, const char *raw, co
 {
     sr_document_t *document = apr_array_push(documents);
     sr_pages_t *pages;
-
     if (sr_pages_parse(&pages, report, pool)) ok(false, "the report of %s is read", name);
     *document = (sr_document_t){.uuid = uuid, .name = name, .raw = raw, .sha256 = "00", .size = 1, .pages = pages};
 }
@@ -21,10 +20,8 @@ static apr_array_header_t *signers_for(const char *const *names, const int *page
     apr_array_header_t *signers = apr_array_make(pool, 2, sizeof(sr_signer_t));
     apr_array_header_t *fields = NULL;
     int i;
-
     for (i = 0; i < count; i++) {
         sr_field_t *field;
-
         if (i % 2 == 0) {
             fields = apr_array_make(pool, 2, sizeof(sr_field_t));
             APR_ARRAY_PUSH(signers, sr_signer_t) =
@@ -40,7 +37,6 @@ static apr_array_header_t *signers_for(const char *const *names, const int *page
 static const char *answer(const char *const *names, const int *pages, int count)
 {
     const sr_error_t *error = sr_signers_resolve(signers_for(names, pages, count), documents, pool);
-
     if (error && error->code != SR_EBADREQUEST) return "the wrong code";
     return error ? error->message : "resolved";
 }
@@ -51,7 +47,6 @@ static void test_resolved(void)
     static const int pages[] = {0, 2, 1, 0};
     apr_array_header_t *signers = signers_for(names, pages, 4);
     const sr_field_t *field;
-
     ok(!sr_signers_resolve(signers, documents, pool), "documents are found");
     field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
     is_str(field->document_uuid, "uuid-a", "a document is found by its name");
@@ -72,7 +67,6 @@ static void test_refused(void)
     static const char *const absent[] = {"a.pdf", "A.pdf"}, *const control[] = {"a\r\nb\x01.pdf"};
     static const char *const late[] = {"a.pdf", "a.pdf", "x", "a.pdf"}, *const early[] = {"a.pdf", "x"};
     static const int zero[] = {0, 0, 0, 0}, one[] = {1, 0, 0, 0}, three[] = {3}, most[] = {2147483647};
-
     is_str(answer(absent, zero, 2), "Document A.pdf not found", "names must be identical");
     is_str(answer(control, zero, 1),
            "Document a\xEF\xBF\xBD\xEF\xBF\xBD"

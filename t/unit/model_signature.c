@@ -21,7 +21,6 @@ static const char *parse(const char *sent)
     sr_signature_t signature = {0};
     json_t *json;
     sr_error_t *error = sr_json_parse(&json, sent, strlen(sent), pool);
-
     if (error) return "no JSON";
     error = sr_signature_parse(&signature, json, pool);
     if (error) return error->code == SR_EBADREQUEST ? error->message : "an error of another kind";
@@ -98,7 +97,6 @@ static void test_length(void)
     sr_signature_t signature;
     sr_error_t *error;
     int i;
-
     for (i = 0; i < 200; i++) memcpy(text + 3 * i, letter, 4);
     ok(!sr_signature_typed(&signature, text, pool) && signature.text == text, "200 characters of three bytes");
     memcpy(text + 600, "a", 2);
@@ -111,8 +109,7 @@ static void test_length(void)
 static const char *upload(apr_size_t size)
 {
     unsigned char *const bytes = apr_pcalloc(pool, size);
-    char *const text = apr_palloc(pool, (apr_size_t)apr_base64_encode_len((int)size));
-
+    char *text = apr_palloc(pool, (apr_size_t)apr_base64_encode_len((int)size));
     bytes[size - 1] = 9;
     apr_base64_encode_binary(text, bytes, (int)size);
     return apr_pstrcat(pool, "{\"type\":\"uploaded\",\"image\":\"data:image/png;base64,", text, "\"}", NULL);
@@ -123,10 +120,8 @@ static void test_size(void)
     const apr_size_t most = (apr_size_t)1 << 20;
     apr_size_t i;
     int right = 0;
-
     for (i = 1; i <= 9; i++) {
-        const char *const said = parse(upload(i));
-
+        const char *said = parse(upload(i));
         right += strlen(said) == strlen("uploaded ") + 2 * i && !strcmp(said + strlen(said) - 2, "09");
     }
     is_int(right, 9, "images of one to nine bytes are decoded");

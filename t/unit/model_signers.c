@@ -29,7 +29,6 @@ static void is_refused(const char *text, bool send_email, const char *message)
 {
     apr_array_header_t *signers;
     const sr_error_t *error = parse(&signers, text, send_email);
-
     is_str(error ? error->message : NULL, message, "%.100s", text);
     if (error && error->code != SR_EBADREQUEST) ok(false, "the code is SR_EBADREQUEST");
 }
@@ -197,7 +196,6 @@ static const case_t order[] = {
 static void test_table(const case_t *table, apr_size_t count)
 {
     apr_size_t i;
-
     for (i = 0; i < count; i++) is_refused(table[i].text, false, table[i].message);
 }
 #define TEST(table) test_table(table, sizeof(table) / sizeof((table)[0]))
@@ -206,7 +204,6 @@ static void test_send_email(void)
 {
     static const char message[] = "Signer 1: An email must be provided when sendEmail is enabled";
     apr_array_header_t *signers;
-
     is_refused("[{" ANN ",\"fields\":[" FIELD "]}]", true, message);
     is_refused(WITH_EMAIL("null"), true, message);
     is_refused(WITH_EMAIL("\"\""), true, message);
@@ -218,19 +215,17 @@ static void test_send_email(void)
 static const char *repeat(const char *text, int count)
 {
     const apr_size_t length = strlen(text);
-    char *const out = apr_pcalloc(pool, length * (apr_size_t)count + 1);
+    char *out = apr_pcalloc(pool, length * (apr_size_t)count + 1);
     int i;
-
     for (i = 0; i < count; i++) memcpy(out + length * (apr_size_t)i, text, length);
     return out;
 }
 
 static void test_lengths(void)
 {
-    const char *const long_name = repeat("\xC3\xA9", 500), *const head = repeat("a", 200);
-    const char *const long_email = apr_pstrcat(pool, head, "@", repeat("b", 49), ".org", NULL);
+    const char *long_name = repeat("\xC3\xA9", 500), *const head = repeat("a", 200);
+    const char *long_email = apr_pstrcat(pool, head, "@", repeat("b", 49), ".org", NULL);
     apr_array_header_t *signers;
-
     ok(!parse(&signers,
               apr_psprintf(pool, "[{\"firstname\":\"%s\",\"lastname\":\"%s\",\"fields\":[" FIELD "]}]", long_name,
                            long_name),
@@ -264,7 +259,6 @@ static void test_accepted(void)
     apr_array_header_t *signers;
     const sr_signer_t *signer;
     const sr_field_t *field;
-
     if (!ok(!sr_signers_parse(&signers, text, strlen(text), &rules, pool), "signers at the very limits are accepted"))
         return;
     is_int(signers->nelts, 2, "two signers");

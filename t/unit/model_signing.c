@@ -78,8 +78,7 @@ static const char *row_of(const parts_t *parts)
 static sr_signing_t *signing_of(const parts_t *parts, const char *signer)
 {
     sr_signing_t *signing;
-    sr_error_t *const error = sr_signing_parse(&signing, row_of(parts), signer, pool);
-
+    sr_error_t *error = sr_signing_parse(&signing, row_of(parts), signer, pool);
     if (!error) return signing;
     printf("Bail out! %s\n", error->cause);
     exit(EXIT_FAILURE);
@@ -87,8 +86,7 @@ static sr_signing_t *signing_of(const parts_t *parts, const char *signer)
 
 static const char *member(const json_t *object, const char *key)
 {
-    const json_t *const value = json_object_get(object, key);
-
+    const json_t *value = json_object_get(object, key);
     return json_is_null(value) ? "null" : value ? sr_json_text(value, pool) : NULL;
 }
 
@@ -124,11 +122,9 @@ static void test_states(void)
     size_t i;
 
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const sr_signing_t *const signing = signing_of(&cases[i].parts, ANN);
-        const sr_error_t *const sign = sr_signing_may(signing, SR_ACTION_SIGN, pool), *const refuse = sr_signing_may(
-                                                                                          signing, SR_ACTION_REFUSE,
-                                                                                          pool);
-
+        const sr_signing_t *signing = signing_of(&cases[i].parts, ANN);
+        const sr_error_t *sign = sr_signing_may(signing, SR_ACTION_SIGN, pool), *const refuse = sr_signing_may(
+                                                                                    signing, SR_ACTION_REFUSE, pool);
         is_str(sr_signing_state_name(sr_signing_state(signing)), cases[i].state, "state %d is %s", (int)i,
                cases[i].state);
         is_str(sign ? sign->message : NULL, cases[i].sign, "%s: signing", cases[i].state);
@@ -153,11 +149,10 @@ static void test_never_due(void)
 
 static void test_reading(void)
 {
-    const sr_signing_t *const signing = signing_of(&(parts_t){0}, "99999999-D9CB-469F-A165-70867728950E");
+    const sr_signing_t *signing = signing_of(&(parts_t){0}, "99999999-D9CB-469F-A165-70867728950E");
     sr_signing_t *none;
     const sr_document_state_t *first, *other;
     sr_error_t *error;
-
     is_str(signing->signer->firstname, "Cy", "the signer is found by a link in upper case");
     is_int(signing->environment, SR_PRODUCTION, "the environment");
     is_int(signing->events, 3, "the events");
@@ -195,7 +190,6 @@ static void test_reading(void)
 static void test_open(void)
 {
     sr_signing_t *signing = signing_of(&(parts_t){0}, ANN);
-
     sr_signing_open(signing, WHEN);
     is_int(signing->signer->state, SR_SIGNER_OPENED, "opened");
     ok(signing->signer->opened_at == WHEN && signing->submission.updated_at == WHEN, "the time of opening is recorded");
@@ -206,7 +200,6 @@ static void test_open(void)
 static void test_refuse(void)
 {
     sr_signing_t *signing = signing_of(&(parts_t){0}, ANN);
-
     sr_signing_open(signing, WHEN);
     sr_signing_refuse(signing, LATER, "too dear");
     is_int(signing->signer->state, SR_SIGNER_REFUSED, "refused");
@@ -222,7 +215,6 @@ static void test_complete(void)
 {
     static const sr_client_t client = {.ip = "::1", .user_agent = "Agent/7"};
     sr_signing_t *signing = signing_of(&(parts_t){.bo = COMPLETED}, ANN);
-
     sr_signing_complete(signing, WHEN, &client, "typed", "1-en");
     const sr_signer_t *ann = signing->signer;
     is_int(ann->state, SR_SIGNER_COMPLETED, "completed");
@@ -245,14 +237,12 @@ static void test_complete(void)
 static void check_view(const parts_t *parts, const char *name)
 {
     static const char *const all[] = {ANN, BO, CY};
-    sr_signing_t *const signing = signing_of(parts, BO);
+    sr_signing_t *signing = signing_of(parts, BO);
     size_t i;
-
     signing->submission.certificate_sha256 = "cert";
     const json_t *const view =
         sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "", "/sign/link", pool), pool);
-    const char *const text = sr_json_text(view, pool), *const alias =
-                                                           sr_signer_alias(&(sr_signer_t){.uuid = ANN}, pool);
+    const char *text = sr_json_text(view, pool), *const alias = sr_signer_alias(&(sr_signer_t){.uuid = ANN}, pool);
     for (i = 0; i < 3; i++)
         ok(!strstr(text, all[i]), "%s: no link of %s", name, i == 1 ? "the signer" : "another signer");
     ok(!strstr(text, "Ann") && !strstr(text, "Cy@x.org"), "%s: no names or addresses of others", name);
@@ -261,10 +251,9 @@ static void check_view(const parts_t *parts, const char *name)
 
 static void test_view(void)
 {
-    const sr_signing_t *const signing = signing_of(&(parts_t){.bo = OPENED}, BO);
+    const sr_signing_t *signing = signing_of(&(parts_t){.bo = OPENED}, BO);
     const json_t *const view =
         sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "", "/sign/link", pool), pool);
-
     is_str(member(view, "state"), "\"opened\"", "the state of the signer");
     is_str(member(view, "environment"), "\"production\"", "the environment");
     is_str(member(view, "requester"),

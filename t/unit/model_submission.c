@@ -11,7 +11,6 @@ static sr_submission_t *example(void)
     apr_array_header_t *documents = apr_array_make(pool, 1, sizeof(sr_document_state_t));
     apr_array_header_t *signers = apr_array_make(pool, 2, sizeof(sr_signer_t));
     apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_field_t));
-
     APR_ARRAY_PUSH(documents, sr_document_state_t) =
         (sr_document_state_t){.uuid = "11111111-d9cb-469f-a165-70867728950e",
                               .name = "a.pdf",
@@ -76,7 +75,6 @@ static void test_new(void)
         "\"size\":5000000000,\"pages\":12}],\"certificate\":null}";
     sr_submission_t *submission = example();
     const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, 1, sr_signer_t);
-
     is_str(sr_submission_render(submission, pool), want, "the representation of a new submission");
     is_str(sr_json_text(sr_json_own(sr_signer_fields_json(signer), pool), pool), strchr(FIELDS, '['),
            "the fields of a signer");
@@ -164,7 +162,6 @@ static json_t *as_read(const char *view, int *marks)
     const char *text = "", *next;
     json_t *value;
     sr_error_t *error;
-
     for (*marks = 0; (next = strchr(view, SR_BASE_URL_PLACEHOLDER)); view = next + 1, ++*marks)
         text =
             apr_pstrcat(pool, text, apr_pstrmemdup(pool, view, (apr_size_t)(next - view)), "https://x.org/base", NULL);
@@ -190,12 +187,10 @@ static void test_injection(void)
     sr_field_t *field = &APR_ARRAY_IDX(signer->fields, 0, sr_field_t);
     sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, 0, sr_document_state_t);
     apr_size_t i;
-
     for (i = 0; i < sizeof nasty / sizeof nasty[0]; i++) {
-        const char *const evil = nasty[i];
+        const char *evil = nasty[i];
         json_t *read, *submitter;
         int marks;
-
         submission->name = submission->created_by.firstname = document->name = evil;
         signer->firstname = signer->lastname = signer->email = field->name = field->document = evil;
         read = as_read(sr_submission_render(submission, pool), &marks);

@@ -20,7 +20,6 @@ static void test_made(apr_pool_t *pool)
 {
     const char *test = sr_token_make(false, pool), *live = sr_token_make(true, pool);
     apr_size_t i, caught = 0, length = strlen(test);
-
     ok(strncmp(test, "sigreq_test_", 12) == 0, "a token of the test environment has its prefix");
     ok(strncmp(live, "sigreq_live_", 12) == 0, "a token of production has its prefix");
     is_int(length, 12 + 30 + 6, "the length of a token");

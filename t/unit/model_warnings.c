@@ -8,7 +8,6 @@ static apr_pool_t *pool;
 static json_t *json(const char *text)
 {
     json_t *value = NULL;
-
     if (sr_json_parse_tolerant(&value, text, strlen(text), 100, pool)) abort();
     return value;
 }
@@ -21,7 +20,6 @@ int main(void)
     unsigned int set = 7;
     apr_size_t i;
     int row;
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
     for (i = 0; i < sizeof refused / sizeof refused[0]; i++)
@@ -32,9 +30,8 @@ int main(void)
            "names are written in the order of the table");
     is_int(json_array_size(sr_json_own(sr_warnings_sentences(set), pool)), 2, "warnings are written as sentences");
     for (row = 0; row < SR_WARNING_COUNT; row++) {
-        const sr_warning_row_t *const warning = sr_warning((sr_warning_t)row);
-        const char *const sentence = warning->sentence;
-
+        const sr_warning_row_t *warning = sr_warning((sr_warning_t)row);
+        const char *sentence = warning->sentence;
         is_str(sr_warning_named(sentence), warning->name, "%s: found by its sentence", warning->name);
         ok(*sentence >= 'A' && *sentence <= 'Z' && sentence[strlen(sentence) - 1] != '.', "%s", sentence);
     }

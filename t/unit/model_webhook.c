@@ -22,7 +22,6 @@ static json_t *body_of(const sr_webhook_t *webhook, const char **id)
     const json_t *row =
         sr_json_own(sr_webhook_row(webhook, webhook->signer ? SIGNER : SUBMISSION, "https://x.org/e", pool), pool);
     sr_error_t *error;
-
     *id = sr_json_string(row, "event_id");
     ok(*id && sr_uuid_valid(*id), "an event id");
     is_str(sr_json_string(row, "kind"), webhook->kind, "the row has the kind of the event");
@@ -47,7 +46,6 @@ static void of_submission(const char *kind)
     const char *id, *id_again;
     json_t *body = body_of(&webhook, &id);
     const json_t *ann = json_array_get(json_object_get(body, "submitters"), 0);
-
     body_of(&webhook, &id_again);
     ok(strcmp(id, id_again) != 0, "each event has its own id");
     is_str(sr_json_string(body, "uuid"), "S", "the body has the members of the submission");
@@ -69,7 +67,6 @@ static void of_signer(const char *kind)
                                   .metadata = metadata};
     const char *id;
     json_t *body = body_of(&webhook, &id);
-
     is_str(sr_json_string(body, "uuid"), "B", "the body has the members of the signer");
     is_str(sr_json_string(body, "refusalReason"), "no \"x\"", "the body has the reason");
     is_str(sr_json_string(body, "createdAt"), "2026-11-20T18:09:24.123Z", "createdAt is the time of the event");

@@ -364,7 +364,6 @@ static const attack_t ATTACKS[] = {
     {"a number that an object stream has twice", false, false, true, make_twice},
     {"an object stream that is a dictionary", false, false, true, make_no_stream},
 };
-
 static const char *told(const pdf_t *pdf, size_t end)
 {
     sr_pdfd_revision_t revisions[3] = {{.end = end}};

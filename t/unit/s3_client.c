@@ -55,7 +55,6 @@ static void test_operations(void)
     sr_s3_t *s3 = client_of("x y/");
     apr_off_t size = 0;
     bool there = true;
-
     ok(!sr_s3_head(&there, &size, s3, "k", pool) && !there, "an object that is missing");
     ok(!sr_s3_put(s3, "k", source, SIZE, sha256, pool), "it is stored");
     ok(liar_find("/b/x%20y/k") != NULL, "below the prefix");
@@ -88,7 +87,6 @@ static void test_list(void)
 {
     sr_s3_t *s3 = client_of("l/");
     char text[400] = "";
-
     for (int i = 0; i < liar.count; i++) liar.objects[i].path[0] = '\0';
     liar.count = 0;
     if (sr_s3_put(s3, "one", source, 1, sr_sha256_hex(body, 1, pool), pool)) abort();
@@ -164,7 +162,6 @@ static sr_error_t *operate(sr_s3_t *s3, how_t how)
 {
     apr_off_t size;
     bool there;
-
     switch (how) {
     case PUT: return sr_s3_put(s3, "k", source, SIZE, sha256, pool);
     case GET: return sr_s3_get(&size, s3, "k", sha256, sink, pool);
@@ -177,7 +174,6 @@ static void test_row(const row_t *row)
 {
     static const char *const names[] = {"PUT", "GET", "DELETE", "HEAD"};
     sr_s3_t *s3 = client_of("");
-
     liar_arm("", 0);
     if (operate(s3, row->how == PUT ? DELETE : PUT)) abort();
     liar_arm(row->fault, row->count);
@@ -195,7 +191,6 @@ static void test_row(const row_t *row)
 static void test_clock(void)
 {
     sr_s3_t *s3 = client_of("");
-
     liar.skew = 16 * 60;
     liar_arm("", 0);
     const sr_error_t *error = operate(s3, HEAD);
@@ -228,7 +223,6 @@ static void test_metrics(void)
     const int missing = requests("HEAD", SR_STORE_MISSING), done = requests("PUT", SR_STORE_DONE);
     const int passing = requests("PUT", SR_STORE_PASSING), refused = requests("HEAD", SR_STORE_REFUSED);
     const int repeats = counted(SR_METRIC_STORE_REPEATS), failures = counted(SR_METRIC_STORE_FAILURES);
-
     liar_arm("", 0);
     ok(!operate(s3, HEAD), "an object that is missing");
     is_int(requests("HEAD", SR_STORE_MISSING) - missing, 1, "counts as that");
@@ -250,7 +244,6 @@ static void test_breaker(void)
 {
     const int skipped = counted(SR_METRIC_STORE_SKIPPED);
     sr_s3_t *s3 = client_of("");
-
     for (int i = 0; i < 5; i++) {
         liar_arm("503", 99);
         ok(operate(s3, HEAD) != NULL, "operation %d fails", i + 1);
@@ -276,7 +269,6 @@ static void test_breaker(void)
 static void test_nobody(void)
 {
     const int port = liar.port;
-
     liar.port = 1;
     sr_s3_t *s3 = client_of("");
     liar.port = port;

@@ -39,7 +39,6 @@ static void test_examples(void)
     const sr_s3_pair_t put[] = {{"Date", "Fri, 24 May 2013 00:00:00 GMT"},
                                 {"x-amz-storage-class", "REDUCED_REDUNDANCY"}};
     sr_s3_signed_t result;
-
     sr_s3_request_t request = request_of("GET", "/test.txt");
     request.headers = &range;
     request.header_count = 1;
@@ -83,7 +82,6 @@ static void test_forms(void)
         {"X-Amz-Meta-Twice", "b"}, {"X-AMZ-Meta-Empty", " "}, {"x-amz-meta-twice", " a \t b "}};
     sr_s3_request_t request = request_of("GET", "/b//a/../x y+~é");
     sr_s3_signed_t result;
-
     request.authority = HOST ":443";
     request.credentials = &temporary;
     request.query = query;

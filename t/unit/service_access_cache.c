@@ -75,7 +75,6 @@ static int count(int from, int until)
 {
     int found = 0;
     apr_pool_t *scratch;
-
     apr_pool_create(&scratch, pool);
     for (int i = from; i < until; i++) found += has(digest_of(i, scratch));
     apr_pool_destroy(scratch);
@@ -88,7 +87,6 @@ static void *APR_THREAD_FUNC work(apr_thread_t *thread, void *number)
     apr_pool_t *scratch;
     int *wrong = number;
     const int base = *wrong;
-
     apr_pool_create(&scratch, apr_thread_pool_get(thread));
     *wrong = 0;
     for (int i = 0; i < MANY; i++) {
@@ -104,7 +102,6 @@ static void test_threads(void)
     apr_thread_t *threads[4];
     int numbers[4], wrong = 0;
     apr_status_t ignored;
-
     for (int i = 0; i < 4; i++) {
         numbers[i] = 1000000 * (i + 1);
         if (apr_thread_create(&threads[i], NULL, work, &numbers[i], pool)) abort();

@@ -76,7 +76,6 @@ static sr_error_t *prove(attempt_t *attempt)
 static sr_error_t *keep_all(attempt_t *attempt)
 {
     apr_array_header_t *contents = sr_contents_make(pool);
-
     SR_TRY(sr_uploads_commit(&attempt->service, contents, &attempt->intake, &attempt->request, pool));
     for (int i = 0; i < contents->nelts; i++) { /* what the transaction does that names them */
         const sr_content_t *content = &APR_ARRAY_IDX(contents, i, sr_content_t);
@@ -207,7 +206,6 @@ static void open_database(base_t *base)
 int main(void)
 {
     base_t base;
-
     begin();
     open_database(&base);
     sr_pdf_pool_t *workers = help_pool(help_program(), 1, 20000, pool), *nobody = help_pool("/nowhere", 1, 500, pool);

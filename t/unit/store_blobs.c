@@ -43,7 +43,6 @@ static const char *create_found(link_t *l, const char *folder, unsigned number, 
     const wish_t w = {hash, NOW, number, "Blobs", NULL, NULL, 0};
     json_t *json = json_loads(wish(&w, l->pool), 0, NULL), *blobs;
     const char *sha256 = content(n, l->pool);
-
     json_object_set_new(json, "folder", json_string(folder));
     json_array_remove(json_object_get(json, "documents"), 1);
     json_object_set_new(json_array_get(json_object_get(json, "documents"), 0), "sha256", json_string(sha256));
@@ -99,7 +98,6 @@ static void check_names(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *key = reserve(l, 1);
-
     ok(key && strlen(key) == 64 + 1 + 16 && strncmp(key, content(1, p), 64) == 0 && key[64] == '.', "a key: %s", key);
     ok(!COLUMN(l, "stored"), "of a content that is not stored");
     ok(strcmp(key, reserve(l, 1)) != 0, "another key each time");
@@ -125,7 +123,6 @@ static void check_lost(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *lost = reserve(l, 10);
-
     is_str(create(l, 10, 10, lost), "ok", "a document");
     const char *next = reserve(l, 10);
     is_str(create_in(l, FOLDER, 11, 10, next, lost), "ok", "is stored again, because its file was lost");
@@ -143,7 +140,6 @@ static void check_found(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *first = reserve(l, 15);
-
     is_str(create(l, 15, 15, first), "ok", "a document");
     is_str(create_found(l, FOLDER, 16, 15, NULL, NULL, first), "ok", "is named by its key");
     is_str(key_of(l, 16), quoted(first, p), "and the submission has this key");
@@ -160,7 +156,6 @@ static void check_spare(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *first = reserve(l, 92);
-
     is_str(create(l, 92, 92, first), "ok", "a document");
     const char *next = reserve(l, 92);
     is_str(create_in(l, FOLDER, 93, 92, next, first), "ok", "is stored again under another key");
@@ -179,7 +174,6 @@ static void check_folders(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *one = reserve(l, 20);
-
     is_str(create(l, 20, 20, one), "ok", "a document in one folder");
     ok(!find(l, OTHER_FOLDER, 20), "is not in another folder of the database");
     is_str(create_in(l, OTHER_FOLDER, 21, 20, NULL, NULL), "stale", "where nobody can name it");
@@ -196,7 +190,6 @@ static void check_collection(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *named = reserve(l, 30), *unnamed = reserve(l, 31), *late = reserve(l, 32), *page;
-
     is_str(create(l, 30, 30, named), "ok", "a document that a submission has");
     is_str(create(l, 31, 31, unnamed), "ok", "and one whose submission goes");
     execute(l, apr_psprintf(p, "DELETE FROM %ssubmission WHERE uuid = '%s'",
@@ -235,7 +228,6 @@ static void check_under_way(link_t *l)
     apr_pool_t *p = l->pool;
     const char *known = reserve(l, 40), *fresh = reserve(l, 41);
     link_t other;
-
     is_str(create(l, 40, 40, known), "ok", "a document");
     execute(l, apr_psprintf(p, "DELETE FROM sigreq.submission WHERE uuid = '%s'", uuid(1, 40, p)));
     link_connect(&other, l->base, l->base->pool);
@@ -333,7 +325,6 @@ static void check_plans(link_t *l)
 static void checks(base_t *base)
 {
     link_t l;
-
     link_connect(&l, base, base->pool);
     now_text = number(NOW, base->pool);
     hash = apr_psprintf(base->pool, "%064x", 0xabc);

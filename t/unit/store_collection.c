@@ -80,7 +80,6 @@ static const char *run(worker_t *w, sr_op_t op, const char *first, const char *s
 {
     const char *arguments[] = {first, second, third};
     const char *body = link_run(&w->link, op, arguments, !second ? 1 : !third ? 2 : 3);
-
     count_error(w);
     return body;
 }
@@ -91,7 +90,6 @@ static const char *creation(worker_t *w, unsigned number, const char *sha256, co
 {
     const wish_t wanted = {apr_psprintf(w->pool, "%064x", 0xabc), NOW, number, "Stress", NULL, NULL, 0};
     json_t *json = json_loads(wish(&wanted, w->pool), 0, NULL);
-
     json_array_remove(json_object_get(json, "documents"), 1);
     json_object_set_new(json_array_get(json_object_get(json, "documents"), 0), "sha256", json_string(sha256));
     json_object_set_new(json, "blobs",
@@ -114,7 +112,6 @@ static bool create_once(worker_t *w, unsigned number)
 {
     const char *text = content_of(w, roll(w, CONTENTS)), *sha256 = sr_sha256_hex(text, strlen(text), w->pool);
     const char *list = apr_psprintf(w->pool, "[\"%s\"]", sha256), *key = NULL;
-
     for (int attempt = 0; attempt < 20; attempt++) {
         bool known = roll(w, 2) && run(w, SR_OP_BLOB_FIND, FOLDER, list, NULL);
         if (!known) {
@@ -140,7 +137,6 @@ static void open_link(worker_t *w)
 {
     static writers_t writers = {lock_writers, unlock_writers, NULL};
     static int lock_file;
-
     lock_file = open(apr_pstrcat(w->base->pool, w->root, "/writers", NULL), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     writers.baton = &lock_file;
     link_connect(&w->link, w->base, w->base->pool);
@@ -165,7 +161,6 @@ static int deleter(worker_t *w)
 {
     const char *schema = strcmp(w->base->driver_name, "pgsql") == 0 ? "sigreq." : "";
     int rows;
-
     open_link(w);
     while (!counts->stop) {
         const char *text = content_of(w, roll(w, CONTENTS)), *sha256 = sr_sha256_hex(text, strlen(text), w->pool);
@@ -194,7 +189,6 @@ static void collect(worker_t *w)
 {
     json_t *page = NULL, *late = sr_json_own(json_array(), w->pool), *buried = sr_json_own(json_array(), w->pool);
     const char *body = run(w, SR_OP_ADMIN_BLOB_UNNAMED, FOLDER, "", "1000");
-
     if (body && !sr_json_read(&page, body, w->pool)) {
         nap(w);
         doom(w, "named", json_object_get(page, "unnamed"));
@@ -235,7 +229,6 @@ typedef int (*body_t)(worker_t *w);
 static pid_t start(worker_t *w, body_t body, int number)
 {
     const pid_t child = fork();
-
     if (child) return child;
     w->number = number;
     w->seed = (unsigned)number * 7919u + (unsigned)getpid();
@@ -256,7 +249,6 @@ static void run_all(worker_t *w, int seconds)
     const int all = CREATORS + DELETERS + COLLECTORS;
     const apr_time_t until = apr_time_now() + apr_time_from_sec(seconds);
     int started = 0;
-
     for (int i = 0; i < all; i++) {
         bodies[i] = i < CREATORS ? creator : i < CREATORS + DELETERS ? deleter : collector;
         children[i] = start(w, bodies[i], ++started);
@@ -277,7 +269,6 @@ static void run_all(worker_t *w, int seconds)
 static int count_lost(worker_t *w, int *named)
 {
     int lost = 0;
-
     *named = 0;
     run(w, SR_OP_ADMIN_BLOB_LIST, FOLDER, "", "100000");
     for (int i = 0; i < w->link.rows->nelts; i++) {
@@ -305,7 +296,6 @@ static void checks(base_t *base)
     char folder[] = "/tmp/sigreq-collection-XXXXXX";
     worker_t w = {.base = base, .seed = (unsigned)getpid(), .root = mkdtemp(folder)};
     int named = 0;
-
     counts = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (counts == MAP_FAILED || !w.root) die("mmap", "");
     apr_pool_create(&w.pool, base->pool);

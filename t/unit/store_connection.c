@@ -11,7 +11,6 @@ static void ask(char *answer, apr_size_t size, link_t *link, const char *sql)
 {
     apr_dbd_results_t *results = NULL;
     apr_dbd_row_t *row = NULL;
-
     if (apr_dbd_select(link->base->driver, link->pool, link->handle, &results, sql, 1)
         || apr_dbd_get_row(link->base->driver, link->pool, results, &row, -1)) {
         die(sql, "no row");
@@ -22,7 +21,6 @@ static void ask(char *answer, apr_size_t size, link_t *link, const char *sql)
 static void kill_backend(link_t *other, const char *pid)
 {
     char gone[8];
-
     ask(gone, sizeof gone, other, apr_psprintf(other->pool, "SELECT pg_terminate_backend(%s, 5000)", pid));
 }
 
@@ -30,7 +28,6 @@ static void lost(link_t *l, link_t *other)
 {
     const wish_t w = {"hash", 1790000000000000, 1, "Lost", NULL, NULL, 0};
     char pid[16], now[16];
-
     ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
     RUN(l, SR_OP_SUBMISSION_GET, "hash", NOW, "not a uuid", "1", NULL);
     ok(l->error && l->error->code == SR_EINTERNAL, "a refused statement is an error");
@@ -58,7 +55,6 @@ static void lost(link_t *l, link_t *other)
 static const char *names(link_t *l)
 {
     char text[200];
-
     ask(text, sizeof text, l,
         "SELECT coalesce(string_agg(name || ' ' || generic_plans + custom_plans, ' '), 'none') "
         "FROM pg_prepared_statements");
@@ -80,7 +76,6 @@ static const char *plan(link_t *l, const char *statement)
     const char *text = "";
     apr_dbd_results_t *results = NULL;
     apr_dbd_row_t *row = NULL;
-
     statement = apr_pstrcat(l->pool, "EXPLAIN ", statement, NULL);
     if (apr_dbd_select(l->base->driver, l->pool, l->handle, &results, statement, 1)) return "none";
     while (apr_dbd_get_row(l->base->driver, l->pool, results, &row, -1) == 0)
@@ -92,7 +87,6 @@ static const char *plan(link_t *l, const char *statement)
 static void named(link_t *l, link_t *other)
 {
     char pid[16];
-
     execute(l, "DEALLOCATE ALL");
     ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
     kill_backend(other, pid);
@@ -126,7 +120,7 @@ static void named(link_t *l, link_t *other)
     ok(!strstr(plan(l, GET), "Seq Scan") && !strstr(plan(l, GET), "Function Scan"),
        "it reads no whole table, though it is small");
     execute(l, "CREATE TEMPORARY TABLE without_index (x integer)");
-    const char *const whole = plan(l, "SELECT count(*) FROM without_index");
+    const char *whole = plan(l, "SELECT count(*) FROM without_index");
     ok(strstr(whole, "Seq Scan") && !strstr(whole, "JIT:"),
        "a statement that must read a whole table is not compiled: %s", whole);
     RUN(l, SR_OP_SUBMISSION_GET, "hash", NOW, "not a uuid", "1", NULL);
@@ -174,7 +168,6 @@ static void states(link_t *l, link_t *other)
 static void stale(link_t *l, link_t *other)
 {
     const wish_t w = {"hash", 1790000000000000, 2, "Stale", NULL, NULL, 0};
-
     execute(other, "CREATE TABLE another (x)");
     RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
     is_str(link_outcome(l), "ok", "reading survives a change of the schema");
@@ -219,7 +212,6 @@ static long long growth(link_t *l, int rounds)
     sr_outcome_t outcome;
     struct mallinfo2 before, after;
     apr_pool_t *pool;
-
     apr_pool_create(&pool, l->pool);
     for (int i = 0; i < rounds * 2; i++) {
         if (i == rounds) before = mallinfo2();
@@ -237,7 +229,6 @@ static void checks(base_t *base)
     const bool sqlite = strcmp(base->driver_name, "sqlite3") == 0;
     link_t l, other;
     long long grown;
-
     link_connect(&l, base, base->pool);
     link_connect(&other, base, base->pool);
     ok(!link_upgrade(&l), "upgrade");

@@ -11,7 +11,6 @@ static const char *batch(link_t *l, const char *claim, int rows, int each, const
 {
     static const char *const hosts[] = {"a.org", "b.org", "c.org", "r.org", "new.org", "user.example.org:8443", NULL};
     const char *listed = "";
-
     for (int i = 0; hosts[i]; i++)
         listed = apr_psprintf(l->pool, "%s%s\"%s\":%d", listed, i ? "," : "", hosts[i], each);
     return batch_of(l, claim, rows, apr_pstrcat(l->pool, PLENTY ",\"destinations\":{\"1\":{", listed, "}}", NULL),
@@ -21,7 +20,6 @@ static const char *batch(link_t *l, const char *claim, int rows, int each, const
 static void set_up(link_t *l)
 {
     apr_pool_t *p = l->pool;
-
     RUN(l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 1, p), "Org", NULL, now_text);
     RUN(l, SR_OP_ADMIN_USER_CREATE, uuid(6, 1, p), "Org", "Ann", "Lee", "ann@x.org", now_text);
     RUN(l, SR_OP_ADMIN_USER_CREATE, uuid(6, 2, p), "Org", "Bob", "Lee", "bob@x.org", now_text);
@@ -36,7 +34,6 @@ static void set_up(link_t *l)
 static void check_rows(link_t *l)
 {
     const char *id, *body;
-
     RUN(l, SR_OP_JOB_POLL, now_text);
     is_str(link_outcome(l), "missing", "nothing to do");
     RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[]"));
@@ -82,7 +79,6 @@ static void check_rows(link_t *l)
 static void check_order(link_t *l)
 {
     const char *claimed;
-
     set_url(l, hash, "signed", "http://a.org/x");
     set_url(l, hash, "completed", "http://b.org/y#z");
     event(l, 2, 1, "signed");
@@ -101,7 +97,6 @@ static void check_order(link_t *l)
 static void check_shares(link_t *l)
 {
     const char *const hosts[] = {"http://a.org/", "http://b.org?", "http://c.org#"};
-
     for (int i = 0; i < 6; i++) {
         set_url(l, hash, "signed", hosts[i % 3]);
         event(l, (unsigned)i + 3, i ? 1 : 2, "signed");
@@ -155,7 +150,6 @@ static void make_late(link_t *l)
 static void check_interrupted(link_t *l)
 {
     const char *body;
-
     RUN(l, SR_OP_JOB_POLL, now_text);
     is_str(link_outcome(l), "missing", "claims that live are nobody's business");
     batch(l, "s3", 9, 2, "");
@@ -207,7 +201,6 @@ static void check_repeated(link_t *l)
                                       "{\"now\":%" APR_TIME_T_FMT ",\"dead\":[\"e\"],"
                                       "\"repeated\":{\"webhook\":{\"attempts\":2,\"pause\":5000000}}}",
                                       NOW - apr_time_from_sec(5));
-
     set_url(l, hash, "signed", "http://a.org/x");
     event(l, 8, 2, "signed");
     is_str(batch(l, "e.1", 9, 9, ""), "a.org", "a claim");
@@ -232,7 +225,6 @@ static void check_repeated(link_t *l)
 static void check_limit(link_t *l, const char *id)
 {
     apr_pool_t *p = l->pool;
-
     for (unsigned i = 3; i < 8; i++) {
         RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, id, uuid(8, i, p));
         is_str(link_outcome(l), i < 7 ? "ok" : "quota", "five in a minute, and no more");
@@ -250,7 +242,6 @@ static void check_history(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *id, *body, *key;
-
     RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "4", "older", NULL, NULL, NULL, NULL, NULL);
     is_int(l->rows->nelts, 4, "a page");
     key = key_at(l, 3);
@@ -311,7 +302,6 @@ static void check_history(link_t *l)
 static void checks(base_t *base)
 {
     link_t l;
-
     link_connect(&l, base, base->pool);
     now_text = number(NOW, base->pool);
     events = 0;

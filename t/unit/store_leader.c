@@ -24,7 +24,6 @@ static void set_newest(apr_uint64_t value)
 static const char *ping(link_t *l, sr_watch_t *watch)
 {
     const char *outcome;
-
     sr_watch_begin(watch, watchdog, 0, SR_CONNECT_TIME);
     if (!link_open(l)) RUN(l, SR_OP_PING, "1");
     outcome = l->error ? l->error->cause : link_outcome(l);
@@ -35,7 +34,6 @@ static const char *ping(link_t *l, sr_watch_t *watch)
 static void is_former(link_t *l, sr_watch_t *watch, const char *name)
 {
     const char *said = ping(l, watch);
-
     ok(l->error && l->error->code == SR_EUNAVAILABLE && strstr(said, SR_FORMER), "%s: %s", name, said);
 }
 
@@ -44,7 +42,6 @@ static void timelines(base_t *base)
     const apr_uint64_t other_system = (apr_uint64_t)1 << 63;
     sr_watch_t watch, other_watch;
     link_t l, other;
-
     link_connect(&l, base, base->pool);
     link_connect(&other, base, base->pool);
     ok(!link_upgrade(&l), "upgrade");
@@ -81,7 +78,6 @@ static void meanwhile(base_t *base)
     sr_watch_t watch;
     link_t l, other;
     pthread_t thread;
-
     link_connect(&l, base, base->pool);
     link_connect(&other, base, base->pool);
     l.watch = &watch;
@@ -115,7 +111,6 @@ static void meanwhile(base_t *base)
 static void risk(base_t *base)
 {
     link_t l;
-
     link_connect(&l, base, base->pool);
     ok(!link_open(&l), "open");
     RUN(&l, SR_OP_PING, "1");

@@ -57,7 +57,6 @@ static long cached(const link_t *l)
     int (*status)(void *, int, int *, int *, int);
     void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_NOLOAD);
     int hits = 0, misses = 0, highest;
-
     *(void **)&status = dlsym(library ? library : RTLD_DEFAULT, "sqlite3_db_status");
     if (!status) die("sqlite3_db_status", "not found");
     status(apr_dbd_native_handle(l->base->driver, l->handle), 7, &hits, &highest, 1);
@@ -120,7 +119,6 @@ static void search(link_t *l, const filter_t *f)
     const char *at = NULL, *id = NULL, *found = NULL;
     long pages = 1, highest = 0;
     int count = 0;
-
     for (; !found && pages && count < 100; count++) {
         pages = list(l, f, at, id);
         if (pages > highest) highest = pages;
@@ -155,7 +153,6 @@ static void filters(link_t *l)
 static void checks(base_t *base)
 {
     link_t l;
-
     is_sqlite = strcmp(base->driver_name, "sqlite3") == 0;
     link_connect(&l, base, base->pool);
     if (link_upgrade(&l) || link_open(&l)) die("no tables", l.error->cause);

@@ -13,7 +13,6 @@ static void make_submissions(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *now = number(NOW, p);
-
     link_contents(l);
     RUN(l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 1, p), "Org", NULL, now);
     RUN(l, SR_OP_ADMIN_USER_CREATE, uuid(6, 1, p), "Org", "Ann", "Lee", "ann@x.org", now);
@@ -49,7 +48,6 @@ static void change(link_t *l, const char *holder, const char *seen, const char *
 static void check_leases(link_t *l)
 {
     const char *one = uuid(1, 1, l->pool), *ann = "aa-1-1-ann", *bob = "aa-1-1-bob";
-
     const char *version = take(l, 1, ann, LONG, NULL);
     is_str(link_outcome(l), "ok", "a lease that nobody has is taken");
     ok(version, "and the submission is read");
@@ -95,7 +93,6 @@ static void check_none(link_t *l)
 static void checks(base_t *base)
 {
     link_t l;
-
     link_connect(&l, base, base->pool);
     ok(!link_upgrade(&l) && !link_open(&l), "a schema");
     make_submissions(&l);

@@ -21,7 +21,6 @@ static void administration(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *body;
-
     body = RUN(l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 1, p), "Org A", "3", now_text);
     IS(l, "ok", "organization create");
     is_str(member(body, "uuid", p), apr_psprintf(p, "\"%s\"", uuid(5, 1, p)), "its uuid");
@@ -114,7 +113,6 @@ static void token_current(link_t *l)
     apr_pool_t *p = l->pool;
     const char *body = RUN(l, SR_OP_TOKEN_CURRENT, callers[A_TEST].hash, now_text);
     const char *expiring = apr_psprintf(p, "%064x", 0xe);
-
     IS(l, "ok", "current token");
     is_str(member(body, "uuid", p), apr_psprintf(p, "\"%s\"", callers[A_TEST].token_uuid), "it is the one");
     is_str(member(body, "user_uuid", p), apr_psprintf(p, "\"%s\"", uuid(6, 1, p)), "its user");
@@ -134,7 +132,6 @@ static void webhooks(link_t *l)
 {
     static const char *const kinds[] = {"sent", "signed", "completed"};
     apr_pool_t *p = l->pool;
-
     for (int i = 0; i < 3; i++) {
         const char *url = apr_psprintf(p, "https://x.org/%s", kinds[i]);
         const char *name = apr_psprintf(p, "%s_webhook_url", kinds[i]);
@@ -162,7 +159,6 @@ static void creation(link_t *l)
     const wish_t unknown = {"nohash", NOW, 99, "No", NULL, NULL, 0};
     const char *view = "{\"link\":\"\x01/1\",\"name\":\"First \\\"q\\\" \xc3\xa9\"}";
     const char *body;
-
     CREATE(l, wish(&first, p));
     IS(l, "ok", "create");
     CREATE(l, wish(&first, p));
@@ -198,7 +194,6 @@ static void creation(link_t *l)
 static void isolation(link_t *l)
 {
     apr_pool_t *p = l->pool;
-
     for (int owner = 0; owner < CALLERS; owner++) {
         const wish_t w = {callers[owner].hash, NOW + 5, 200 + (unsigned)owner, "Mine", NULL, NULL, 0};
         CREATE(l, wish(&w, p));
@@ -252,7 +247,6 @@ static const char *walk(link_t *l, const char *direction, const char *size, cons
 {
     apr_pool_t *p = l->pool;
     const char *seen = "", *at = NULL, *id = NULL;
-
     for (int page = 0; page < 20; page++) {
         RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, size, direction, at, id, status, NULL, NULL, NULL,
             q, after, before, "1000000", "1");
@@ -270,7 +264,6 @@ static const char *walk(link_t *l, const char *direction, const char *size, cons
 static void listing(link_t *l)
 {
     apr_pool_t *p = l->pool;
-
     for (unsigned i = 1; i <= 5; i++) { /* two of them at the same time */
         const wish_t w = {
             callers[B_TEST].hash, NOW + 100 + (i == 3 ? 2 : i), 300 + i, i % 2 ? "odd 50%" : "even", NULL, NULL, 0};
@@ -327,7 +320,6 @@ static void own_tokens(link_t *l)
     const char *hash = callers[A_LIVE].hash, *fresh = apr_psprintf(p, "%064x", 0xf00d);
     const char *body =
         RUN(l, SR_OP_TOKEN_CREATE, hash, number(NOW + 7, p), uuid(8, 1, p), "mine", fresh, number(NOW + 1000, p));
-
     IS(l, "ok", "token create by a token");
     is_str(member(body, "environment", p), "\"production\"", "in the same environment");
     is_str(member(body, "expires_at", p), number(NOW + 1000, p), "its expiry");
@@ -369,7 +361,6 @@ static void quota_and_keys(link_t *l)
     apr_pool_t *p = l->pool;
     wish_t w = {callers[A_LIVE].hash, NOW + 20, 400, "Live", "key", "print", NOW - 100};
     const char *first;
-
     RUN(l, SR_OP_ADMIN_ORGANIZATION_QUOTA, "Org A", "2"); /* one is used by `isolation` */
     CREATE(l, wish(&w, p));
     IS(l, "ok", "the last of the quota, with a key");
@@ -441,7 +432,6 @@ static void refusals(link_t *l)
 static void checks(base_t *base)
 {
     link_t link;
-
     link_connect(&link, base, base->pool);
     link_open(&link);
     ok(link.error && link.error->code == SR_EUNAVAILABLE && strstr(link.error->cause, "run: sigreqctl db init"),

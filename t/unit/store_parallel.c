@@ -36,7 +36,6 @@ static void *APR_THREAD_FUNC work(apr_thread_t *thread, void *data)
 {
     job_t *job = data;
     link_t link;
-
     link_connect(&link, job->base, NULL);
     link.lock = job->lock;
     link_open(&link);
@@ -58,7 +57,6 @@ static void run_threads(job_t *jobs, const base_t *base, const writers_t *writer
 {
     apr_thread_t *threads[THREADS];
     apr_status_t ignored;
-
     memset(jobs, 0, THREADS * sizeof *jobs);
     for (int i = 0; i < THREADS; i++) {
         jobs[i] = (job_t){.base = base, .lock = writers, .index = i, .key = key};
@@ -70,7 +68,6 @@ static void run_threads(job_t *jobs, const base_t *base, const writers_t *writer
 static int total(const job_t *jobs, sr_outcome_t outcome)
 {
     int sum = 0;
-
     for (int i = 0; i < THREADS; i++) sum += jobs[i].outcomes[outcome];
     return sum;
 }
@@ -78,7 +75,6 @@ static int total(const job_t *jobs, sr_outcome_t outcome)
 static int errors(const job_t *jobs)
 {
     int sum = 0;
-
     for (int i = 0; i < THREADS; i++) sum += jobs[i].errors;
     return sum;
 }
@@ -86,7 +82,6 @@ static int errors(const job_t *jobs)
 static void quota(link_t *l, const writers_t *writers)
 {
     job_t jobs[THREADS];
-
     run_threads(jobs, l->base, writers, NULL);
     is_int(errors(jobs), 0, "quota: no errors");
     is_int(total(jobs, SR_OK), QUOTA, "exactly the quota is created");
@@ -98,7 +93,6 @@ static void one_key(link_t *l, const writers_t *writers)
 {
     job_t jobs[THREADS];
     int same = 0;
-
     RUN(l, SR_OP_ADMIN_ORGANIZATION_QUOTA, "Org", NULL);
     run_threads(jobs, l->base, writers, "key");
     is_int(errors(jobs), 0, "one key: no errors");
@@ -120,7 +114,6 @@ static pid_t holder(const base_t *base, bool alone)
     int ready[2];
     char byte;
     pid_t child;
-
     may_let_go = mmap(NULL, 2 * sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (may_let_go == MAP_FAILED) die("mmap", "");
     has_let_go = may_let_go + 1;
@@ -148,7 +141,6 @@ static void locked(const base_t *base)
 {
     const pid_t child = holder(base, true);
     link_t l;
-
     *may_let_go = true;
     link_connect(&l, base, base->pool);
     ok(!link_open(&l), "a connection waits while another process has the database exclusively");
@@ -162,7 +154,6 @@ static void busy(link_t *l, unsigned n, bool expected)
 {
     const wish_t w = {"live", NOW, n, "Busy", NULL, NULL, 0};
     const pid_t child = holder(l->base, false);
-
     RUN(l, SR_OP_SUBMISSION_GET, "live", number(NOW, l->pool), uuid(1, 1000, l->pool), "1", NULL);
     ok(!l->error && !*has_let_go, "reading goes on meanwhile");
     *may_let_go = expected;
@@ -184,7 +175,6 @@ static void checks(base_t *base)
     const bool sqlite = strcmp(base->driver_name, "sqlite3") == 0;
     const char *now = number(NOW, base->pool);
     link_t l;
-
     apr_thread_mutex_create((apr_thread_mutex_t **)&writers.baton, APR_THREAD_MUTEX_UNNESTED, base->pool);
     link_connect(&l, base, base->pool);
     ok(!link_upgrade(&l), "upgrade");

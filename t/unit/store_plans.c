@@ -13,7 +13,6 @@ static bool is_costly(const char *step)
                                          "g",     "d",          "i",      "o",        "u",           "r"};
     const char *name;
     apr_size_t length;
-
     if (strstr(step, "USE TEMP B-TREE") || strstr(step, "AUTOMATIC")) return true;
     if (strncmp(step, "MATERIALIZE ", 12) == 0) return strstr(step, "_row") != NULL;
     if (strncmp(step, "SCAN ", 5) != 0 || strstr(step, "VIRTUAL TABLE")) return false;
@@ -32,7 +31,6 @@ static const char *costly_step(link_t *l, const char *text)
     apr_dbd_results_t *results = NULL;
     apr_dbd_row_t *row = NULL;
     int status;
-
     for (char *argument = sql; (argument = strstr(argument, "%s")) != NULL;) memcpy(argument, "? ", 2);
     status = apr_dbd_select(l->base->driver, l->pool, l->handle, &results, sql, 1);
     if (status) die(sql, apr_dbd_error(l->base->driver, l->handle, status));
@@ -51,7 +49,6 @@ static bool scans_jobs(link_t *l, const char *text)
     apr_dbd_results_t *results = NULL;
     apr_dbd_row_t *row = NULL;
     bool found = false;
-
     for (char *argument = sql; (argument = strstr(argument, "%s")) != NULL;) memcpy(argument, "? ", 2);
     if (apr_dbd_select(l->base->driver, l->pool, l->handle, &results, sql, 1)) die(sql, "no plan");
     while (apr_dbd_get_row(l->base->driver, l->pool, results, &row, -1) == 0) {
@@ -69,7 +66,6 @@ int main(void)
     apr_pool_t *pool;
     base_t base = {0};
     link_t l;
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
     apr_dbd_init(pool);

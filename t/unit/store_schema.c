@@ -12,7 +12,6 @@ static const char *all(link_t *link, const char *sql)
     apr_dbd_row_t *row = NULL;
     const char *text = "";
     const int status = apr_dbd_select(link->base->driver, link->pool, link->handle, &results, sql, 1);
-
     if (status) die(sql, apr_dbd_error(link->base->driver, link->handle, status));
     while (apr_dbd_get_row(link->base->driver, link->pool, results, &row, -1) == 0) {
         text = apr_pstrcat(link->pool, text, apr_dbd_get_entry(link->base->driver, row, 0), "\n", NULL);
@@ -31,7 +30,6 @@ static void two_at_once(base_t *base, int latest)
     link_t links[2];
     apr_thread_t *threads[2];
     apr_status_t ignored;
-
     for (int i = 0; i < 2; i++) link_connect(&links[i], base, NULL);
     for (int i = 0; i < 2; i++) apr_thread_create(&threads[i], NULL, upgrade, &links[i], base->pool);
     for (int i = 0; i < 2; i++) apr_thread_join(&ignored, threads[i]);
@@ -46,7 +44,6 @@ static void two_at_once(base_t *base, int latest)
 static sr_schema_t schema_of(link_t *l)
 {
     sr_schema_t schema = {.version = -1};
-
     l->error = sr_schema_read(&schema, l->base->driver, l->handle, l->pool);
     if (l->error) die("sr_schema_read", l->error->cause);
     return schema;
@@ -66,7 +63,6 @@ static void change(link_t *l, const char *sql)
 {
     const char *name = strcmp(l->base->driver_name, "sqlite3") == 0 ? "" : "sigreq.", *rest;
     const char *text = "";
-
     for (; (rest = strchr(sql, '%')) != NULL; sql = rest + 1)
         text = apr_pstrcat(l->pool, text, apr_pstrmemdup(l->pool, sql, (apr_size_t)(rest - sql)), name, NULL);
     execute(l, apr_pstrcat(l->pool, text, sql, NULL));
@@ -87,7 +83,6 @@ static void definitions(link_t *l)
                                 "WHERE pronamespace = 'sigreq'::regnamespace ORDER BY 1";
     const char *before = all(l, list);
     sr_schema_t schema;
-
     if (sqlite) {
         change(l, "DROP VIEW user_row");
         change(l, "CREATE VIEW user_row AS SELECT 1 AS id");
@@ -115,7 +110,6 @@ static void definitions(link_t *l)
 static void foreign(link_t *l)
 {
     sr_schema_t schema;
-
     change(l, "UPDATE %schema_version SET checksum = 'x' || checksum WHERE version = 2");
     schema = schema_of(l);
     ok(schema.version == schema.latest && names(schema.problem, "another build: its migration 2 differs"),
@@ -145,7 +139,6 @@ static void checks(base_t *base)
     sr_schema_t schema;
     link_t l;
     int rows;
-
     link_connect(&l, base, base->pool);
     schema = schema_of(&l);
     ok(schema.latest > 0, "there are migrations");

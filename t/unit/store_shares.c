@@ -17,7 +17,6 @@ static void add(link_t *l, unsigned n, const char *hash, const char *url)
 static int claimed(link_t *l, const char *word)
 {
     int count = 0;
-
     for (int i = 0; i < l->rows->nelts - 1; i++) count += strstr(claim_member(l, i, "destination"), word) != NULL;
     return count;
 }
@@ -28,7 +27,6 @@ static void checks(base_t *base)
     const char *after = "";
     int total = 0;
     link_t l;
-
     link_connect(&l, base, base->pool);
     now_text = number(NOW, base->pool);
     events = 0;

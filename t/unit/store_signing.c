@@ -13,7 +13,6 @@ static const char *now_text;
 static void set_up(link_t *l)
 {
     apr_pool_t *p = l->pool;
-
     RUN(l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 1, p), "Org", NULL, now_text);
     RUN(l, SR_OP_ADMIN_USER_CREATE, uuid(6, 1, p), "Org", "Ann", "Lee", "ann@x.org", now_text);
     RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, 1, p), "Org", "ann@x.org", "test", "t", hash, NULL, now_text);
@@ -50,7 +49,6 @@ static void check_record(link_t *l, const char *row)
         {"created_by", "{\"firstname\":\"Ann\",\"lastname\":\"Lee\",\"email\":\"ann@x.org\"}"},
     };
     json_t *record, *signer;
-
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         is_str(member(row, wanted[i][0], l->pool), wanted[i][1], "the record's %s", wanted[i][0]);
     if (!ok(row && !sr_json_read(&record, row, l->pool), "it is JSON")) return;
@@ -66,7 +64,6 @@ static void check_record(link_t *l, const char *row)
 static void check_reading(link_t *l)
 {
     const char *body = RUN(l, SR_OP_SIGNING_GET, uuid(4, 2, l->pool), NULL);
-
     is_str(link_outcome(l), "ok", "a signer's link");
     is_str(member(body, "environment", l->pool), "\"test\"", "its environment");
     is_str(member(body, "organization", l->pool), "\"Org\"", "its organization");
@@ -104,7 +101,6 @@ static void check_versions(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *body;
-
     is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "2", NULL), NULL,
            "a representation of version 1");
     is_str(link_outcome(l), "ok", "is too old for version 2");
@@ -133,9 +129,9 @@ static void check_versions(link_t *l)
     RUN(l, SR_OP_SUBMISSION_RENDERED, uuid(1, 1, p), "e3", "2", "twice");
     is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL),
            "rendered again", "once; and an older program reads it");
-    const char *const tag = MEMBER("tag", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL);
+    const char *tag = MEMBER("tag", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL);
     is_str(tag, "e3-2", "the tag has the hash of the last event and the version");
-    const char *const known = apr_psprintf(p, "\"x\", W/\"%s-abc\"", tag), *const other = "W/\"e3-1-abc\", \"e3-2\"";
+    const char *known = apr_psprintf(p, "\"x\", W/\"%s-abc\"", tag), *const other = "W/\"e3-1-abc\", \"e3-2\"";
     is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", known), NULL,
            "a caller who knows it gets no representation");
     is_str(MEMBER("tag", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", known), tag, "but the tag");
@@ -146,12 +142,12 @@ static void check_versions(link_t *l)
 static void check_steps(link_t *l)
 {
     apr_pool_t *p = l->pool;
-    const char *const signer = apr_psprintf(p,
-                                            "\"state\":\"completed\",\"completed_at\":%" APR_TIME_T_FMT
-                                            ",\"ip\":\"::1\",\"user_agent\":\"Agent/7\","
-                                            "\"signature_type\":\"typed\",\"consent\":\"1-en\"",
-                                            NOW + 5);
-    const char *const revisions = apr_psprintf(
+    const char *signer = apr_psprintf(p,
+                                      "\"state\":\"completed\",\"completed_at\":%" APR_TIME_T_FMT
+                                      ",\"ip\":\"::1\",\"user_agent\":\"Agent/7\","
+                                      "\"signature_type\":\"typed\",\"consent\":\"1-en\"",
+                                      NOW + 5);
+    const char *revisions = apr_psprintf(
         p,
         ",\"representation\":\"v3\",\"representation_version\":\"1\",\"submission_state\":\"completed\","
         "\"revisions\":[{\"document\":\"%s\",\"number\":1,\"sha256\":\"part\",\"size\":10,"
@@ -159,7 +155,6 @@ static void check_steps(link_t *l)
         "\"folder\":\"" FOLDER "\"",
         uuid(3, 2, p));
     const char *body;
-
     CHANGE(l, step(l, 1, "e1", "e2", OPEN ",\"opened_at\":7", OPENED("v2")));
     is_str(link_outcome(l), "ok", "opened");
     CHANGE(l, step(l, 1, "e1", "e2", OPEN ",\"opened_at\":7", OPENED("v2")));
@@ -362,7 +357,6 @@ static void check_erasure(link_t *l)
 static void checks(base_t *base)
 {
     link_t l;
-
     link_connect(&l, base, base->pool);
     now_text = number(NOW, base->pool);
     ok(!link_upgrade(&l) && !link_open(&l), "a schema");

@@ -10,7 +10,6 @@ static void check_numbers(sr_store_source_t *source, apr_pool_t *p)
     const sr_organization_row_t *organization = NULL;
     const apr_int64_t none = 0;
     sr_outcome_t outcome;
-
     ok(!sr_store_admin_organization_create(source, &outcome, &organization, uuid(5, 1, p), "Org", NULL, NOW, p),
        "no number");
     ok(!organization->quota && organization->used == 0, "is NULL");
@@ -107,7 +106,6 @@ static void checks(base_t *base)
     sr_outcome_t outcome;
     apr_pool_t *p;
     link_t l;
-
     link_connect(&l, base, base->pool);
     ok(!link_upgrade(&l) && !link_open(&l), "a schema");
     p = l.pool;

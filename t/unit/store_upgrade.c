@@ -66,7 +66,6 @@ static const char *state_of(const base_t *base, apr_pool_t *pool)
     apr_dbd_row_t *row = NULL;
     sr_schema_t schema;
     link_t l;
-
     link_connect(&l, base, pool);
     if (apr_dbd_select(base->driver, pool, l.handle, &results, sql, 1)) die(sql, "refused");
     if (apr_dbd_get_row(base->driver, pool, results, &row, -1)) die(sql, "no row");
@@ -84,7 +83,6 @@ static bool upgrade(const base_t *base, int call)
 {
     const pid_t child = fork();
     int status = 0;
-
     if (child == 0) {
         link_t l;
         apr_pool_t *pool;
@@ -114,7 +112,6 @@ static void killed_everywhere(const base_t *base, const char *from, int least)
     apr_pool_t *pool, *each;
     const char *other = NULL;
     int call = 1, kills = 0;
-
     apr_pool_create(&pool, base->pool);
     apr_pool_create(&each, pool);
     const char *before = state_of(base, pool);
@@ -140,7 +137,6 @@ static void older(const base_t *base, const sr_sql_t *sql)
     const bool sqlite = strcmp(base->driver_name, "sqlite3") == 0;
     const sr_migration_t *first = &sql->migrations[0];
     link_t l;
-
     link_connect(&l, base, base->pool);
     if (!sqlite) execute(&l, "DROP SCHEMA sigreq CASCADE");
     for (const char *const *statement = first->statements; *statement; statement++) execute(&l, *statement);
@@ -157,7 +153,6 @@ static void checks(base_t *base)
     const bool sqlite = strcmp(base->driver_name, "sqlite3") == 0;
     base_t second;
     link_t l;
-
     killed_everywhere(base, "from nothing", 40);
     link_connect(&l, base, base->pool);
     execute(&l, sqlite ? "UPDATE installation SET definitions_checksum = 'x'"

@@ -19,7 +19,6 @@ static void sockets(apr_pool_t *pool)
     sr_watch_t watches[3];
     int pairs[3][2];
     char byte;
-
     for (int i = 0; i < 3; i++) {
         sr_watch_begin(&watches[i], watchdog, -1, SR_CONNECT_TIME);
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i])) die("socketpair", "failed");
@@ -48,7 +47,6 @@ static void sockets(apr_pool_t *pool)
 static void faster(void)
 {
     sr_watch_t watch;
-
     sr_watch_begin(&watch, watchdog, -1, SR_CONNECT_TIME);
     sr_watch_arm(&watch, -1);
     watch.late = true;
@@ -61,7 +59,6 @@ static void operation(base_t *base)
 {
     sr_watch_t watch;
     link_t l, other;
-
     link_connect(&l, base, base->pool);
     link_connect(&other, base, base->pool);
     ok(!link_upgrade(&l), "upgrade");
@@ -109,7 +106,6 @@ static void read_only(base_t *base)
     static const char setting[] = "DO $$BEGIN EXECUTE format('ALTER ROLE %%I SET default_transaction_read_only = %s', "
                                   "current_user); END$$";
     link_t l, other;
-
     link_connect(&other, base, base->pool);
     execute(&other, apr_psprintf(base->pool, setting, "on"));
     link_connect(&l, base, base->pool);
@@ -127,7 +123,6 @@ static void gate(apr_pool_t *pool)
     const apr_time_t until = sr_time_steady() + apr_time_from_sec(60);
     sr_visit_t visits[4];
     const char *why;
-
     for (int i = 0; i < 3; i++) {
         ok(!sr_gate_enter(&visits[i], of, i == 2 ? SR_USE_READ : SR_USE_WRITE, until), "visit %d", i);
         sr_gate_opened(&visits[i], false);
@@ -180,7 +175,6 @@ static void gate(apr_pool_t *pool)
 static sr_gate_change_t open_one(sr_gate_t *of, bool refused)
 {
     sr_visit_t visit;
-
     ok(!sr_gate_enter(&visit, of, SR_USE_READ, sr_time_steady() + apr_time_from_sec(60)), "a thread comes");
     const sr_gate_change_t change = sr_gate_opened(&visit, refused);
     sr_gate_leave(&visit, SR_VISIT_UNKNOWN);
@@ -193,7 +187,6 @@ static void refusals(apr_pool_t *pool)
     sr_gate_t *of = sr_gate_create(0, 4, 1, apr_time_from_sec(6), pool);
     const apr_time_t until = sr_time_steady() + apr_time_from_sec(60);
     sr_visit_t visit;
-
     for (int i = 0; i < 9; i++) is_int(open_one(of, true), SR_GATE_SAME, "refused");
     is_int(open_one(of, false), SR_GATE_SAME, "one connection is opened: the count begins again");
     for (int i = 0; i < 9; i++) is_int(open_one(of, true), SR_GATE_SAME, "refused");
@@ -218,7 +211,6 @@ static void refusals(apr_pool_t *pool)
 static void checks(base_t *base)
 {
     static bool first = true;
-
     if (first) {
         if (sr_watchdog_start(&watchdog, LIMIT, base->pool)) die("no watchdog", NULL);
         sockets(base->pool);

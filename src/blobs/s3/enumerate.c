@@ -8,7 +8,6 @@ static const sr_s3_call_t *call_of(const char *prefix, const char *token, apr_po
 {
     sr_s3_pair_t *query = apr_pcalloc(pool, 3 * sizeof *query);
     sr_s3_call_t *call = apr_pcalloc(pool, sizeof *call);
-
     query[0] = (sr_s3_pair_t){"list-type", "2"};
     query[1] = (sr_s3_pair_t){"prefix", prefix};
     query[2] = (sr_s3_pair_t){"continuation-token", token};
@@ -20,7 +19,6 @@ static sr_s3_object_t enumerate_object_of(const apr_xml_elem *row, apr_size_t sk
 {
     sr_s3_object_t object = {.size = apr_atoi64(sr_s3_xml_text(row, "Size", pool))};
     const char *key = sr_s3_xml_text(row, "Key", pool);
-
     object.key = strlen(key) < skipped ? "" : key + skipped;
     if (!sr_time_parse(&object.modified, sr_s3_xml_text(row, "LastModified", pool))) object.modified = 0;
     return object;
@@ -33,7 +31,6 @@ static sr_error_t *list_page(const sr_s3_t *s3, const apr_xml_elem *page, const 
     const apr_size_t skipped = strlen(s3->options.prefix);
     apr_pool_t *scratch;
     sr_error_t *error = NULL;
-
     apr_pool_create(&scratch, pool);
     for (const apr_xml_elem *row = NULL; !error && (row = sr_s3_xml_child(page, row, "Contents")) != NULL;) {
         const sr_s3_object_t object = enumerate_object_of(row, skipped, scratch);
@@ -51,7 +48,6 @@ sr_error_t *sr_s3_list(sr_s3_t *s3, const char *begin, sr_s3_each_t each, void *
     apr_pool_t *one, *next; /* of a page, and of the page after it */
     const char *token = NULL;
     bool more = true;
-
     apr_pool_create(&one, pool);
     apr_pool_create(&next, pool);
     while (more) {

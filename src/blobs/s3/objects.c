@@ -13,7 +13,6 @@ static sr_error_t *is_stored(const char **fault, sr_s3_t *s3, const char *key, a
 {
     const sr_s3_call_t call = {.method = "HEAD", .key = key, .source = -1, .sink = -1};
     sr_s3_answer_t answer;
-
     *fault = NULL;
     SR_TRY(sr_s3_call(&answer, s3, &call, pool));
     if (answer.status == 404) *fault = "the server said that it has stored the object, and does not have it";
@@ -38,7 +37,6 @@ sr_error_t *sr_s3_send(sr_s3_t *s3, const char *key, int descriptor, apr_off_t s
                                .payload = sha256,
                                .sink = -1};
     sr_s3_answer_t answer;
-
     SR_TRY(sr_s3_call(&answer, s3, &call, pool));
     return answer.status == 404 ? sr_s3_trouble(s3, &call, "404", pool) : NULL;
 }
@@ -48,7 +46,6 @@ sr_error_t *sr_s3_put(sr_s3_t *s3, const char *key, int descriptor, apr_off_t si
 {
     const sr_s3_call_t call = {.method = "PUT", .key = key};
     const char *fault = NULL;
-
     for (int i = 0; i < STORES; i++) {
         SR_TRY(sr_s3_send(s3, key, descriptor, size, sha256, pool));
         SR_TRY(is_stored(&fault, s3, key, size, sha256, pool));
@@ -63,7 +60,6 @@ sr_error_t *sr_s3_get(apr_off_t *size, sr_s3_t *s3, const char *key, const char 
     const sr_s3_call_t call = {
         .method = "GET", .key = key, .source = -1, .sink = descriptor, .expected = sha256, .expects_object = true};
     sr_s3_answer_t answer;
-
     sr_error_t *error = sr_s3_call(&answer, s3, &call, pool);
     *size = error && answer.own ? -1 : answer.received;
     return error;
@@ -74,7 +70,6 @@ sr_error_t *sr_s3_find(bool *there, apr_off_t *size, sr_s3_t *s3, const char *ke
 {
     const sr_s3_call_t call = {.method = "GET", .key = key, .source = -1, .sink = descriptor, .most = most};
     sr_s3_answer_t answer;
-
     SR_TRY(sr_s3_call(&answer, s3, &call, pool));
     *there = answer.status != 404;
     *size = answer.received;
@@ -85,7 +80,6 @@ sr_error_t *sr_s3_head(bool *there, apr_off_t *size, sr_s3_t *s3, const char *ke
 {
     const sr_s3_call_t call = {.method = "HEAD", .key = key, .source = -1, .sink = -1};
     sr_s3_answer_t answer;
-
     SR_TRY(sr_s3_call(&answer, s3, &call, pool));
     *there = answer.status != 404;
     *size = *there ? answer.length : 0;
@@ -100,7 +94,6 @@ sr_error_t *sr_s3_copy(sr_s3_t *s3, const char *from, const char *to, apr_pool_t
     const sr_s3_call_t call = {
         .method = "PUT", .key = to, .headers = &header, .header_count = 1, .source = -1, .sink = -1};
     sr_s3_answer_t answer;
-
     SR_TRY(sr_s3_call(&answer, s3, &call, pool));
     return answer.status == 404 ? sr_s3_trouble(s3, &call, "the object to copy is missing", pool) : NULL;
 }
@@ -109,6 +102,5 @@ sr_error_t *sr_s3_delete(sr_s3_t *s3, const char *key, apr_pool_t *pool)
 {
     const sr_s3_call_t call = {.method = "DELETE", .key = key, .source = -1, .sink = -1};
     sr_s3_answer_t answer;
-
     return sr_s3_call(&answer, s3, &call, pool);
 }

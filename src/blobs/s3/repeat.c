@@ -41,7 +41,6 @@ static apr_status_t repeat_end(void *s3)
 sr_error_t *sr_s3_create(sr_s3_t **s3, const sr_s3_options_t *options, apr_pool_t *pool)
 {
     sr_s3_t *made = *s3 = apr_pcalloc(pool, sizeof *made);
-
     made->options = *options;
     if (!made->options.stall) made->options.stall = STALL;
     if (!made->options.small) made->options.small = SMALL;
@@ -72,7 +71,6 @@ sr_error_t *sr_s3_trouble(const sr_s3_t *s3, const sr_s3_call_t *call, const cha
 static bool repeat_admit(bool *trial, sr_s3_t *s3)
 {
     const apr_time_t now = sr_time_steady();
-
     apr_thread_mutex_lock(s3->mutex);
     const bool broken = s3->failures >= FAILURES, admitted = !broken || now >= s3->closed;
     if (broken && admitted) s3->closed = now + CLOSED;
@@ -106,7 +104,6 @@ static bool adjust_clock(sr_s3_t *s3, const sr_s3_answer_t *answer, apr_pool_t *
 {
     const time_t date = *answer->date ? curl_getdate(answer->date, NULL) : -1;
     const apr_interval_time_t wanted = date < 0 ? 0 : apr_time_from_sec(date) - sr_time_now();
-
     if (date < 0) return false;
     apr_thread_mutex_lock(s3->mutex);
     const bool differs = wanted - s3->clock > SKEW || s3->clock - wanted > SKEW;
@@ -127,7 +124,6 @@ static bool is_passing(const char *code)
 {
     static const char *const codes[] = {"RequestTimeout", "BadDigest",          "XAmzContentSHA256Mismatch",
                                         "InternalError",  "ServiceUnavailable", "SlowDown"};
-
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (strcmp(code, codes[i]) == 0) return true;
     return false;
@@ -138,7 +134,6 @@ static verdict_t repeat_judge(sr_s3_t *s3, const sr_s3_call_t *call, const sr_s3
                               apr_pool_t *pool)
 {
     const int status = answer->status;
-
     if (answer->fault) return answer->final ? FINAL : AGAIN;
     if (status == 403 && !skewed && adjust_clock(s3, answer, pool)) return SKEWED;
     if (status >= 200 && status <= 299) return *answer->code ? AGAIN : DONE; /* 200 with an error in its body */
@@ -150,7 +145,6 @@ static verdict_t repeat_judge(sr_s3_t *s3, const sr_s3_call_t *call, const sr_s3
 static const char *repeat_describe(const sr_s3_t *s3, const sr_s3_answer_t *answer, int tries, apr_pool_t *pool)
 {
     const char *text = answer->status ? apr_psprintf(pool, "%d", answer->status) : "no response";
-
     if (*answer->code) text = apr_pstrcat(pool, text, " ", answer->code, NULL);
     if (answer->fault) text = apr_pstrcat(pool, text, ", ", answer->fault, NULL);
     if (*answer->region && strcmp(answer->region, s3->options.region) != 0)
@@ -168,7 +162,6 @@ static void count_request(const sr_s3_call_t *call, const sr_s3_answer_t *answer
                                      : verdict == DONE  ? SR_STORE_DONE
                                      : verdict == FINAL ? SR_STORE_REFUSED
                                                         : SR_STORE_PASSING;
-
     sr_metrics_count(SR_METRIC_STORE_REQUESTS, sr_metrics_number(SR_LABEL_STORE_METHOD, call->method), (int)result, 1);
     if (tries > 1) sr_metrics_count(SR_METRIC_STORE_REPEATS, 0, 0, 1);
 }
@@ -176,7 +169,6 @@ static void count_request(const sr_s3_call_t *call, const sr_s3_answer_t *answer
 static void count_operation(const sr_s3_call_t *call, apr_time_t begun, bool failed)
 {
     const int method = sr_metrics_number(SR_LABEL_STORE_METHOD, call->method);
-
     sr_metrics_observe(SR_METRIC_STORE_SECONDS, method, sr_time_steady() - begun);
     if (failed) sr_metrics_count(SR_METRIC_STORE_FAILURES, 0, 0, 1);
 }
@@ -185,7 +177,6 @@ static apr_interval_time_t pause_before(int number)
 {
     apr_interval_time_t longest = FIRST_PAUSE;
     apr_uint32_t chance;
-
     for (int i = 1; i < number && longest < LONGEST_PAUSE; i++) longest *= 2;
     sr_random_fill(&chance, sizeof chance);
     return (apr_interval_time_t)((double)longest * chance / APR_UINT32_MAX);
@@ -195,7 +186,6 @@ static apr_interval_time_t pause_before(int number)
 static bool wait_again(sr_s3_t *s3, verdict_t verdict, int tries, apr_time_t begun, apr_time_t until)
 {
     const apr_time_t now = sr_time_steady();
-
     if (verdict == SKEWED) return true;
     if (tries == TRIES || is_broken(s3)) return false;
     const apr_interval_time_t pause = pause_before(tries);
@@ -212,7 +202,6 @@ sr_error_t *sr_s3_call(sr_s3_answer_t *answer, sr_s3_t *s3, const sr_s3_call_t *
     bool trial, skewed = false;
     verdict_t verdict;
     int tries = 0;
-
     *answer = (sr_s3_answer_t){.length = -1};
     if (!repeat_admit(&trial, s3)) {
         sr_metrics_count(SR_METRIC_STORE_SKIPPED, 0, 0, 1);

@@ -21,7 +21,6 @@ const char *sr_s3_read_url(sr_s3_options_t *options, const char *url, apr_pool_t
     static const char bucket[] = "abcdefghijklmnopqrstuvwxyz0123456789.-";
     static const char prefix[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
     static const char wanted[] = "must be s3://bucket or s3://bucket/prefix";
-
     if (!sr_s3_is_url(url)) return wanted;
     url += sizeof SCHEME - 1;
     const apr_size_t length = strspn(url, bucket);
@@ -41,7 +40,6 @@ const char *sr_s3_read_endpoint(sr_s3_options_t *options, const char *url, apr_p
     static const char wanted[] = "must be a URL such as https://s3.example.org, without a path";
     static const char host[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]";
     const char *authority = strstr(url, "://");
-
     if (!authority) return wanted;
     options->scheme = apr_pstrmemdup(pool, url, (apr_size_t)(authority - url));
     if (strcmp(options->scheme, "https") != 0 && strcmp(options->scheme, "http") != 0) return wanted;
@@ -56,7 +54,6 @@ const char *sr_s3_read_endpoint(sr_s3_options_t *options, const char *url, apr_p
 static const char *next_line(char **rest)
 {
     char *line = *rest;
-
     if (!*line) return NULL;
     char *end = line + strcspn(line, "\n");
     *rest = *end ? end + 1 : end;
@@ -79,7 +76,6 @@ const char *sr_s3_read_credentials(sr_s3_credentials_t *credentials, const char 
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     const apr_ssize_t got = descriptor < 0 ? -1 : sr_descriptor_read(descriptor, text, FILE_MOST, 0);
     const int reason = errno;
-
     if (descriptor >= 0) close(descriptor);
     if (got < 0) {
         char why[200];
@@ -101,7 +97,6 @@ const char *sr_s3_read_credentials(sr_s3_credentials_t *credentials, const char 
 const char *sr_s3_folder(const sr_s3_options_t *options, const char *below, apr_pool_t *pool)
 {
     char *name = apr_pstrcat(pool, options->bucket, "+", options->prefix, NULL);
-
     for (char *at = name; *at; at++)
         if (*at == '/') *at = '+';
     for (apr_size_t end = strlen(name); end && name[end - 1] == '+'; end--) name[end - 1] = '\0';

@@ -23,7 +23,6 @@ static const char *sigv4_encode(const char *text, bool is_path, apr_pool_t *pool
 {
     static const char digits[] = "0123456789ABCDEF";
     char *encoded = apr_palloc(pool, 3 * strlen(text) + 1), *at = encoded;
-
     for (; *text; text++) {
         const unsigned char byte = (unsigned char)*text;
         if ((byte < 0x80 && isalnum(byte)) || strchr("-_.~", byte) || (is_path && byte == '/')) {
@@ -47,7 +46,6 @@ const char *sr_s3_encode_path(const char *path, apr_pool_t *pool)
 static const char *squeeze(const char *text, apr_pool_t *pool)
 {
     char *squeezed = apr_palloc(pool, strlen(text) + 1), *at = squeezed;
-
     for (; *text; text++) {
         if (!isspace((unsigned char)*text)) *at++ = *text;
         else if (at > squeezed && at[-1] != ' ') *at++ = ' ';
@@ -81,7 +79,6 @@ static const char *query_of(const sr_s3_request_t *request, apr_pool_t *pool)
 {
     apr_array_header_t *fields = apr_array_make(pool, request->query_count, sizeof(field_t));
     apr_array_header_t *parts = apr_array_make(pool, request->query_count, sizeof(const char *));
-
     for (int i = 0; i < request->query_count; i++) {
         const sr_s3_pair_t *pair = &request->query[i];
         APR_ARRAY_PUSH(fields, field_t) = (field_t){sigv4_encode(pair->name, false, pool),
@@ -101,14 +98,12 @@ static const char *sigv4_host_of(const sr_s3_request_t *request, apr_pool_t *poo
     const char *port = strcmp(request->scheme, "https") == 0 ? ":443" : ":80";
     const apr_size_t length = strlen(request->authority), end = strlen(port);
     const bool is_default = length > end && strcmp(request->authority + length - end, port) == 0;
-
     return apr_pstrmemdup(pool, request->authority, is_default ? length - end : length);
 }
 
 static void sigv4_add_header(apr_array_header_t *fields, const char *name, const char *value, apr_pool_t *pool)
 {
     char *lower = apr_pstrdup(pool, name);
-
     for (char *at = lower; *at; at++) *at = (char)tolower((unsigned char)*at);
     const field_t field = {lower, squeeze(value ? value : "", pool), fields->nelts};
     APR_ARRAY_PUSH(fields, field_t) = field;
@@ -117,7 +112,6 @@ static void sigv4_add_header(apr_array_header_t *fields, const char *name, const
 static apr_array_header_t *headers_of(const sr_s3_request_t *request, const char *when, apr_pool_t *pool)
 {
     apr_array_header_t *fields = apr_array_make(pool, request->header_count + 4, sizeof(field_t));
-
     sigv4_add_header(fields, "host", sigv4_host_of(request, pool), pool);
     sigv4_add_header(fields, "x-amz-content-sha256", request->payload, pool);
     sigv4_add_header(fields, "x-amz-date", when, pool);
@@ -135,7 +129,6 @@ static void join_headers(const char **names, const char **lines, const apr_array
 {
     apr_array_header_t *all = apr_array_make(pool, fields->nelts, sizeof(const char *));
     apr_array_header_t *text = apr_array_make(pool, fields->nelts, sizeof(const char *));
-
     for (int i = 0; i < fields->nelts; i++) {
         const field_t *field = &APR_ARRAY_IDX(fields, i, field_t);
         if (i && strcmp(field->name, field[-1].name) == 0) {
@@ -154,7 +147,6 @@ static void join_headers(const char **names, const char **lines, const apr_array
 static apr_array_header_t *sent(const apr_array_header_t *fields, const char *authorization, apr_pool_t *pool)
 {
     apr_array_header_t *list = apr_array_make(pool, fields->nelts + 1, sizeof(const char *));
-
     for (int i = 0; i < fields->nelts; i++) {
         const field_t *field = &APR_ARRAY_IDX(fields, i, field_t);
         APR_ARRAY_PUSH(list, const char *) = *field->value ? apr_pstrcat(pool, field->name, ": ", field->value, NULL)
@@ -171,7 +163,6 @@ static const char *sigv4_signature_of(const sr_s3_request_t *request, const char
     const char *first = apr_pstrcat(pool, "AWS4", request->credentials->secret_key, NULL);
     const char *const steps[] = {day, request->region, SERVICE, TERMINATOR, text};
     unsigned char key[KEY_LENGTH];
-
     sr_hmac_sha256(key, first, strlen(first), steps[0], strlen(steps[0]));
     for (size_t i = 1; i < sizeof steps / sizeof *steps; i++)
         sr_hmac_sha256(key, key, sizeof key, steps[i], strlen(steps[i]));
@@ -182,7 +173,6 @@ void sr_s3_sign(sr_s3_signed_t *result, const sr_s3_request_t *request, apr_pool
 {
     char when[SR_TIME_PRINTED], day[SR_TIME_PRINTED];
     const char *names, *lines;
-
     sr_time_print(when, "%Y%m%dT%H%M%SZ", request->now);
     sr_time_print(day, "%Y%m%d", request->now);
     const char *path = sigv4_encode(request->path, true, pool), *query = query_of(request, pool);

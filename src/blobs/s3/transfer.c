@@ -96,7 +96,6 @@ static size_t send_some(char *to, size_t size, size_t count, void *baton)
     const apr_off_t left = transfer->call->size - transfer->sent;
     const apr_size_t most = (apr_off_t)(size * count) < left ? size * count : (apr_size_t)left;
     const apr_ssize_t got = sr_descriptor_read(transfer->call->source, to, most, transfer->sent);
-
     if (got < 0 || (apr_size_t)got < most) {
         transfer->own_fault = got < 0 ? "the file cannot be read" : "the file is shorter than it was";
         return CURL_READFUNC_ABORT;
@@ -108,7 +107,6 @@ static size_t send_some(char *to, size_t size, size_t count, void *baton)
 static int rewind_body(void *baton, curl_off_t offset, int origin)
 {
     transfer_t *transfer = baton;
-
     if (origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
     transfer->sent = (apr_off_t)offset;
     return CURL_SEEKFUNC_OK;
@@ -118,7 +116,6 @@ static bool write_all(const transfer_t *transfer, const char *bytes, size_t leng
 {
     while (length > 0) {
         const ssize_t written = pwrite(transfer->call->sink, bytes, length, at);
-
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return false;
         bytes += written;
@@ -155,7 +152,6 @@ static size_t transfer_take_body(char *bytes, size_t size, size_t count, void *b
 {
     transfer_t *transfer = baton;
     const size_t length = size * count;
-
     if (transfer->call->sink >= 0 && is_good(transfer)) return take_object(transfer, bytes, length);
     if (transfer->length + length > (is_good(transfer) ? BODY_MOST : ERROR_MOST)) {
         transfer->answer->fault = "the response is too large";
@@ -174,7 +170,6 @@ static size_t transfer_take_body(char *bytes, size_t size, size_t count, void *b
 static void header_value(const char **value, const char *line, size_t length, const char *name, apr_pool_t *pool)
 {
     const size_t named = strlen(name);
-
     if (length <= named || strncasecmp(line, name, named) != 0 || line[named] != ':') return;
     line += named + 1;
     length -= named + 1;
@@ -189,7 +184,6 @@ static size_t transfer_take_header(char *line, size_t size, size_t count, void *
     sr_s3_answer_t *answer = transfer->answer;
     const size_t length = size * count;
     const char *number = NULL;
-
     if (length > 5 && strncmp(line, "HTTP/", 5) == 0) { /* after a "100 Continue" another response follows */
         const char *at = memchr(line, ' ', length);
         answer->status = at ? (int)strtol(at, NULL, 10) : 0; /* the line ends with CRLF */
@@ -218,7 +212,6 @@ static void transfer_sign(sr_s3_signed_t *result, sr_s3_t *s3, const sr_s3_call_
 {
     const sr_s3_options_t *options = &s3->options;
     const char *authority = options->authority;
-
     if (options->virtual_host) authority = apr_pstrcat(pool, options->bucket, ".", authority, NULL);
     apr_thread_mutex_lock(s3->mutex);
     const apr_interval_time_t clock = s3->clock;
@@ -254,7 +247,6 @@ static void set_method(transfer_t *transfer)
 {
     const sr_s3_call_t *call = transfer->call;
     CURL *curl = transfer->curl;
-
     if (strcmp(call->method, "HEAD") == 0) curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
     else if (strcmp(call->method, "GET") != 0) curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
     if (strcmp(call->method, "PUT") != 0) return;
@@ -272,7 +264,6 @@ static void transfer_set_options(transfer_t *transfer, const sr_s3_options_t *op
 {
     const apr_interval_time_t left = until - sr_time_steady();
     CURL *curl = transfer->curl;
-
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, transfer->headers);
@@ -302,7 +293,6 @@ static void transfer_set_options(transfer_t *transfer, const sr_s3_options_t *op
 static void read_error(transfer_t *transfer)
 {
     sr_s3_answer_t *answer = transfer->answer;
-
     if (transfer->body) answer->body = sr_s3_xml_parse(transfer->body, transfer->length, transfer->pool);
     if (!answer->body || !answer->body->root || strcmp(answer->body->root->name, "Error") != 0) return;
     answer->code = sr_text_printable(sr_s3_xml_text(answer->body->root, "Code", transfer->pool), transfer->pool);
@@ -315,7 +305,6 @@ static void transfer_judge(transfer_t *transfer, CURLcode code)
 {
     sr_s3_answer_t *answer = transfer->answer;
     const char *text = *transfer->error ? transfer->error : curl_easy_strerror(code);
-
     if (transfer->own_fault) {
         answer->fault = transfer->own_fault;
         answer->final = answer->own = true;
@@ -335,7 +324,6 @@ static void transfer_run(transfer_t *transfer, sr_s3_t *s3, apr_time_t until)
     const sr_s3_call_t *call = transfer->call;
     sr_s3_answer_t *answer = transfer->answer;
     sr_s3_signed_t request;
-
     answer->fault = "libcurl has no memory";
     transfer_sign(&request, s3, call, transfer->pool);
     if (!transfer_set_headers(transfer, &request) || sr_curl_authorities(transfer->curl, s3->options.authorities))
@@ -351,7 +339,6 @@ void sr_s3_transfer(sr_s3_answer_t *answer, sr_s3_t *s3, const sr_s3_call_t *cal
 {
     transfer_t transfer = {.call = call, .answer = answer, .pool = pool};
     sr_s3_handle_t *handle = handle_take(s3);
-
     *answer = (sr_s3_answer_t){.fault = "libcurl has no memory",
                                .code = "",
                                .request_id = "",

@@ -125,7 +125,7 @@ static bool find_row(apr_int64_t *offset, const section_t *section, apr_int64_t 
     sr_pdf_span_t groups = section->groups, rows = section->is_stream ? section->rows : groups;
     apr_int64_t first, count;
     while (take_group(&groups, &first, &count, section->is_stream ? ' ' : '\n')) {
-        sr_pdf_span_t *const left = section->is_stream ? &rows : &groups;
+        sr_pdf_span_t *left = section->is_stream ? &rows : &groups;
         const char *from = left->at;
         if (!skip_rows(left, count, section->is_stream ? STREAM_ROW : TABLE_ROW)) return false;
         if (number < first || number - first >= count) continue;

@@ -46,13 +46,13 @@ static const char *url_for(const sr_token_t *token, const char *event)
 sr_error_t *sr_service_webhook_test(const sr_service_t *service, const char **delivery, const char *token_hash,
                                     const sr_token_t *caller, const char *event, apr_pool_t *pool)
 {
-    const char *const url = url_for(caller, event);
-    const char *const event_id = sr_uuid_make(pool);
+    const char *url = url_for(caller, event);
+    const char *event_id = sr_uuid_make(pool);
     const apr_time_t now = sr_time_now();
     const sr_delivery_row_t *row;
     sr_outcome_t outcome;
     if (!url) return sr_error(pool, SR_ECONFLICT, "The token has no webhook URL for this event");
-    const json_t *const body = sr_json_own(sr_webhook_test(caller->environment, event_id, now), pool);
+    const json_t *body = sr_json_own(sr_webhook_test(caller->environment, event_id, now), pool);
     SR_TRY(sr_store_history_test(service->database, &outcome, &row, token_hash, now, url, event_id,
                                  sr_json_text(body, pool), pool));
     if (outcome == SR_QUOTA)

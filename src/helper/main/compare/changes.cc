@@ -21,7 +21,6 @@ struct Policy {
     long long certified = 0; // DocMDP: 1 nothing, 2 forms and signatures, 3 also annotations; 0: not specified
     std::string action;      // FieldMDP: "/All", "/Include", "/Exclude"
     std::vector<std::string> fields;
-
     bool is_locked(const std::string &name) const
     {
         if (action.empty()) return false;
