@@ -85,7 +85,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     if (result == OK) result = sr_run_metrics_create(pconf, main_server);
     if (result == OK) result = sr_run_rates_create(main_server);
     if (result == OK) result = share(main_server, "sigreq-readers", sr_http_readers_size(), sr_http_readers_use);
-    if (result == OK) result = share(main_server, "sigreq-standing", sr_standing_size(), sr_standing_use);
+    if (result == OK) result = share(main_server, "sigreq-standing", sr_version_cache_size(), sr_version_cache_use);
     if (result == OK) result = sr_run_helper_create(main_server);
     return result == OK ? load(pconf, ptemp, main_server) : result;
 }

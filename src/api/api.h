@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api.h: /api/v3. routes.c has the table of routes, and each resource has a file with its handlers. */
-#ifndef SR_API_H
-#define SR_API_H
+#ifndef SR_API_API_H
+#define SR_API_API_H
 
 #include "http/http.h"
 #include "service/service.h"

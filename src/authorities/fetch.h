@@ -2,8 +2,8 @@
 /* fetch.h: HTTP requests to authorities that prove something: timestamps, OCSP, CRLs. Several requests are made at the
  * same time, and connections are kept for the next ones. Redirects are not followed, and no setting of the environment
  * (http_proxy, .netrc) has an effect. src/jobs calls strangers, with rules of its own. */
-#ifndef SR_TRUST_FETCH_H
-#define SR_TRUST_FETCH_H
+#ifndef SR_AUTHORITIES_FETCH_H
+#define SR_AUTHORITIES_FETCH_H
 
 #include <sys/socket.h>
 

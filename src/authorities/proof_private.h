@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proof_private.h: shared by the files that collect and read proofs. Other folders use proofs.h. */
-#ifndef SR_TRUST_PROOF_PRIVATE_H
-#define SR_TRUST_PROOF_PRIVATE_H
+#ifndef SR_AUTHORITIES_PROOF_PRIVATE_H
+#define SR_AUTHORITIES_PROOF_PRIVATE_H
 
 #include "cms/certificate.h"
 #include "cms/revocation.h"

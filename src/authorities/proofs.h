@@ -10,8 +10,8 @@
  *   SHA256.pem    a chain that a process has seen and whose proofs it wants, such as that of a timestamp authority
  *
  * Sections: proof_files.c · proof_set.c · proof_item.c and proof_collect.c · proof_cache.c */
-#ifndef SR_TRUST_PROOFS_H
-#define SR_TRUST_PROOFS_H
+#ifndef SR_AUTHORITIES_PROOFS_H
+#define SR_AUTHORITIES_PROOFS_H
 
 #include "cms/cms.h"
 #include "authorities/fetch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rfc3161.h: one query to a timestamp authority, and the checks of its response. Private to src/authorities. */
-#ifndef SR_TRUST_RFC3161_H
-#define SR_TRUST_RFC3161_H
+#ifndef SR_AUTHORITIES_RFC3161_H
+#define SR_AUTHORITIES_RFC3161_H
 
 #include <openssl/ts.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timestamp.h: timestamps (RFC 3161, RFC 5816) of a list of timestamp authorities, which are asked in their order. A
  * token counts only if all checks of rfc3161.c accept it: nothing here ever makes up a time. */
-#ifndef SR_TRUST_TIMESTAMP_H
-#define SR_TRUST_TIMESTAMP_H
+#ifndef SR_AUTHORITIES_TIMESTAMP_H
+#define SR_AUTHORITIES_TIMESTAMP_H
 
 #include "metrics/metrics.h"
 #include "authorities/fetch.h"

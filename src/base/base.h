@@ -6,8 +6,8 @@
  *
  * Pools: out-parameters come first, pools last. What a function returns is allocated in `result_pool`. `scratch_pool`
  * may be cleared as soon as the function has returned. A function with one `pool` uses it for both. */
-#ifndef SR_BASE_H
-#define SR_BASE_H
+#ifndef SR_BASE_BASE_H
+#define SR_BASE_BASE_H
 
 #include <apr_pools.h>
 #include <apr_strings.h>

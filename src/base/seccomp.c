@@ -15,7 +15,7 @@
 #define MASKED SR_CONFINE_MASKED
 #define COUNT(rules) (sizeof(rules) / sizeof *(rules))
 
-static const sr_confine_rule_t COMMON[] = {
+static const sr_seccomp_rule_t COMMON[] = {
     CALL(poll),
     CALL(ppoll),
     CALL(close),
@@ -43,10 +43,10 @@ static const sr_confine_rule_t COMMON[] = {
     CALL(exit),
     CALL(exit_group),
 };
-const sr_confine_list_t sr_confine_common = {COMMON, COUNT(COMMON), false};
+const sr_seccomp_list_t sr_seccomp_common = {COMMON, COUNT(COMMON), false};
 
 /* No library has a reason to use these, so code that does has taken over the process. */
-static const sr_confine_rule_t FATAL[] = {
+static const sr_seccomp_rule_t FATAL[] = {
     CALL(execve),
     CALL(execveat),
     CALL(fork),
@@ -68,9 +68,9 @@ static const sr_confine_rule_t FATAL[] = {
     CALL(process_vm_writev),
     CALL(io_uring_setup),
 };
-const sr_confine_list_t sr_confine_fatal = {FATAL, COUNT(FATAL), true};
+const sr_seccomp_list_t sr_seccomp_fatal = {FATAL, COUNT(FATAL), true};
 
-static int add_rule(scmp_filter_ctx filter, uint32_t action, const sr_confine_rule_t *rule)
+static int add_rule(scmp_filter_ctx filter, uint32_t action, const sr_seccomp_rule_t *rule)
 {
     struct scmp_arg_cmp compare = {.arg = rule->argument, .op = SCMP_CMP_EQ, .datum_a = rule->value};
     if (rule->compare == SR_CONFINE_OTHER) compare.op = SCMP_CMP_NE;
@@ -79,7 +79,7 @@ static int add_rule(scmp_filter_ctx filter, uint32_t action, const sr_confine_ru
     return seccomp_rule_add_array(filter, action, rule->call, rule->compare == SR_CONFINE_ANY ? 0 : 1, &compare);
 }
 
-static int add_rules(scmp_filter_ctx filter, const sr_confine_list_t *list)
+static int add_rules(scmp_filter_ctx filter, const sr_seccomp_list_t *list)
 {
     int failed = 0;
     for (size_t i = 0; !failed && i < list->count; i++)
@@ -87,7 +87,7 @@ static int add_rules(scmp_filter_ctx filter, const sr_confine_list_t *list)
     return failed;
 }
 
-static int seccomp_fill(scmp_filter_ctx filter, const sr_confine_list_t *const *lists)
+static int seccomp_fill(scmp_filter_ctx filter, const sr_seccomp_list_t *const *lists)
 {
     /* The numbers of system calls of another architecture could match the rules. The binary tree keeps a long list
      * fast. */
@@ -98,7 +98,7 @@ static int seccomp_fill(scmp_filter_ctx filter, const sr_confine_list_t *const *
     return failed;
 }
 
-bool sr_confine_enter(const char *program, const sr_confine_list_t *const *lists)
+bool sr_seccomp_enter(const char *program, const sr_seccomp_list_t *const *lists)
 {
     int failed = 0;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) failed = -errno;

@@ -9,8 +9,8 @@
  * remove blobs. "fs" stores them as files in a folder, "s3" as objects in a bucket. Every provider also needs a local
  * folder, for unnamed files and reports. Callers always read local files.
  */
-#ifndef SR_BLOBS_H
-#define SR_BLOBS_H
+#ifndef SR_BLOBS_BLOBS_H
+#define SR_BLOBS_BLOBS_H
 
 #include <apr_buckets.h>
 #include <apr_file_io.h>

@@ -118,8 +118,8 @@ static sr_error_t *chain_order_read_key(sr_cms_identity_t *identity, apr_pool_t 
     return identity->key ? NULL : sr_cms_identity_read_key(identity, pool);
 }
 
-sr_error_t *sr_cms_arrange(sr_cms_arranged_t **arranged, const char *certificates_path, const char *key_path,
-                           sr_cms_when_t when, apr_pool_t *pool)
+sr_error_t *sr_cms_chain_order(sr_cms_arranged_t **arranged, const char *certificates_path, const char *key_path,
+                               sr_cms_when_t when, apr_pool_t *pool)
 {
     arranging_t work = {.identity = sr_cms_identity_new(pool),
                         .faults = apr_array_make(pool, 4, sizeof(const char *)),

@@ -5,8 +5,8 @@
  * (makes a signature) · stamped.c (adds a timestamp) · judge.c (judges signatures; only a helper calls it) · our_seal.c
  * (compares the result with the document)
  */
-#ifndef SR_CMS_H
-#define SR_CMS_H
+#ifndef SR_CMS_CMS_H
+#define SR_CMS_CMS_H
 
 #include "base/base.h"
 
@@ -153,8 +153,8 @@ typedef struct sr_cms_arranged_t {
 /* Finds, among the certificates of a PEM file, that of the key, and orders its chain. `when` is as above. `key_path`
  * may also be a request for a certificate, whose key is elsewhere: then no trial signature is made. Errors: a file
  * cannot be read. */
-sr_error_t *sr_cms_arrange(sr_cms_arranged_t **arranged, const char *certificates_path, const char *key_path,
-                           sr_cms_when_t when, apr_pool_t *pool);
+sr_error_t *sr_cms_chain_order(sr_cms_arranged_t **arranged, const char *certificates_path, const char *key_path,
+                               sr_cms_when_t when, apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------------- cms.c */
 /* Signs a digest that was made by the hash function of the identity. *der is a detached CMS SignedData, PAdES baseline
@@ -225,7 +225,7 @@ typedef struct sr_cms_result_t {
     const sr_cms_certificate_t *signer; /* NULL if the signature does not contain it */
     const char *algorithm;              /* "P-256 with SHA-256" */
     bool bound; /* the signed attributes name the certificate (signing-certificate-v2, or its predecessor) */
-    bool ours;  /* intact, and made with a certificate of the context's `ours`; only sr_cms_match sets it */
+    bool ours;  /* intact, and made with a certificate of the context's `ours`; only sr_cms_is_our_seal sets it */
     bool expired, premature; /* the certificate has expired or is not yet valid, at the context's `now` */
     apr_time_t signing_time; /* the signing-time attribute: the clock of the signer; 0 if missing */
     sr_cms_trust_t trust;    /* at the time that is proved, or else at the context's `now` */
@@ -318,7 +318,7 @@ void sr_cms_check(sr_cms_result_t *result, const void *der, apr_size_t length, c
 /* Compares the result of a worker with the digest of the document, which was made with result->hash. The claim that a
  * certificate of this service made the signature is not trusted: the signature is verified again with the service's own
  * public key. If the worker sent no attributes and signature for that, the result becomes SR_CMS_UNCHECKED. */
-void sr_cms_match(sr_cms_result_t *result, const unsigned char *digest, apr_size_t length,
-                  const sr_cms_context_t *context);
+void sr_cms_is_our_seal(sr_cms_result_t *result, const unsigned char *digest, apr_size_t length,
+                        const sr_cms_context_t *context);
 
 #endif

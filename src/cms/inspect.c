@@ -433,7 +433,7 @@ static void inspect_describe(sr_cms_checked_t *checked, const cms_t *cms, apr_ti
     result->premature = now < result->signer->from;
 }
 
-void sr_cms_examine(sr_cms_checked_t *checked, const void *der, apr_size_t length, STACK_OF(X509) * more,
+void sr_cms_inspect(sr_cms_checked_t *checked, const void *der, apr_size_t length, STACK_OF(X509) * more,
                     const sr_cms_context_t *context, apr_pool_t *pool)
 {
     cms_t *cms = read_cms(der, length, more, pool);

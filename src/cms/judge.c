@@ -40,7 +40,7 @@ static const char *examine_token(item_t *item, STACK_OF(X509) * more, const sr_c
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned size = 0;
     const sr_cms_checked_t *cms = &item->cms;
-    sr_cms_examine(&item->token, cms->token.data, cms->token.length, more, context, pool);
+    sr_cms_inspect(&item->token, cms->token.data, cms->token.length, more, context, pool);
     const sr_cms_result_t *token = &item->token.result;
     if (token->state != SR_CMS_INTACT) return token->fault;
     if (!token->timestamp || !item->token.time) return "it is not a timestamp";
@@ -61,7 +61,7 @@ static void judge_set_stamp(sr_cms_stamp_t *stamp, const sr_cms_checked_t *token
 static void judge_examine(item_t *item, STACK_OF(X509) * more, const sr_cms_context_t *context, apr_pool_t *pool)
 {
     sr_cms_stamp_t *stamp = &item->result->stamp;
-    sr_cms_examine(&item->cms, item->asked->der, item->asked->length, more, context, pool);
+    sr_cms_inspect(&item->cms, item->asked->der, item->asked->length, more, context, pool);
     const sr_cms_stamp_t none = {SR_CMS_STAMP_NONE, 0, NULL, NULL};
     *item->result = item->cms.result;
     *stamp = none;

@@ -20,7 +20,7 @@ typedef struct sr_cms_checked_t {
 } sr_cms_checked_t;
 
 /* Checks one CMS. `more` (may be NULL) are certificates among which that of the signer may be. */
-void sr_cms_examine(sr_cms_checked_t *checked, const void *der, apr_size_t length, STACK_OF(X509) * more,
+void sr_cms_inspect(sr_cms_checked_t *checked, const void *der, apr_size_t length, STACK_OF(X509) * more,
                     const sr_cms_context_t *context, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ chain.c */

@@ -51,8 +51,8 @@ static void our_seal_fail(sr_cms_result_t *result, sr_cms_state_t state, const c
     result->distrust = NULL;
 }
 
-void sr_cms_match(sr_cms_result_t *result, const unsigned char *digest, apr_size_t length,
-                  const sr_cms_context_t *context)
+void sr_cms_is_our_seal(sr_cms_result_t *result, const unsigned char *digest, apr_size_t length,
+                        const sr_cms_context_t *context)
 {
     result->ours = false;
     if (result->state != SR_CMS_INTACT) return;

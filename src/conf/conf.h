@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conf.h: reads the directives of the module into the settings (settings.h), and checks them. */
-#ifndef SR_CONF_H
-#define SR_CONF_H
+#ifndef SR_CONF_CONF_H
+#define SR_CONF_CONF_H
 
 #include <httpd.h>
 #include <http_config.h>

@@ -8,8 +8,8 @@
  * only when it is complete) · database.c, people.c, accounts.c, requests.c, gc.c, copy.c, backup.c, doctor.c, erase.c,
  * archive.c, export.c, exported.c, seal.c, rotation.c, own_seals.c, verify.c (the commands) · print.c (prints results
  * as text and as JSON) */
-#ifndef SR_CTL_H
-#define SR_CTL_H
+#ifndef SR_CTL_CTL_H
+#define SR_CTL_CTL_H
 
 #include "blobs/blobs.h"
 #include "cms/cms.h"

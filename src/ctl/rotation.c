@@ -194,8 +194,8 @@ sr_error_t *ctl_seal_import(ctl_t *ctl)
     const char *request = rotation_in_folder(ctl, first ? "seal.csr" : "next.csr");
     const char *certificate = first ? paths.certificate : paths.next_certificate;
     /* the request has the public key of one in a token */
-    SR_TRY(sr_cms_arrange(&arranged, sent, sr_text_is_token(key) ? request : key,
-                          first ? SR_CMS_NOW : SR_CMS_NOW_OR_LATER, ctl->pool));
+    SR_TRY(sr_cms_chain_order(&arranged, sent, sr_text_is_token(key) ? request : key,
+                              first ? SR_CMS_NOW : SR_CMS_NOW_OR_LATER, ctl->pool));
     if (arranged->faults->nelts) return rotation_refuse(ctl, sent, arranged->faults);
     if (!first) rotation_compare(ctl, arranged, &paths);
     SR_TRY(write_complete(ctl, certificate, arranged->pem, 0644, false));
@@ -300,8 +300,8 @@ sr_error_t *ctl_seal_install(ctl_t *ctl, const char *becomes)
     if (!becomes && (rotation_is_there(paths.next_key) || rotation_is_there(paths.next_certificate)))
         return sr_error(ctl->pool, SR_ECONFLICT, "%s: there is a next key or certificate, which is never overwritten",
                         paths.folder);
-    SR_TRY(sr_cms_arrange(&arranged, sent, ctl->values[OPTION_KEY], becomes ? SR_CMS_NOW : SR_CMS_NOW_OR_LATER,
-                          ctl->pool));
+    SR_TRY(sr_cms_chain_order(&arranged, sent, ctl->values[OPTION_KEY], becomes ? SR_CMS_NOW : SR_CMS_NOW_OR_LATER,
+                              ctl->pool));
     if (arranged->faults->nelts) return rotation_refuse(ctl, sent, arranged->faults);
     if (!becomes) {
         rotation_compare(ctl, arranged, &paths);

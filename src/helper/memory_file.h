@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory_file.h: results of many bytes, for the client that asks for them and the checks that read them. Private to
  * src/helper and src/verify. */
-#ifndef SR_HELPER_OUTPUT_H
-#define SR_HELPER_OUTPUT_H
+#ifndef SR_HELPER_MEMORY_FILE_H
+#define SR_HELPER_MEMORY_FILE_H
 
 #include "helper/pdf.h"
 

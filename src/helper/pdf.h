@@ -16,8 +16,8 @@
  * Unless a comment says otherwise, results are allocated in the last argument `pool`, and descriptors that are passed
  * in remain the caller's.
  */
-#ifndef SR_PDF_H
-#define SR_PDF_H
+#ifndef SR_HELPER_PDF_H
+#define SR_HELPER_PDF_H
 
 #include "model/model.h"
 #include "cms/cms.h"

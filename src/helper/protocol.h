@@ -93,8 +93,8 @@
  *                                               in base64. The worker does not see the document. It
  *                                               returns the digest that the document must have.
  */
-#ifndef SR_PDF_PROTOCOL_H
-#define SR_PDF_PROTOCOL_H
+#ifndef SR_HELPER_PROTOCOL_H
+#define SR_HELPER_PROTOCOL_H
 
 #include "base/base.h"
 #include "cms/cms.h"

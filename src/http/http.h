@@ -6,8 +6,8 @@
  *
  * Everything that these functions return lives in the pool of the request (r->pool), unless the comment says
  * otherwise. */
-#ifndef SR_HTTP_H
-#define SR_HTTP_H
+#ifndef SR_HTTP_HTTP_H
+#define SR_HTTP_HTTP_H
 
 #include <httpd.h>
 

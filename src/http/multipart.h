@@ -2,8 +2,8 @@
 /* multipart.h: a push parser for multipart/form-data (RFC 7578, RFC 2046 section 5.1). The caller feeds it the body
  * in pieces of any size, and it calls the functions of a sink. It holds the headers of one part and at most one
  * delimiter in memory, never the data of a part. It does not include httpd.h, so that unit tests need no httpd. */
-#ifndef SR_MULTIPART_H
-#define SR_MULTIPART_H
+#ifndef SR_HTTP_MULTIPART_H
+#define SR_HTTP_MULTIPART_H
 
 #include "base/base.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* part.h: parses the headers of one part of a multipart body. Only multipart.c and part.c use it. */
-#ifndef SR_PART_H
-#define SR_PART_H
+#ifndef SR_HTTP_PART_H
+#define SR_HTTP_PART_H
 
 #include "http/multipart.h"
 

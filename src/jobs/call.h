@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call.h: one transfer by libcurl, an HTTP call or a mail. Shared by call.c and mail.c. Other files use jobs.h. */
-#ifndef SR_CALL_H
-#define SR_CALL_H
+#ifndef SR_JOBS_CALL_H
+#define SR_JOBS_CALL_H
 
 #include "jobs/work.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* destinations.h: what a job thread knows about destinations, and how its transfers are shared among organisations
  * and among their destinations. Private to src/jobs. */
-#ifndef SR_DESTINATIONS_H
-#define SR_DESTINATIONS_H
+#ifndef SR_JOBS_DESTINATIONS_H
+#define SR_JOBS_DESTINATIONS_H
 
 #include "jobs/jobs.h"
 

@@ -8,8 +8,8 @@
  * which it is due. A process claims the job and commits the claim before it sends anything. The same process records
  * the result. Whether a failed job is tried again is a property of its kind (kinds.def). A webhook is called at most
  * once. Everything that must survive a crash is in the database. queue.c has the diagram of a job's states. */
-#ifndef SR_JOBS_H
-#define SR_JOBS_H
+#ifndef SR_JOBS_JOBS_H
+#define SR_JOBS_JOBS_H
 
 #include <apr_network_io.h>
 #include <curl/curl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kinds.h: the kinds of jobs, for the files of src/jobs. Other folders use jobs.h. */
-#ifndef SR_KINDS_H
-#define SR_KINDS_H
+#ifndef SR_JOBS_KINDS_H
+#define SR_JOBS_KINDS_H
 
 #include "jobs/call.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* letter.h: the subject and texts of an invitation or a reminder, in the signer's language. letter.c makes them for
  * mail.c. */
-#ifndef SR_LETTER_H
-#define SR_LETTER_H
+#ifndef SR_JOBS_LETTER_H
+#define SR_JOBS_LETTER_H
 
 #include "jobs/jobs.h"
 

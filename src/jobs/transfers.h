@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transfers.h: the claimed jobs of one job thread. Private to src/jobs. */
-#ifndef SR_TRANSFERS_H
-#define SR_TRANSFERS_H
+#ifndef SR_JOBS_TRANSFERS_H
+#define SR_JOBS_TRANSFERS_H
 
 #include "jobs/destinations.h"
 #include "jobs/work.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* work.h: jobs whose work may block, each in a thread of its own. Private to src/jobs. */
-#ifndef SR_WORK_H
-#define SR_WORK_H
+#ifndef SR_JOBS_WORK_H
+#define SR_JOBS_WORK_H
 
 #include "jobs/jobs.h"
 

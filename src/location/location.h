@@ -5,8 +5,8 @@
  * Sections: areas.c (which paths the module handles) · hooks.c (the hooks of a request) · respond.c (one request) ·
  * child.c (the state of a child, and what its job thread does)
  */
-#ifndef SR_LOCATION_H
-#define SR_LOCATION_H
+#ifndef SR_LOCATION_LOCATION_H
+#define SR_LOCATION_LOCATION_H
 
 #include <httpd.h>
 

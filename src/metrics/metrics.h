@@ -6,8 +6,8 @@
  * sr_metrics_use is called, the block belongs to this process alone.
  *
  * Sections: metrics.c · exposition.c */
-#ifndef SR_METRICS_H
-#define SR_METRICS_H
+#ifndef SR_METRICS_METRICS_H
+#define SR_METRICS_METRICS_H
 
 #include "base/base.h"
 

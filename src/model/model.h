@@ -7,8 +7,8 @@
  * record.c · submission.c · signing.c
  *
  * Texts that a parsed object points to belong to the JSON value or to the pool that were given to the parser. */
-#ifndef SR_MODEL_H
-#define SR_MODEL_H
+#ifndef SR_MODEL_MODEL_H
+#define SR_MODEL_MODEL_H
 
 #include "base/base.h"
 #include "report/existing.h"
@@ -472,7 +472,7 @@ json_t *sr_delivery_representation(const sr_delivery_t *delivery);
 /* Returns the invitation of one signer by mail, in the same form as sr_webhook_row and with "url". Its body is
  * {"email", "signer", "sender" (names), "address" (of the sender), "organization", "environment", "name" (of the
  * submission), "documents": [{"name", "count" (of pages)}], "link", "locale"?, "expiresAt"?, "theme"?}. If `base_url`
- * is NULL, it has no link. `theme` is the result of sr_service_brand, or NULL. New reference. */
+ * is NULL, it has no link. `theme` is the result of sr_service_theme, or NULL. New reference. */
 typedef struct sr_inviter_t {
     const char *organization; /* or NULL */
     sr_environment_t environment;

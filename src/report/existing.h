@@ -4,8 +4,8 @@
  * A field is identified by its fully qualified name (ISO 32000-2, 12.7.4.2). In a report it is
  * {"name":"Tenant","page":0,"rect":[x0,y0,x1,y1],"seed":true}; "seed" is present only if the field has preferences
  * (SV) that this service does not follow. A field that cannot be signed is {"name":"Tenant","fault":"signed"}. */
-#ifndef SR_MODEL_EXISTING_H
-#define SR_MODEL_EXISTING_H
+#ifndef SR_REPORT_EXISTING_H
+#define SR_REPORT_EXISTING_H
 
 #include "base/base.h"
 

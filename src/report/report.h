@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.h: constants of the reports of a document's pages. Part of model.h. The helper makes reports, pages.c reads
  * them. */
-#ifndef SR_MODEL_REPORT_H
-#define SR_MODEL_REPORT_H
+#ifndef SR_REPORT_REPORT_H
+#define SR_REPORT_REPORT_H
 
 /* The version of reports. Raise it when the meaning of a report changes or preparing changes. Stored reports of an
  * older version are then made again. */

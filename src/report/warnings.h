@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* warnings.h: warnings about a document that can be signed, one row of warnings.def each. Part of model.h. A set of
  * warnings is a bit mask. */
-#ifndef SR_MODEL_WARNINGS_H
-#define SR_MODEL_WARNINGS_H
+#ifndef SR_REPORT_WARNINGS_H
+#define SR_REPORT_WARNINGS_H
 
 #include "base/base.h"
 

@@ -77,7 +77,7 @@ sr_error_t *sr_service_remind_due(const sr_service_t *service, apr_interval_time
 
 /* ------------------------------------------------------------------------------------------------- reading.c */
 /* Reads a submission. If it is open after its deadline, it is expired first. */
-sr_error_t *sr_service_meet(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+sr_error_t *sr_service_read(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                             apr_pool_t *pool);
 /* The access_epoch of a signer's submission. */
 sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const char *signer,
@@ -117,10 +117,10 @@ const char *sr_service_pages_begin(const char *sha256, const char *owner, apr_po
 /* ----------------------------------------------------------------------------------------------- bounded_cache.c */
 /* Makes a bounded cache, a table of fixed size for any number of threads. Returns NULL if there is no memory. Keys
  * are SHA-256 in hexadecimal. A value has `value_size` bytes and is copied. Entries may be dropped at any time. */
-sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool);
+sr_bounded_cache_t *sr_bounded_cache_create(apr_size_t value_size, apr_pool_t *pool);
 /* `recent` may be NULL: then nothing is stored. */
-bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value);
-void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value);
+bool sr_bounded_cache_get(sr_bounded_cache_t *recent, const char *digest, void *value);
+void sr_bounded_cache_put(sr_bounded_cache_t *recent, const char *digest, const void *value);
 
 /* ----------------------------------------------------------------------------------------- access_cache.c */
 #define SR_ACCESS_OWNER_LENGTH 16
@@ -133,7 +133,7 @@ typedef struct sr_access_t {
  * is stored. */
 bool sr_access_cache_get(sr_access_cache_t *cache, sr_access_t *access, bool *current, const char *digest,
                          const char *document, apr_time_t now);
-/* `count`: sr_standing_count before the database was asked. */
+/* `count`: sr_version_cache_count before the database was asked. */
 void sr_access_cache_put(sr_access_cache_t *cache, const char *digest, const sr_access_t *access, apr_uint32_t count,
                          apr_time_t now);
 
@@ -141,14 +141,14 @@ void sr_access_cache_put(sr_access_cache_t *cache, const char *digest, const sr_
 /* Returns true, with the current version of a document (uuid) and its owner (as above), if an entry was made in the
  * last second and no change of the document was committed on this machine since. `digest` is as above. `version` has
  * room for SR_SHA256_HEX_LENGTH characters and a NUL. `standing` may be NULL: then nothing is stored. */
-bool sr_standing_has(sr_standing_t *standing, const char *digest, const char *document, apr_time_t now, char *version,
-                     char *owner);
-/* `count`: sr_standing_count before the database was asked. */
-void sr_standing_add(sr_standing_t *standing, const char *digest, apr_uint32_t count, apr_time_t now,
-                     const char *version, const char *owner);
-apr_uint32_t sr_standing_count(const char *document);
+bool sr_version_cache_has(sr_version_cache_t *standing, const char *digest, const char *document, apr_time_t now,
+                          char *version, char *owner);
+/* `count`: sr_version_cache_count before the database was asked. */
+void sr_version_cache_add(sr_version_cache_t *standing, const char *digest, apr_uint32_t count, apr_time_t now,
+                          const char *version, const char *owner);
+apr_uint32_t sr_version_cache_count(const char *document);
 /* Called after the commit of a change, before it is reported to anybody. */
-void sr_standing_changed(const char *document);
+void sr_version_cache_changed(const char *document);
 
 /* -------------------------------------------------------------------------------------------- key_cache.c */
 /* Returns the key of an entry in the cache: of a content in a folder (its uuid), for an owner (sr_owner_of). */

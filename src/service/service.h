@@ -9,8 +9,8 @@
  * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
  * helper cannot be used. Results are allocated in `pool`.
  */
-#ifndef SR_SERVICE_H
-#define SR_SERVICE_H
+#ifndef SR_SERVICE_SERVICE_H
+#define SR_SERVICE_SERVICE_H
 
 #include <apr_buckets.h>
 #include <apr_file_io.h>
@@ -80,7 +80,7 @@ const char *sr_theme_url(const char *folder, const char *name, apr_pool_t *pool)
 sr_error_t *sr_theme_settings(json_t **settings, const char *folder, apr_pool_t *pool);
 /* Returns the parts of the theme that mail shows: {"name"?, "logo"? (a URL), "accent"?, "onAccent"?}. The object
  * belongs to the pool. */
-json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool);
+json_t *sr_service_theme(const sr_service_t *service, apr_pool_t *pool);
 /* Returns logo.png of the theme in base64, for the certificate. NULL if it is missing or has more than 24,000 bytes. */
 const char *sr_service_logo(const sr_service_t *service, apr_pool_t *pool);
 

@@ -12,16 +12,16 @@
 #include "authorities/timestamp.h"
 
 /* A bounded cache of a process (bounded_cache.c). */
-typedef struct sr_recent_t sr_recent_t;
+typedef struct sr_bounded_cache_t sr_bounded_cache_t;
 
 /* The access cache of a process (access_cache.c). */
-typedef sr_recent_t sr_access_cache_t;
+typedef sr_bounded_cache_t sr_access_cache_t;
 
 /* The version cache of a process (version_cache.c). */
-typedef sr_recent_t sr_standing_t;
+typedef sr_bounded_cache_t sr_version_cache_t;
 
 /* The key cache of a process (key_cache.c). */
-typedef sr_recent_t sr_key_cache_t;
+typedef sr_bounded_cache_t sr_key_cache_t;
 
 /* The results of the checks of documents folders, in a process (ownership.c). */
 typedef struct sr_folders_t sr_folders_t;
@@ -31,7 +31,7 @@ typedef struct sr_child_t {
     sr_pdf_pool_t *helpers;
     sr_folders_t *folders;                            /* or NULL: results are not stored */
     sr_access_cache_t *access;                        /* or NULL */
-    sr_standing_t *standing;                          /* or NULL */
+    sr_version_cache_t *standing;                     /* or NULL */
     sr_key_cache_t *keys;                             /* or NULL */
     sr_proof_cache_t *proofs;                         /* or NULL: revocation is not watched */
     const sr_cms_identity_t *seal[SR_PRODUCTION + 1]; /* by sr_environment_t; NULL: it cannot be used */
@@ -61,13 +61,14 @@ struct sr_service_t {
 
 /* The caches of a child. They are NULL if there is no memory. */
 sr_access_cache_t *sr_access_cache_create(apr_pool_t *pool);
-sr_standing_t *sr_standing_create(apr_pool_t *pool);
+sr_version_cache_t *sr_version_cache_create(apr_pool_t *pool);
 sr_key_cache_t *sr_key_cache_create(apr_pool_t *pool);
 sr_folders_t *sr_folders_create(apr_pool_t *pool);
-/* version_cache.c needs memory that all processes share: sr_standing_size bytes, initially 0. sr_standing_use sets it.
+/* version_cache.c needs memory that all processes share: sr_version_cache_size bytes, initially 0. sr_version_cache_use
+ * sets it.
  */
-apr_size_t sr_standing_size(void);
-void sr_standing_use(void *block);
+apr_size_t sr_version_cache_size(void);
+void sr_version_cache_use(void *block);
 
 /* For the job thread, when the database answers (token_use.c): ends leases that could not be ended before, and writes
  * which tokens were used today. */

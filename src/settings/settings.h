@@ -2,8 +2,8 @@
 /* settings.h: the settings of the module, a member for each directive. directives.def describes each directive, and the
  * types below are the types of their values. src/conf reads them from httpd's configuration. Everybody else only reads
  * them here. */
-#ifndef SR_SETTINGS_H
-#define SR_SETTINGS_H
+#ifndef SR_SETTINGS_SETTINGS_H
+#define SR_SETTINGS_SETTINGS_H
 
 #include "model/model.h"
 

@@ -2,8 +2,8 @@
 /* schema.h: the tables of the database (sigreqctl db …). Numbered migrations make them: conf/schema/<driver>/
  * NNNN_name.sql. Definitions (functions and views) are in src/store/<driver>/ beside the operations. All are compiled
  * in. The database stores a checksum of each migration that was applied, and one of its definitions. */
-#ifndef SR_SCHEMA_H
-#define SR_SCHEMA_H
+#ifndef SR_STORE_SCHEMA_H
+#define SR_STORE_SCHEMA_H
 
 #include "store/store.h"
 

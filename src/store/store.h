@@ -13,8 +13,8 @@
  * environment, can neither read nor write anything.
  * Times are microseconds since 1970 (apr_time_t) in bigint columns on both databases.
  */
-#ifndef SR_STORE_H
-#define SR_STORE_H
+#ifndef SR_STORE_STORE_H
+#define SR_STORE_STORE_H
 
 #include <apr_dbd.h>
 #include <apr_file_io.h>

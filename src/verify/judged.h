@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* judged.h: the request "check" and its response, in which a worker reports on signatures. Private to src/verify. */
-#ifndef SR_PDF_CHECKED_H
-#define SR_PDF_CHECKED_H
+#ifndef SR_VERIFY_JUDGED_H
+#define SR_VERIFY_JUDGED_H
 
 #include "verify/verify.h"
 

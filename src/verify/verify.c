@@ -235,7 +235,7 @@ static void verify_finish(job_t *job, const verify_t *verify, const sr_cms_conte
     sr_pdf_found_t *signature = job->signature;
     sr_cms_result_t *result = &signature->signer;
     if (!signature->fault) {
-        sr_cms_match(result, job->digest, job->length, context);
+        sr_cms_is_our_seal(result, job->digest, job->length, context);
         set_fault(signature, result->state, result->fault);
     }
     if (signature->state == SR_CMS_INTACT && !result->bound && is_kind(job->listed, PADES))

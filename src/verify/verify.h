@@ -4,8 +4,8 @@
  *
  * Sections: verify.c · result.c (the result as JSON). Private to src/verify: judged.c (the request "check")
  */
-#ifndef SR_VERIFY_H
-#define SR_VERIFY_H
+#ifndef SR_VERIFY_VERIFY_H
+#define SR_VERIFY_VERIFY_H
 
 #include "helper/pdf.h"
 
@@ -58,8 +58,8 @@ typedef struct sr_pdf_verification_t {
 /* Checks the signatures that a PDF reader shows. `descriptor` is used as in sr_pdf_probe, and nobody may write to the
  * file meanwhile. One worker finds the signatures. Another worker, which sees the signatures but not the document,
  * checks them. This process computes the digests. A worker that was taken over by a hostile document can claim that a
- * signature of somebody else is intact, but not that a signature was made by this service (sr_cms_match). It could also
- * hide a change between signatures, because only a worker compares revisions. */
+ * signature of somebody else is intact, but not that a signature was made by this service (sr_cms_is_our_seal). It
+ * could also hide a change between signatures, because only a worker compares revisions. */
 sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                           const sr_cms_context_t *context, apr_pool_t *pool);
 

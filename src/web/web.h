@@ -7,8 +7,8 @@
  *
  * How an HTML page is made: html.c collects the values, texts.c the texts in the right language, and theme.c the
  * administrator's changes. base/template.c fills them into the HTML templates that files.c holds. */
-#ifndef SR_WEB_H
-#define SR_WEB_H
+#ifndef SR_WEB_WEB_H
+#define SR_WEB_WEB_H
 
 #include "http/http.h"
 #include "service/service.h"

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                             : result.fault && *result.fault);
     if (result.state == SR_CMS_INTACT)
         fuzz_must(result.digest.length == (apr_size_t)EVP_MD_get_size(EVP_get_digestbyname(result.hash)));
-    sr_cms_match(&result, DIGEST, result.digest.length ? result.digest.length : 32, &context);
+    sr_cms_is_our_seal(&result, DIGEST, result.digest.length ? result.digest.length : 32, &context);
     fuzz_must(result.state == SR_CMS_INTACT || (result.fault && *result.fault));
     fuzz_must(!result.ours && result.trust == SR_CMS_TRUST_UNKNOWN);
     if (result.signer) fuzz_must(sr_text_is_utf8(result.signer->subject, strlen(result.signer->subject)));

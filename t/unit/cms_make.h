@@ -36,7 +36,7 @@ static inline void cms_check(sr_cms_result_t *result, const void *der, apr_size_
                              apr_size_t size, const sr_cms_context_t *context, apr_pool_t *pool)
 {
     sr_cms_check(result, der, length, context, pool);
-    sr_cms_match(result, digest, size, context);
+    sr_cms_is_our_seal(result, digest, size, context);
 }
 
 static char make_folder[64];

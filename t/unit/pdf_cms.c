@@ -21,7 +21,7 @@ static sr_cms_result_t check(const void *der, apr_size_t length, const sr_cms_co
     unsigned size = 0;
     sr_cms_check(&result, der, length, context, root);
     EVP_Digest(text, sizeof text - 1, other, &size, EVP_get_digestbyname(result.hash ? result.hash : "SHA256"), NULL);
-    sr_cms_match(&result, other, size, context);
+    sr_cms_is_our_seal(&result, other, size, context);
     return result;
 }
 

@@ -163,7 +163,7 @@ static bool is_intact(const sealed_t *sealed, int signer, sr_cms_result_t result
     EVP_DigestUpdate(context, data, sealed->gap[signer]);
     EVP_DigestUpdate(context, data + sealed->gap_end[signer], sealed->end[signer] - sealed->gap_end[signer]);
     EVP_DigestFinal_ex(context, digest, &length);
-    sr_cms_match(&result, digest, length, &nobody);
+    sr_cms_is_our_seal(&result, digest, length, &nobody);
     return result.state == SR_CMS_INTACT;
 }
 

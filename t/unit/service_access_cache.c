@@ -31,7 +31,7 @@ static void add(sr_access_cache_t *table, const char *digest)
 {
     sr_access_t access = {.epoch = 7};
     apr_cpystrn(access.owner, owner_in(digest), sizeof access.owner);
-    sr_access_cache_put(table, digest, &access, sr_standing_count(DOCUMENT), NOW);
+    sr_access_cache_put(table, digest, &access, sr_version_cache_count(DOCUMENT), NOW);
 }
 
 /* Whether it is there, with its own owner. */
@@ -60,10 +60,10 @@ static void test_current(void)
     ok(is_current(digest, DOCUMENT, NOW + 39999), "for 40 ms");
     ok(!is_current(digest, DOCUMENT, NOW + APR_USEC_PER_SEC), "and not longer");
     ok(!is_current(digest, DOCUMENT, NOW - 1), "nor when the clock was set back");
-    sr_standing_changed(other);
+    sr_version_cache_changed(other);
     ok(is_current(digest, DOCUMENT, NOW), "a change of another document changes nothing");
-    const apr_uint32_t before = sr_standing_count(DOCUMENT);
-    sr_standing_changed(DOCUMENT);
+    const apr_uint32_t before = sr_version_cache_count(DOCUMENT);
+    sr_version_cache_changed(DOCUMENT);
     ok(!is_current(digest, DOCUMENT, NOW), "a change of this one does");
     sr_access_cache_put(cache, digest, &(sr_access_t){.epoch = 7}, before, NOW);
     ok(!is_current(digest, DOCUMENT, NOW), "what was read before the change is not current");

@@ -32,7 +32,7 @@ static void give_back(sr_store_source_t *source, sr_store_t *store)
 typedef struct attempt_t {
     sr_service_t service;
     sr_create_t request;
-    sr_intake_t intake;
+    sr_preflight_t preflight;
     apr_array_header_t *signers;
 } attempt_t;
 
@@ -63,20 +63,20 @@ static attempt_t *begin_attempt(sr_pdf_pool_t *workers, int count, const char *t
 
 static sr_error_t *check(attempt_t *attempt)
 {
-    return sr_uploads_check(&attempt->service, &attempt->intake, &attempt->request, pool);
+    return sr_uploads_check(&attempt->service, &attempt->preflight, &attempt->request, pool);
 }
 
 static sr_error_t *prove(attempt_t *attempt)
 {
     SR_TRY(sr_signers_parse(&attempt->signers, SIGNERS, strlen(SIGNERS), &RULES, pool));
-    SR_TRY(sr_signers_resolve(attempt->signers, attempt->intake.documents, pool));
-    return sr_intake_preflight(&attempt->service, &attempt->intake, attempt->signers, &attempt->request, pool);
+    SR_TRY(sr_signers_resolve(attempt->signers, attempt->preflight.documents, pool));
+    return sr_preflight(&attempt->service, &attempt->preflight, attempt->signers, &attempt->request, pool);
 }
 
 static sr_error_t *keep_all(attempt_t *attempt)
 {
     apr_array_header_t *contents = sr_contents_make(pool);
-    SR_TRY(sr_uploads_commit(&attempt->service, contents, &attempt->intake, &attempt->request, pool));
+    SR_TRY(sr_uploads_commit(&attempt->service, contents, &attempt->preflight, &attempt->request, pool));
     for (int i = 0; i < contents->nelts; i++) { /* what the transaction does that names them */
         const sr_content_t *content = &APR_ARRAY_IDX(contents, i, sr_content_t);
         if (content->key)
@@ -90,7 +90,7 @@ static sr_error_t *keep_all(attempt_t *attempt)
 
 static const sr_file_t *upload_of(const attempt_t *attempt, int i)
 {
-    return &APR_ARRAY_IDX(attempt->intake.files, i, sr_files_t).upload;
+    return &APR_ARRAY_IDX(attempt->preflight.files, i, sr_files_t).upload;
 }
 
 /* One upload, seen for the first and for the second time. */
@@ -107,7 +107,7 @@ static void test_memory(sr_pdf_pool_t *workers, sr_pdf_pool_t *nobody)
 
     attempt = begin_attempt(nobody, 2, "memory");
     ok(!check(attempt), "seen again, they are known");
-    attempt->intake.deadline = 0;
+    attempt->preflight.deadline = 0;
     ok(!prove(attempt), "and nobody is asked, nor any time needed");
     ok(upload_of(attempt, 0)->stored && !upload_of(attempt, 0)->changed, "there is nothing to be noted");
     ok(!keep_all(attempt), "nor to be kept");
@@ -121,7 +121,7 @@ static void test_away(sr_pdf_pool_t *workers, sr_pdf_pool_t *nobody)
     ok(error && error->code == SR_EUNAVAILABLE, "no helper for a new document: that is no fault of it");
     attempt = begin_attempt(workers, 1, "away");
     ok(!check(attempt), "it is read");
-    APR_ARRAY_IDX(attempt->intake.files, 0, sr_files_t).pdf = nobody;
+    APR_ARRAY_IDX(attempt->preflight.files, 0, sr_files_t).pdf = nobody;
     error = prove(attempt);
     ok(error && error->code == SR_EUNAVAILABLE, "no helper to prove it: nor that");
 }
@@ -130,11 +130,11 @@ static void test_late(sr_pdf_pool_t *workers)
 {
     attempt_t *attempt = begin_attempt(workers, 1, "late");
     ok(!check(attempt), "a new document");
-    attempt->intake.deadline = sr_time_steady();
+    attempt->preflight.deadline = sr_time_steady();
     sr_error_t *error = prove(attempt);
     ok(error && error->code == SR_EUNAVAILABLE, "when there is no time left it is not to blame: %s",
        error ? error->message : "");
-    APR_ARRAY_IDX(attempt->intake.files, 0, sr_files_t).pdf->used = 7 * APR_USEC_PER_SEC;
+    APR_ARRAY_IDX(attempt->preflight.files, 0, sr_files_t).pdf->used = 7 * APR_USEC_PER_SEC;
     error = prove(attempt);
     ok(error && error->code == SR_EBADREQUEST, "unless the documents took the processor time");
     is_str(error ? error->message : "", "Document d0 cannot be signed: it takes too long to read", "and is told so");

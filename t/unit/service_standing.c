@@ -12,7 +12,7 @@
 #define NOW apr_time_from_sec(1800000000)
 
 static apr_pool_t *pool;
-static sr_standing_t *standing;
+static sr_version_cache_t *standing;
 
 static const char *digest_of(const char *text)
 {
@@ -23,13 +23,14 @@ static const char *digest_of(const char *text)
 static const char *known(const char *who, const char *document, apr_time_t now)
 {
     char version[SR_SHA256_HEX_LENGTH + 1], owner[SR_ACCESS_OWNER_LENGTH + 1];
-    if (!sr_standing_has(standing, digest_of(who), document, now, version, owner)) return "";
+    if (!sr_version_cache_has(standing, digest_of(who), document, now, version, owner)) return "";
     return apr_psprintf(pool, "%.8s %s", version, owner);
 }
 
 static void add(const char *who, const char *document, const char *version)
 {
-    sr_standing_add(standing, digest_of(who), sr_standing_count(document), NOW, digest_of(version), "0123456789abcdef");
+    sr_version_cache_add(standing, digest_of(who), sr_version_cache_count(document), NOW, digest_of(version),
+                         "0123456789abcdef");
 }
 
 static void test_one(void)
@@ -43,9 +44,9 @@ static void test_one(void)
     is_str(known("ann", DOCUMENT, NOW + 39999), first, "for 40 ms");
     is_str(known("ann", DOCUMENT, NOW + 1000000), "", "and no longer");
     is_str(known("ann", DOCUMENT, NOW - 2), "", "also if the clock is set back");
-    sr_standing_changed(OTHER);
+    sr_version_cache_changed(OTHER);
     is_str(known("ann", DOCUMENT, NOW), first, "a signature of another document changes nothing");
-    sr_standing_changed(DOCUMENT);
+    sr_version_cache_changed(DOCUMENT);
     is_str(known("ann", DOCUMENT, NOW), "", "one of this document does");
     add("ann", DOCUMENT, "second");
     is_str(known("ann", DOCUMENT, NOW), second, "then another version is stored");
@@ -54,9 +55,9 @@ static void test_one(void)
 /* A version that was read before a commit must not be stored after it. */
 static void test_race(void)
 {
-    const apr_uint32_t count = sr_standing_count(DOCUMENT);
-    sr_standing_changed(DOCUMENT);
-    sr_standing_add(standing, digest_of("late"), count, NOW, digest_of("first"), "0123456789abcdef");
+    const apr_uint32_t count = sr_version_cache_count(DOCUMENT);
+    sr_version_cache_changed(DOCUMENT);
+    sr_version_cache_add(standing, digest_of("late"), count, NOW, digest_of("first"), "0123456789abcdef");
     is_str(known("late", DOCUMENT, NOW), "", "what was read before a commit is not known after it");
 }
 
@@ -73,7 +74,7 @@ int main(void)
 {
     apr_initialize();
     apr_pool_create(&pool, NULL);
-    standing = sr_standing_create(pool);
+    standing = sr_version_cache_create(pool);
     test_one();
     test_race();
     test_many();

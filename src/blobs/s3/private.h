@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* private.h: shared by the files of src/blobs/s3/. */
-#ifndef SR_S3_PRIVATE_H
-#define SR_S3_PRIVATE_H
+#ifndef SR_BLOBS_S3_PRIVATE_H
+#define SR_BLOBS_S3_PRIVATE_H
 
 #include "blobs/s3/s3.h"
 

@@ -6,8 +6,8 @@
  * Every call may be repeated, because the name of an object contains a digest of its content: an object is only ever
  * written with the same bytes. Nothing depends on conditional requests, on ETags or on the order of a list.
  */
-#ifndef SR_S3_H
-#define SR_S3_H
+#ifndef SR_BLOBS_S3_S3_H
+#define SR_BLOBS_S3_S3_H
 
 #include "base/base.h"
 

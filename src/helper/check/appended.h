@@ -7,8 +7,8 @@
  * a fixed keyword between them. The cross-reference section must match the objects. The parser is not recursive, and no
  * size that it reads from the bytes decides how much memory is allocated.
  */
-#ifndef SR_PDF_APPENDED_H
-#define SR_PDF_APPENDED_H
+#ifndef SR_HELPER_CHECK_APPENDED_H
+#define SR_HELPER_CHECK_APPENDED_H
 
 #include "helper/pdf.h"
 

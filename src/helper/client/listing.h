@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* listing.h: the response to "signatures" as a worker sent it. request.c reads it for verify.c. Private to src/helper.
  */
-#ifndef SR_PDF_LISTING_H
-#define SR_PDF_LISTING_H
+#ifndef SR_HELPER_CLIENT_LISTING_H
+#define SR_HELPER_CLIENT_LISTING_H
 
 #include "helper/pdf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preview.h: shared by preview.c and fill.c: how a signature is put into a request. Private to src/helper. */
-#ifndef SR_PDF_PREVIEW_H
-#define SR_PDF_PREVIEW_H
+#ifndef SR_HELPER_CLIENT_PREVIEW_H
+#define SR_HELPER_CLIENT_PREVIEW_H
 
 #include "helper/pdf.h"
 

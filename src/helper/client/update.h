@@ -4,8 +4,8 @@
  *
  * Sections: confirm.c · update.c · fill.c
  */
-#ifndef SR_HELPER_REVISION_H
-#define SR_HELPER_REVISION_H
+#ifndef SR_HELPER_CLIENT_UPDATE_H
+#define SR_HELPER_CLIENT_UPDATE_H
 
 #include "helper/check/appended.h"
 #include "helper/client/worker.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker.h: shared by the files of src/helper/client. One worker process, the template that forks workers, the pool
  * that limits them, one request, and the file for a long answer. Private to src/helper. */
-#ifndef SR_PDF_WORKER_H
-#define SR_PDF_WORKER_H
+#ifndef SR_HELPER_CLIENT_WORKER_H
+#define SR_HELPER_CLIENT_WORKER_H
 
 #include "helper/memory_file.h"
 

@@ -10,8 +10,8 @@
  *
  * Unless a comment says otherwise, results are allocated in the last argument `pool`.
  */
-#ifndef SR_PDFD_H
-#define SR_PDFD_H
+#ifndef SR_HELPER_MAIN_PDFD_H
+#define SR_HELPER_MAIN_PDFD_H
 
 #include "base/base.h"
 #include "report/existing.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* token_row.h: converts rows of the store to tokens. */
-#ifndef SR_SERVICE_TOKEN_ROW_H
-#define SR_SERVICE_TOKEN_ROW_H
+#ifndef SR_SERVICE_ACCOUNTS_TOKEN_ROW_H
+#define SR_SERVICE_ACCOUNTS_TOKEN_ROW_H
 
 #include "service/private.h"
 

@@ -10,28 +10,28 @@
 #define SETS 512
 #define WAYS 4
 
-struct sr_recent_t {
+struct sr_bounded_cache_t {
     apr_thread_mutex_t *mutex;
     apr_size_t value_size, entry_size;
     char *entries; /* SETS * WAYS entries, each a digest and a value; the newest of a set is first */
 };
 
-sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool)
+sr_bounded_cache_t *sr_bounded_cache_create(apr_size_t value_size, apr_pool_t *pool)
 {
-    sr_recent_t *recent = apr_pcalloc(pool, sizeof *recent);
+    sr_bounded_cache_t *recent = apr_pcalloc(pool, sizeof *recent);
     recent->value_size = value_size;
     recent->entry_size = SR_SHA256_HEX_LENGTH + value_size;
     recent->entries = apr_pcalloc(pool, (apr_size_t)SETS * WAYS * recent->entry_size);
     return apr_thread_mutex_create(&recent->mutex, APR_THREAD_MUTEX_DEFAULT, pool) ? NULL : recent;
 }
 
-static char *set_of(const sr_recent_t *recent, const char *digest)
+static char *set_of(const sr_bounded_cache_t *recent, const char *digest)
 {
     const long number = strtol((char[]){digest[0], digest[1], digest[2], '\0'}, NULL, 16);
     return recent->entries + number % SETS * WAYS * recent->entry_size;
 }
 
-static char *bounded_cache_find(const sr_recent_t *recent, const char *digest)
+static char *bounded_cache_find(const sr_bounded_cache_t *recent, const char *digest)
 {
     char *entry = set_of(recent, digest);
     for (int i = 0; i < WAYS; i++, entry += recent->entry_size)
@@ -39,7 +39,7 @@ static char *bounded_cache_find(const sr_recent_t *recent, const char *digest)
     return NULL;
 }
 
-bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value)
+bool sr_bounded_cache_get(sr_bounded_cache_t *recent, const char *digest, void *value)
 {
     if (!recent) return false;
     apr_thread_mutex_lock(recent->mutex);
@@ -49,7 +49,7 @@ bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value)
     return entry;
 }
 
-void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value)
+void sr_bounded_cache_put(sr_bounded_cache_t *recent, const char *digest, const void *value)
 {
     if (!recent) return;
     apr_thread_mutex_lock(recent->mutex);

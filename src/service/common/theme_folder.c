@@ -75,7 +75,7 @@ static const char *theme_folder_of(const sr_service_t *service)
 }
 
 /* A theme.json that cannot be read is ignored, because the signing page reports its fault. */
-json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool)
+json_t *sr_service_theme(const sr_service_t *service, apr_pool_t *pool)
 {
     json_t *theme = sr_json_own(json_object(), pool), *settings;
     const char *folder = theme_folder_of(service);

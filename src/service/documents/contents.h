@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* contents.h: the contents to which a creation or a transition will refer, and their keys. */
-#ifndef SR_CONTENTS_H
-#define SR_CONTENTS_H
+#ifndef SR_SERVICE_DOCUMENTS_CONTENTS_H
+#define SR_SERVICE_DOCUMENTS_CONTENTS_H
 
 #include "service/private.h"
 

@@ -16,7 +16,7 @@ typedef struct entry_t {
 
 sr_key_cache_t *sr_key_cache_create(apr_pool_t *pool)
 {
-    return sr_recent_create(sizeof(entry_t), pool);
+    return sr_bounded_cache_create(sizeof(entry_t), pool);
 }
 
 const char *sr_key_cache_digest(const char *folder, const char *owner, const char *sha256, apr_pool_t *pool)
@@ -28,12 +28,12 @@ const char *sr_key_cache_digest(const char *folder, const char *owner, const cha
 const char *sr_key_cache_get(sr_key_cache_t *cache, const char *digest, apr_pool_t *pool)
 {
     entry_t entry;
-    return sr_recent_get(cache, digest, &entry) && *entry.key ? apr_pstrdup(pool, entry.key) : NULL;
+    return sr_bounded_cache_get(cache, digest, &entry) && *entry.key ? apr_pstrdup(pool, entry.key) : NULL;
 }
 
 void sr_key_cache_put(sr_key_cache_t *cache, const char *digest, const char *key)
 {
     entry_t entry = {""};
     if (key && strlen(key) <= KEY_MOST) memcpy(entry.key, key, strlen(key));
-    sr_recent_put(cache, digest, &entry);
+    sr_bounded_cache_put(cache, digest, &entry);
 }

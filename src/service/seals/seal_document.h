@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seal_document.h: shared by sign.c and certify.c. */
-#ifndef SR_SEAL_H
-#define SR_SEAL_H
+#ifndef SR_SERVICE_SEALS_SEAL_DOCUMENT_H
+#define SR_SERVICE_SEALS_SEAL_DOCUMENT_H
 
 #include "service/submissions/transition.h"
 

@@ -18,16 +18,16 @@ typedef struct entry_t {
 
 sr_access_cache_t *sr_access_cache_create(apr_pool_t *pool)
 {
-    return sr_recent_create(sizeof(entry_t), pool);
+    return sr_bounded_cache_create(sizeof(entry_t), pool);
 }
 
 bool sr_access_cache_get(sr_access_cache_t *cache, sr_access_t *access, bool *current, const char *digest,
                          const char *document, apr_time_t now)
 {
     entry_t entry;
-    if (!sr_recent_get(cache, digest, &entry)) return false;
+    if (!sr_bounded_cache_get(cache, digest, &entry)) return false;
     *access = entry.access;
-    *current = entry.count == sr_standing_count(document) && now < entry.until && entry.until <= now + LIFETIME;
+    *current = entry.count == sr_version_cache_count(document) && now < entry.until && entry.until <= now + LIFETIME;
     return true;
 }
 
@@ -39,5 +39,5 @@ void sr_access_cache_put(sr_access_cache_t *cache, const char *digest, const sr_
     entry.access = *access;
     entry.until = now + LIFETIME;
     entry.count = count;
-    sr_recent_put(cache, digest, &entry);
+    sr_bounded_cache_put(cache, digest, &entry);
 }

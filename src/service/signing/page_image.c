@@ -290,7 +290,7 @@ static apr_array_header_t *files_of(const sr_document_state_t *document, const c
 static bool page_image_is_known(const work_t *work, sr_access_t *access, const char *allowed, apr_time_t now)
 {
     const char *document = work->show->document;
-    const apr_uint32_t count = sr_standing_count(document);
+    const apr_uint32_t count = sr_version_cache_count(document);
     apr_int64_t epoch;
     bool current;
     if (!sr_access_cache_get(work->service->child->access, access, &current, allowed, document, now)) return false;
@@ -309,7 +309,8 @@ static bool find_known(sr_shown_t *shown, work_t *work, const char *allowed, apr
     sr_access_t access;
     if (version && !page_image_is_known(work, &access, allowed, now)) return false;
     if (!version
-        && !sr_standing_has(work->service->child->standing, allowed, work->show->document, now, current, access.owner))
+        && !sr_version_cache_has(work->service->child->standing, allowed, work->show->document, now, current,
+                                 access.owner))
         return false;
     page_image_begin(work, version ? version : apr_pstrdup(work->pool, current), access.owner);
     return page_image_find(shown, work);
@@ -322,7 +323,7 @@ static void keep_known(const work_t *work, const char *allowed, const sr_signing
     sr_access_t access = {.epoch = signing->submission.access_epoch};
     apr_cpystrn(access.owner, owner, sizeof access.owner);
     if (work->show->version) sr_access_cache_put(work->service->child->access, allowed, &access, count, now);
-    else sr_standing_add(work->service->child->standing, allowed, count, now, version, owner);
+    else sr_version_cache_add(work->service->child->standing, allowed, count, now, version, owner);
 }
 
 static sr_error_t *counted(sr_cached_result_t result)
@@ -339,7 +340,7 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     sr_signing_t *signing;
     *shown = (sr_shown_t){.type = !show->width ? "application/json" : show->png ? "image/png" : NULL};
     if (find_known(shown, &work, allowed, now)) return counted(SR_CACHED_HIT);
-    const apr_uint32_t count = sr_standing_count(show->document);
+    const apr_uint32_t count = sr_version_cache_count(show->document);
     SR_TRY(sr_service_signing(service, &signing, show->signer, pool));
     SR_TRY(sr_signing_may_see(signing, pool));
     const sr_document_state_t *document = sr_signing_document(signing, show->document);

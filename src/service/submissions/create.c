@@ -129,7 +129,7 @@ static void add_invitations(json_t *webhooks, const sr_service_t *service, const
 {
     if (!submission->send_email) return;
     const sr_inviter_t inviter = {request->caller->organization_name, request->caller->environment,
-                                  service->set_base_url, sr_service_brand(service, pool)};
+                                  service->set_base_url, sr_service_theme(service, pool)};
     for (int i = 0; i < submission->signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
         if (signer->state == SR_SIGNER_SENT)
@@ -203,21 +203,22 @@ static sr_error_t *create_check_pages(const sr_service_t *service, const apr_arr
 }
 
 /* Returns an error, or keeps it for a request that may be a replay: the store decides that. */
-static sr_error_t *unless_replay(sr_intake_t *intake, sr_error_t *error, bool may_be_late, const sr_create_t *request)
+static sr_error_t *unless_replay(sr_preflight_t *preflight, sr_error_t *error, bool may_be_late,
+                                 const sr_create_t *request)
 {
     if (!error || !may_be_late || !request->idempotency_key) return error;
-    if (!intake->unless_replay) intake->unless_replay = error;
+    if (!preflight->unless_replay) preflight->unless_replay = error;
     return NULL;
 }
 
 /* What the request says about the life of the submission. */
-static sr_error_t *read_life(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
+static sr_error_t *read_life(const sr_service_t *service, sr_preflight_t *preflight, sr_submission_t *submission,
                              const sr_create_t *request, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_now();
     sr_error_t *error = sr_deadline_read(&submission->expires_at, request->expires_at, now, pool);
     const bool over = submission->expires_at && submission->expires_at <= now;
-    SR_TRY(unless_replay(intake, error, over, request));
+    SR_TRY(unless_replay(preflight, error, over, request));
     SR_TRY(sr_external_id_read(&submission->external_id, request->external_id, pool));
     SR_TRY(sr_metadata_read(&submission->metadata, request->metadata, request->metadata_length, pool));
     SR_TRY(sr_redirect_read(&submission->redirect_url, request->redirect_url, service->settings->redirects, pool));
@@ -228,13 +229,13 @@ static sr_error_t *read_life(const sr_service_t *service, sr_intake_t *intake, s
 }
 
 /* All checks that need neither disk nor database, in the contract's order. */
-static sr_error_t *create_check(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
+static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *preflight, sr_submission_t *submission,
                                 const sr_create_t *request, apr_pool_t *pool)
 {
     apr_array_header_t *signers;
     const char *locale, *caption;
-    SR_TRY(sr_uploads_check(service, intake, request, pool));
-    SR_TRY(create_check_pages(service, intake->documents, pool));
+    SR_TRY(sr_uploads_check(service, preflight, request, pool));
+    SR_TRY(create_check_pages(service, preflight->documents, pool));
     SR_TRY(create_check_name(request->name, pool));
     if (!request->signers || !request->signers_length)
         return sr_error(pool, SR_EBADREQUEST, "A signers must be provided");
@@ -250,17 +251,17 @@ static sr_error_t *create_check(const sr_service_t *service, sr_intake_t *intake
                                       .max_fields = service->settings->max_fields,
                                       .remarks = request->remarks};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
-    SR_TRY(sr_signers_resolve(signers, intake->documents, pool));
-    SR_TRY(sr_signers_check_texts(request->name, signers, intake->documents, pool));
-    sr_signers_remark(request->remarks, signers, intake->documents);
-    SR_TRY(sr_intake_preflight(service, intake, signers, request, pool));
+    SR_TRY(sr_signers_resolve(signers, preflight->documents, pool));
+    SR_TRY(sr_signers_check_texts(request->name, signers, preflight->documents, pool));
+    sr_signers_remark(request->remarks, signers, preflight->documents);
+    SR_TRY(sr_preflight(service, preflight, signers, request, pool));
     if (submission->send_email && !service->child->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE,
                         "This service sends no mail (SigreqSMTP): sendEmail must be false or left out");
-    SR_TRY(read_life(service, intake, submission, request, pool));
+    SR_TRY(read_life(service, preflight, submission, request, pool));
     submission->name = request->name;
     json_t *warnings = sr_remarks_json(request->remarks);
-    submission->documents = sr_document_states(intake->documents, pool);
+    submission->documents = sr_document_states(preflight->documents, pool);
     submission->signers = signers;
     sr_submission_due(submission, apr_array_make(pool, signers->nelts, sizeof(sr_signer_t *)), sr_time_now());
     submission->warnings = warnings ? sr_json_own(warnings, pool) : NULL;
@@ -269,7 +270,7 @@ static sr_error_t *create_check(const sr_service_t *service, sr_intake_t *intake
 
 /* *outcome is SR_STALE if a collection has removed a content to which the row would refer. *unwanted: as in keep. */
 static sr_error_t *create_try_once(const sr_service_t *service, const char **representation, sr_outcome_t *outcome,
-                                   bool *unwanted, const sr_submission_t *submission, const sr_intake_t *intake,
+                                   bool *unwanted, const sr_submission_t *submission, const sr_preflight_t *preflight,
                                    const sr_create_t *request, apr_pool_t *pool)
 {
     apr_array_header_t *contents = sr_contents_make(pool);
@@ -279,9 +280,9 @@ static sr_error_t *create_try_once(const sr_service_t *service, const char **rep
     const char *webhooks = webhooks_text(service, request, submission, rendered, pool);
     const apr_array_header_t *timers = create_timers(submission, pool);
     *unwanted = true;
-    SR_TRY(sr_uploads_commit(service, contents, intake, request, pool));
+    SR_TRY(sr_uploads_commit(service, contents, preflight, request, pool));
     SR_TRY(sr_contents_folder(&folder, request->uploads->documents, pool));
-    const sr_creation_arg_t creation = creation_of(service, request, submission, intake->unless_replay, pool);
+    const sr_creation_arg_t creation = creation_of(service, request, submission, preflight->unless_replay, pool);
     sr_error_t *error = sr_store_submission_create(
         service->database, outcome, &row, request->token_hash, submission->created_at, submission->uuid, &creation,
         rendered, metadata, request->idempotency_key, folder, sr_contents_blobs(contents, false, pool),
@@ -293,7 +294,7 @@ static sr_error_t *create_try_once(const sr_service_t *service, const char **rep
     }
     if (!error && *outcome == SR_CONFLICT)
         error = sr_fingerprint_conflict(sr_fingerprint(request, submission, pool), row->representation, pool);
-    if (!error && *outcome == SR_GONE) error = intake->unless_replay;
+    if (!error && *outcome == SR_GONE) error = preflight->unless_replay;
     if (!error) error = sr_service_refusal(*outcome, pool);
     *representation = row ? row->representation : rendered;
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
@@ -303,15 +304,15 @@ static sr_error_t *create_try_once(const sr_service_t *service, const char **rep
 /* Stores the documents, then the row that refers to them. *unwanted is true if documents were stored and certainly
  * no row refers to them. If the connection was lost, the transaction may have been committed. */
 static sr_error_t *create_keep(const sr_service_t *service, const char **uuid, const char **representation,
-                               bool *unwanted, sr_submission_t *submission, const sr_intake_t *intake,
+                               bool *unwanted, sr_submission_t *submission, const sr_preflight_t *preflight,
                                const sr_create_t *request, apr_pool_t *pool)
 {
     sr_outcome_t outcome = SR_STALE;
     submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
     for (int i = 0; i < ATTEMPTS && outcome == SR_STALE; i++) {
-        if (i > 0) SR_TRY(sr_uploads_stale(service, intake, request, pool));
-        SR_TRY(create_try_once(service, representation, &outcome, unwanted, submission, intake, request, pool));
+        if (i > 0) SR_TRY(sr_uploads_stale(service, preflight, request, pool));
+        SR_TRY(create_try_once(service, representation, &outcome, unwanted, submission, preflight, request, pool));
     }
     if (outcome == SR_STALE)
         return sr_error_because(
@@ -323,14 +324,14 @@ static sr_error_t *create_keep(const sr_service_t *service, const char **uuid, c
 }
 
 /* Counts invitations. At the limit only a replay is answered. */
-static sr_error_t *count_invitations(sr_inviting_t *inviting, sr_intake_t *intake, const sr_submission_t *submission,
-                                     const sr_create_t *request, apr_pool_t *pool)
+static sr_error_t *count_invitations(sr_inviting_t *inviting, sr_preflight_t *preflight,
+                                     const sr_submission_t *submission, const sr_create_t *request, apr_pool_t *pool)
 {
-    if (!submission->send_email || intake->unless_replay) return NULL;
+    if (!submission->send_email || preflight->unless_replay) return NULL;
     apr_array_header_t *addresses = apr_array_make(pool, submission->signers->nelts, sizeof(const char *));
     for (int i = 0; i < submission->signers->nelts; i++)
         APR_ARRAY_PUSH(addresses, const char *) = APR_ARRAY_IDX(submission->signers, i, sr_signer_t).email;
-    return unless_replay(intake, sr_invite_take(inviting, addresses, pool), true, request);
+    return unless_replay(preflight, sr_invite_take(inviting, addresses, pool), true, request);
 }
 
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
@@ -338,17 +339,17 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
 {
     sr_submission_t submission = {.uuid = sr_uuid_make(pool), .template_uuid = sr_uuid_make(pool)};
     sr_inviting_t inviting = {service, request->caller->organization_uuid, request->caller->environment, NULL};
-    sr_intake_t intake = {0};
+    sr_preflight_t preflight = {0};
     bool unwanted = false;
     *uuid = NULL;
     sr_blobs_own(request->uploads->documents,
                  sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
     SR_TRY(sr_service_folder(service, request->uploads->documents, pool));
-    sr_error_t *error = create_check(service, &intake, &submission, request, pool);
-    if (!error) error = count_invitations(&inviting, &intake, &submission, request, pool);
-    if (!error) error = create_keep(service, uuid, representation, &unwanted, &submission, &intake, request, pool);
-    sr_uploads_drop(&intake);
-    if (unwanted) sr_uploads_forget(&intake, request, pool);
+    sr_error_t *error = create_check(service, &preflight, &submission, request, pool);
+    if (!error) error = count_invitations(&inviting, &preflight, &submission, request, pool);
+    if (!error) error = create_keep(service, uuid, representation, &unwanted, &submission, &preflight, request, pool);
+    sr_uploads_drop(&preflight);
+    if (unwanted) sr_uploads_forget(&preflight, request, pool);
     const bool created = *uuid && !strcmp(*uuid, submission.uuid);
     if (!created) sr_invite_give_back(&inviting);
     return error;

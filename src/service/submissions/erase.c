@@ -86,7 +86,7 @@ sr_error_t *sr_service_erase(const sr_service_t *service, const sr_caller_t *cal
     const sr_subject_t subject = {.token_hash = caller->token_hash, .submission = caller->submission};
     sr_signing_t *signing;
     bool found;
-    sr_error_t *error = sr_service_meet(service, &signing, &subject, pool);
+    sr_error_t *error = sr_service_read(service, &signing, &subject, pool);
     if (!error) error = sr_transition_take(service, &signing, &subject, NULL, erase, NULL, pool);
     if (error && error->code != SR_EGONE) return error;
     if (service->storage.main.root) SR_TRY(erase_finish(service, &found, caller->submission, pool));

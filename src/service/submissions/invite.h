@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* invite.h: the limits of invitations: of an organisation, and of an organisation to one address. */
-#ifndef SR_SERVICE_INVITE_H
-#define SR_SERVICE_INVITE_H
+#ifndef SR_SERVICE_SUBMISSIONS_INVITE_H
+#define SR_SERVICE_SUBMISSIONS_INVITE_H
 
 #include "service/private.h"
 

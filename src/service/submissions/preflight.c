@@ -23,28 +23,28 @@ static const char UNRECOVERABLE[] = "it is damaged beyond repair";
 typedef struct proof_t {
     const sr_service_t *service;
     const sr_create_t *request;
-    sr_intake_t *intake;
+    sr_preflight_t *preflight;
     apr_array_header_t *signers;
     sr_document_t *document;
     sr_files_t *files;
     apr_pool_t *pool;
 } proof_t;
 
-void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool)
+void sr_preflight_begin(sr_preflight_t *preflight, int count, apr_pool_t *pool)
 {
-    intake->deadline = sr_time_steady() + MOST_ELAPSED;
-    intake->documents = apr_array_make(pool, count, sizeof(sr_document_t));
-    intake->files = apr_array_make(pool, count, sizeof(sr_files_t));
+    preflight->deadline = sr_time_steady() + MOST_ELAPSED;
+    preflight->documents = apr_array_make(pool, count, sizeof(sr_document_t));
+    preflight->files = apr_array_make(pool, count, sizeof(sr_files_t));
 }
 
-sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, const sr_token_t *caller,
-                                apr_pool_t *pool)
+sr_pdf_pool_t *sr_preflight_helper(const sr_preflight_t *preflight, const sr_service_t *service,
+                                   const sr_token_t *caller, apr_pool_t *pool)
 {
     const char *owner = sr_owner_of(caller->organization_uuid, caller->environment, pool);
-    return sr_pdf_pool_for_request(service->pdf, owner, intake->deadline + LAST_REQUEST - sr_time_steady(), pool);
+    return sr_pdf_pool_for_request(service->pdf, owner, preflight->deadline + LAST_REQUEST - sr_time_steady(), pool);
 }
 
-void sr_intake_count(const char *reason)
+void sr_preflight_count(const char *reason)
 {
     sr_metrics_count(SR_METRIC_REFUSED, sr_metrics_number(SR_LABEL_REFUSAL, reason), 0, 1);
 }
@@ -54,19 +54,19 @@ static sr_error_t *preflight_refusal(const char *name, const char *reason, apr_p
     return sr_error(pool, SR_EBADREQUEST, "Document %s cannot be signed: %s", name, reason);
 }
 
-sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool)
+sr_error_t *sr_preflight_refuse(const char *name, const char *reason, apr_pool_t *pool)
 {
-    sr_intake_count("unsignable");
+    sr_preflight_count("unsignable");
     return preflight_refusal(name, reason, pool);
 }
 
-sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool)
+sr_error_t *sr_preflight_in_time(const sr_preflight_t *preflight, const char *name, apr_pool_t *pool)
 {
     apr_interval_time_t used = 0;
-    for (int i = 0; i < intake->files->nelts; i++)
-        used += sr_pdf_pool_used(APR_ARRAY_IDX(intake->files, i, sr_files_t).pdf);
-    if (used >= MOST_PROCESSOR) return sr_intake_refuse(name, "it takes too long to read", pool);
-    if (sr_time_steady() < intake->deadline) return NULL;
+    for (int i = 0; i < preflight->files->nelts; i++)
+        used += sr_pdf_pool_used(APR_ARRAY_IDX(preflight->files, i, sr_files_t).pdf);
+    if (used >= MOST_PROCESSOR) return sr_preflight_refuse(name, "it takes too long to read", pool);
+    if (sr_time_steady() < preflight->deadline) return NULL;
     return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be read at the moment, try again later"),
                             pool, "the helpers had %" APR_TIME_T_FMT " ms of processor time for a creation",
                             apr_time_as_msec(used));
@@ -74,12 +74,12 @@ sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_p
 
 static sr_error_t *preflight_refuse(const proof_t *proof, const char *reason)
 {
-    return sr_intake_refuse(proof->document->name, reason, proof->pool);
+    return sr_preflight_refuse(proof->document->name, reason, proof->pool);
 }
 
 static sr_error_t *in_time(const proof_t *proof)
 {
-    return sr_intake_in_time(proof->intake, proof->document->name, proof->pool);
+    return sr_preflight_in_time(proof->preflight, proof->document->name, proof->pool);
 }
 
 /* Returns the file of the document that is sealed. */
@@ -144,7 +144,7 @@ static sr_error_t *rewrite(const proof_t *proof)
     files->upload.pages = sr_pages_rewritten(files->upload.pages, made.sha256, made.size, proof->pool);
     files->upload.changed = true;
     proof->document->pages = made.pages;
-    return sr_signers_resolve(proof->signers, proof->intake->documents, proof->pool);
+    return sr_signers_resolve(proof->signers, proof->preflight->documents, proof->pool);
 }
 
 /* ------------------------------------------------------------------------------------------------------- preparing */
@@ -213,7 +213,7 @@ static sr_error_t *preflight_prove(const proof_t *proof)
     sr_files_t *files = proof->files;
     const char *damage, *active = sr_warnings_refusal(proof->document->pages->warnings, proof->pool);
     if (active && proof->service->settings->refuse_active) {
-        sr_intake_count("active");
+        sr_preflight_count("active");
         return preflight_refusal(proof->document->name, active, proof->pool);
     }
     if (!fields_of(proof)->nelts) return NULL;
@@ -232,13 +232,13 @@ static sr_error_t *preflight_prove(const proof_t *proof)
     return NULL;
 }
 
-sr_error_t *sr_intake_preflight(const sr_service_t *service, sr_intake_t *intake, apr_array_header_t *signers,
-                                const sr_create_t *request, apr_pool_t *pool)
+sr_error_t *sr_preflight(const sr_service_t *service, sr_preflight_t *preflight, apr_array_header_t *signers,
+                         const sr_create_t *request, apr_pool_t *pool)
 {
-    proof_t proof = {.service = service, .request = request, .intake = intake, .signers = signers, .pool = pool};
-    for (int i = 0; i < intake->documents->nelts; i++) {
-        proof.document = &APR_ARRAY_IDX(intake->documents, i, sr_document_t);
-        proof.files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
+    proof_t proof = {.service = service, .request = request, .preflight = preflight, .signers = signers, .pool = pool};
+    for (int i = 0; i < preflight->documents->nelts; i++) {
+        proof.document = &APR_ARRAY_IDX(preflight->documents, i, sr_document_t);
+        proof.files = &APR_ARRAY_IDX(preflight->files, i, sr_files_t);
         SR_TRY(preflight_prove(&proof));
         sr_pdf_pool_release(proof.files->pdf);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preflight.h: the files of a creation's documents, and the check whether they can be sealed. For create.c and
  * uploads.c. */
-#ifndef SR_PROVE_H
-#define SR_PROVE_H
+#ifndef SR_SERVICE_SUBMISSIONS_PREFLIGHT_H
+#define SR_SERVICE_SUBMISSIONS_PREFLIGHT_H
 
 #include "service/private.h"
 
@@ -23,31 +23,31 @@ typedef struct sr_files_t {
     sr_pdf_pool_t *pdf; /* for all requests to helpers about it */
 } sr_files_t;
 
-typedef struct sr_intake_t {
+typedef struct sr_preflight_t {
     apr_time_t deadline;           /* after this time (sr_time_steady) no request is sent to a helper */
     apr_array_header_t *documents; /* sr_document_t */
     apr_array_header_t *files;     /* sr_files_t, in the same order */
     sr_error_t *unless_replay;     /* the response if the request is no replay of its Idempotency-Key; or NULL */
-} sr_intake_t;
+} sr_preflight_t;
 
-/* Begins an intake. Its deadline counts from now. */
-void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool);
-/* Returns the helpers for one document, with the intake's deadline. They read only documents of the caller's
+/* Begins an preflight. Its deadline counts from now. */
+void sr_preflight_begin(sr_preflight_t *preflight, int count, apr_pool_t *pool);
+/* Returns the helpers for one document, with the preflight's deadline. They read only documents of the caller's
  * organisation and environment. */
-sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, const sr_token_t *caller,
-                                apr_pool_t *pool);
+sr_pdf_pool_t *sr_preflight_helper(const sr_preflight_t *preflight, const sr_service_t *service,
+                                   const sr_token_t *caller, apr_pool_t *pool);
 /* Errors: SR_EBADREQUEST if the documents took too much processor time, SR_EUNAVAILABLE after the deadline, because the
  * requests waited for workers or for the processor. */
-sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool);
+sr_error_t *sr_preflight_in_time(const sr_preflight_t *preflight, const char *name, apr_pool_t *pool);
 /* Counts a document that is refused, for the metrics. */
-void sr_intake_count(const char *reason);
+void sr_preflight_count(const char *reason);
 /* Makes an SR_EBADREQUEST: the document of that name cannot be signed, for that reason. Counts it as "unsignable". */
-sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool);
+sr_error_t *sr_preflight_refuse(const char *name, const char *reason, apr_pool_t *pool);
 
 /* Prepares each document that has fields as a trial. A document to which nothing can be appended is rewritten, and
  * the fields are then placed on the rewritten document. The results are stored in the `pages` of the files.
  * `signers` must be resolved. Errors: SR_EBADREQUEST if a document cannot be signed. */
-sr_error_t *sr_intake_preflight(const sr_service_t *service, sr_intake_t *intake, apr_array_header_t *signers,
-                                const sr_create_t *request, apr_pool_t *pool);
+sr_error_t *sr_preflight(const sr_service_t *service, sr_preflight_t *preflight, apr_array_header_t *signers,
+                         const sr_create_t *request, apr_pool_t *pool);
 
 #endif

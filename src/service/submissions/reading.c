@@ -3,7 +3,7 @@
  * records that it is expired. */
 #include "service/private.h"
 
-sr_error_t *sr_service_meet(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+sr_error_t *sr_service_read(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                             apr_pool_t *pool)
 {
     SR_TRY(sr_service_subject(service, signing, subject, pool));
@@ -16,7 +16,7 @@ sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signi
                                apr_pool_t *pool)
 {
     const sr_subject_t subject = {.signer = signer};
-    return sr_service_meet(service, signing, &subject, pool);
+    return sr_service_read(service, signing, &subject, pool);
 }
 
 sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const char *signer,

@@ -27,7 +27,7 @@ json_t *sr_service_reminders(const sr_service_t *service, const sr_reminders_t *
         json_array_append_new(limits, json_integer(service->settings->mail_rates.of[i].period));
     }
     json_object_set_new(mail, "baseUrl", sr_json_string_or_null(service->set_base_url));
-    json_object_set(mail, "theme", sr_service_brand(service, pool));
+    json_object_set(mail, "theme", sr_service_theme(service, pool));
     json_object_set_new(mail, "limits", limits);
     json_object_set_new(stored, "mail", mail);
     return stored;
@@ -106,7 +106,7 @@ sr_error_t *sr_service_remind(const sr_service_t *service, const char **represen
                         "This submission was created without sendEmail: the caller sends the links");
     const sr_service_t own = sr_service_for_subject(service, &subject, signing);
     reminding.inviter =
-        (sr_inviter_t){signing->organization, signing->environment, own.set_base_url, sr_service_brand(&own, pool)};
+        (sr_inviter_t){signing->organization, signing->environment, own.set_base_url, sr_service_theme(&own, pool)};
     sr_error_t *error = sr_transition_take(service, &signing, &subject, &caller->client, remind_one, &reminding, pool);
     if (error) remind_give_back(&reminding);
     SR_TRY(error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* submission_lock.h: the submission lock, for transition.c. */
-#ifndef SR_SUBMISSION_LOCK_H
-#define SR_SUBMISSION_LOCK_H
+#ifndef SR_SERVICE_SUBMISSIONS_SUBMISSION_LOCK_H
+#define SR_SERVICE_SUBMISSIONS_SUBMISSION_LOCK_H
 
 #include "service/private.h"
 

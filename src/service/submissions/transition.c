@@ -70,7 +70,7 @@ void sr_transition_invite(const sr_service_t *service, sr_transition_t *transiti
 {
     const sr_signing_t *signing = transition->signing;
     const sr_inviter_t inviter = {signing->organization, signing->environment, service->set_base_url,
-                                  sr_service_brand(service, transition->pool)};
+                                  sr_service_theme(service, transition->pool)};
     if (!signing->submission.send_email || !signer->email) return;
     json_array_append_new(transition->jobs,
                           sr_invitation_row(&signing->submission, signer, &inviter, transition->pool));
@@ -260,7 +260,7 @@ static sr_error_t *transition_try_once(const sr_service_t *service, sr_transitio
     if (transition->lock.ended) count_events(transition);
     /* also after an error, because the transaction may have been committed */
     for (int i = 0; i < transition->signing->submission.documents->nelts; i++)
-        sr_standing_changed(APR_ARRAY_IDX(transition->signing->submission.documents, i, sr_document_state_t).uuid);
+        sr_version_cache_changed(APR_ARRAY_IDX(transition->signing->submission.documents, i, sr_document_state_t).uuid);
     return error;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transition.h: a transition of a submission, from reading to commit. For open.c, sign.c, refuse.c, cancel.c, extend.c,
  * expire.c, replace.c, remind.c, erase.c, legal_hold.c and archive.c. */
-#ifndef SR_TRANSITION_H
-#define SR_TRANSITION_H
+#ifndef SR_SERVICE_SUBMISSIONS_TRANSITION_H
+#define SR_SERVICE_SUBMISSIONS_TRANSITION_H
 
 #include "service/documents/contents.h"
 #include "service/submissions/submission_lock.h"

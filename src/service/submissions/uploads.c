@@ -10,7 +10,7 @@
 /* `why` is for the log and the hint. The message is in the contract. */
 static sr_error_t *not_pdf(const char *name, const char *why, apr_pool_t *pool)
 {
-    sr_intake_count("not-pdf");
+    sr_preflight_count("not-pdf");
     sr_error_t *error = sr_error(pool, SR_EBADREQUEST, "Only PDF files are supported");
     return sr_error_hint(sr_error_because(error, pool, "a file %s", why), pool, "%s %s", name, why);
 }
@@ -48,22 +48,22 @@ static sr_error_t *verdict_error(const sr_pdf_probe_t *probe, const char *name, 
     case SR_PDF_ACCEPTED: return NULL;
     case SR_PDF_NOT_PDF: return not_pdf(name, "is damaged beyond what the helper can repair", pool);
     case SR_PDF_PASSWORD:
-        sr_intake_count("password");
+        sr_preflight_count("password");
         return sr_error(pool, SR_EBADREQUEST, "Document %s is password protected", name);
     case SR_PDF_FORBIDDEN:
-        sr_intake_count("forbidden");
+        sr_preflight_count("forbidden");
         return sr_error(pool, SR_EBADREQUEST, "Document %s does not permit signing: %s", name, probe->reason);
     case SR_PDF_REFUSED: break;
     }
-    return sr_intake_refuse(name, probe->reason, pool);
+    return sr_preflight_refuse(name, probe->reason, pool);
 }
 
-static sr_error_t *ask_helper(const sr_pages_t **pages, const sr_intake_t *intake, sr_pdf_pool_t *pdf,
+static sr_error_t *ask_helper(const sr_pages_t **pages, const sr_preflight_t *preflight, sr_pdf_pool_t *pdf,
                               const sr_upload_t *upload, apr_pool_t *pool)
 {
     sr_pdf_probe_t probe = {0};
     int descriptor;
-    SR_TRY(sr_intake_in_time(intake, upload->name, pool));
+    SR_TRY(sr_preflight_in_time(preflight, upload->name, pool));
     SR_TRY(sr_blobs_descriptor(upload->spool, &descriptor));
     SR_TRY(sr_pdf_probe(&probe, pdf, descriptor, upload->size, pool));
     *pages = probe.pages;
@@ -113,16 +113,16 @@ static sr_error_t *find_rewritten(const sr_service_t *service, sr_files_t *files
     return NULL;
 }
 
-static sr_error_t *uploads_read_upload(const sr_service_t *service, sr_intake_t *intake, const sr_upload_t *upload,
-                                       const sr_create_t *request, apr_pool_t *pool)
+static sr_error_t *uploads_read_upload(const sr_service_t *service, sr_preflight_t *preflight,
+                                       const sr_upload_t *upload, const sr_create_t *request, apr_pool_t *pool)
 {
-    sr_files_t *files = apr_array_push(intake->files);
+    sr_files_t *files = apr_array_push(preflight->files);
     *files = (sr_files_t){.upload = {.sha256 = upload->sha256, .size = upload->size, .spool = upload->spool},
-                          .pdf = sr_intake_helper(intake, service, request->caller, pool)};
+                          .pdf = sr_preflight_helper(preflight, service, request->caller, pool)};
     SR_TRY(find_stored(service, &files->upload, request, pool));
-    if (!files->upload.stored) SR_TRY(ask_helper(&files->upload.pages, intake, files->pdf, upload, pool));
+    if (!files->upload.stored) SR_TRY(ask_helper(&files->upload.pages, preflight, files->pdf, upload, pool));
     SR_TRY(find_rewritten(service, files, request, pool));
-    sr_document_t *document = apr_array_push(intake->documents);
+    sr_document_t *document = apr_array_push(preflight->documents);
     *document = (sr_document_t){.uuid = sr_uuid_make(pool),
                                 .name = upload->name,
                                 .raw = upload->raw,
@@ -132,16 +132,16 @@ static sr_error_t *uploads_read_upload(const sr_service_t *service, sr_intake_t 
     return NULL;
 }
 
-sr_error_t *sr_uploads_check(const sr_service_t *service, sr_intake_t *intake, const sr_create_t *request,
+sr_error_t *sr_uploads_check(const sr_service_t *service, sr_preflight_t *preflight, const sr_create_t *request,
                              apr_pool_t *pool)
 {
     const apr_array_header_t *uploads = request->uploads->files;
     if (!uploads->nelts) return sr_error(pool, SR_EBADREQUEST, "At least 1 file must be provided");
     for (int i = 0; i < uploads->nelts; i++) SR_TRY(look_at(&APR_ARRAY_IDX(uploads, i, sr_upload_t), pool));
     SR_TRY(check_names(uploads, pool));
-    sr_intake_begin(intake, uploads->nelts, pool);
+    sr_preflight_begin(preflight, uploads->nelts, pool);
     for (int i = 0; i < uploads->nelts; i++)
-        SR_TRY(uploads_read_upload(service, intake, &APR_ARRAY_IDX(uploads, i, sr_upload_t), request, pool));
+        SR_TRY(uploads_read_upload(service, preflight, &APR_ARRAY_IDX(uploads, i, sr_upload_t), request, pool));
     return NULL;
 }
 
@@ -169,17 +169,17 @@ static sr_error_t *uploads_keep(const sr_file_t *file, const apr_array_header_t 
     return NULL;
 }
 
-sr_error_t *sr_uploads_commit(const sr_service_t *service, apr_array_header_t *contents, const sr_intake_t *intake,
-                              const sr_create_t *request, apr_pool_t *pool)
+sr_error_t *sr_uploads_commit(const sr_service_t *service, apr_array_header_t *contents,
+                              const sr_preflight_t *preflight, const sr_create_t *request, apr_pool_t *pool)
 {
-    for (int i = 0; i < intake->files->nelts; i++) {
-        const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
+    for (int i = 0; i < preflight->files->nelts; i++) {
+        const sr_files_t *files = &APR_ARRAY_IDX(preflight->files, i, sr_files_t);
         name(contents, &files->rewritten);
         name(contents, &files->upload);
     }
     SR_TRY(sr_contents_reserve(service, contents, request->uploads->documents, pool));
-    for (int i = 0; i < intake->files->nelts; i++) {
-        const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
+    for (int i = 0; i < preflight->files->nelts; i++) {
+        const sr_files_t *files = &APR_ARRAY_IDX(preflight->files, i, sr_files_t);
         SR_TRY(uploads_keep(&files->rewritten, contents, request,
                             pool)); /* first, because the upload's report refers to it */
         SR_TRY(uploads_keep(&files->upload, contents, request, pool));
@@ -198,30 +198,30 @@ static sr_error_t *distrust(const sr_service_t *service, sr_file_t *file, const 
     return NULL;
 }
 
-sr_error_t *sr_uploads_stale(const sr_service_t *service, const sr_intake_t *intake, const sr_create_t *request,
+sr_error_t *sr_uploads_stale(const sr_service_t *service, const sr_preflight_t *preflight, const sr_create_t *request,
                              apr_pool_t *pool)
 {
-    for (int i = 0; i < intake->files->nelts; i++) {
-        sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
+    for (int i = 0; i < preflight->files->nelts; i++) {
+        sr_files_t *files = &APR_ARRAY_IDX(preflight->files, i, sr_files_t);
         SR_TRY(distrust(service, &files->upload, request, pool));
         SR_TRY(distrust(service, &files->rewritten, request, pool));
     }
     return NULL;
 }
 
-void sr_uploads_drop(const sr_intake_t *intake)
+void sr_uploads_drop(const sr_preflight_t *preflight)
 {
-    for (int i = 0; intake->files && i < intake->files->nelts; i++) {
-        const sr_file_t *rewritten = &APR_ARRAY_IDX(intake->files, i, sr_files_t).rewritten;
+    for (int i = 0; preflight->files && i < preflight->files->nelts; i++) {
+        const sr_file_t *rewritten = &APR_ARRAY_IDX(preflight->files, i, sr_files_t).rewritten;
         if (rewritten->spool) sr_blobs_drop(rewritten->spool);
     }
 }
 
 /* Otherwise a second attempt would be fast if another organisation has the document, and only then. */
-void sr_uploads_forget(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
+void sr_uploads_forget(const sr_preflight_t *preflight, const sr_create_t *request, apr_pool_t *pool)
 {
-    for (int i = 0; i < intake->files->nelts; i++) {
-        const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
+    for (int i = 0; i < preflight->files->nelts; i++) {
+        const sr_files_t *files = &APR_ARRAY_IDX(preflight->files, i, sr_files_t);
         const sr_file_t *both[] = {&files->upload, &files->rewritten};
         for (int j = 0; j < 2; j++)
             if (both[j]->sha256 && !both[j]->stored)

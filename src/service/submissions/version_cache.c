@@ -21,19 +21,19 @@ typedef struct standing_t {
 static apr_uint32_t own[COUNTERS]; /* used by programs without shared memory */
 static apr_uint32_t *counters = own;
 
-apr_size_t sr_standing_size(void)
+apr_size_t sr_version_cache_size(void)
 {
     return sizeof own;
 }
 
-void sr_standing_use(void *block)
+void sr_version_cache_use(void *block)
 {
     counters = block;
 }
 
-sr_standing_t *sr_standing_create(apr_pool_t *pool)
+sr_version_cache_t *sr_version_cache_create(apr_pool_t *pool)
 {
-    return sr_recent_create(sizeof(standing_t), pool);
+    return sr_bounded_cache_create(sizeof(standing_t), pool);
 }
 
 /* Documents may share a counter. Then their entries end together. */
@@ -42,21 +42,22 @@ static apr_uint32_t *counter_of(const char *document)
     return &counters[strtol((char[]){document[0], document[1], document[2], '\0'}, NULL, 16)];
 }
 
-apr_uint32_t sr_standing_count(const char *document)
+apr_uint32_t sr_version_cache_count(const char *document)
 {
     return apr_atomic_read32(counter_of(document));
 }
 
-void sr_standing_changed(const char *document)
+void sr_version_cache_changed(const char *document)
 {
     apr_atomic_inc32(counter_of(document));
 }
 
-bool sr_standing_has(sr_standing_t *standing, const char *digest, const char *document, apr_time_t now, char *version,
-                     char *owner)
+bool sr_version_cache_has(sr_version_cache_t *standing, const char *digest, const char *document, apr_time_t now,
+                          char *version, char *owner)
 {
     standing_t known;
-    if (!sr_recent_get(standing, digest, &known) || known.count != sr_standing_count(document)) return false;
+    if (!sr_bounded_cache_get(standing, digest, &known) || known.count != sr_version_cache_count(document))
+        return false;
     if (now >= known.until || known.until > now + LIFETIME) return false; /* or the clock was set back */
     memcpy(version, known.version, sizeof known.version);
     memcpy(owner, known.owner, sizeof known.owner);
@@ -64,11 +65,11 @@ bool sr_standing_has(sr_standing_t *standing, const char *digest, const char *do
     return true;
 }
 
-void sr_standing_add(sr_standing_t *standing, const char *digest, apr_uint32_t count, apr_time_t now,
-                     const char *version, const char *owner)
+void sr_version_cache_add(sr_version_cache_t *standing, const char *digest, apr_uint32_t count, apr_time_t now,
+                          const char *version, const char *owner)
 {
     standing_t known = {.until = now + LIFETIME, .count = count};
     memcpy(known.version, version, sizeof known.version);
     memcpy(known.owner, owner, sizeof known.owner);
-    sr_recent_put(standing, digest, &known);
+    sr_bounded_cache_put(standing, digest, &known);
 }

@@ -2,8 +2,8 @@
 /* module.h: the calls to a PKCS#11 module, shared by the files about tokens.
  *
  * Sections: pin.c · module.c */
-#ifndef SR_SIGND_MODULE_H
-#define SR_SIGND_MODULE_H
+#ifndef SR_SIGNER_MAIN_MODULE_H
+#define SR_SIGNER_MAIN_MODULE_H
 
 #include "signer/protocol.h"
 

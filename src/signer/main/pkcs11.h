@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pkcs11.h: keys in tokens (PKCS#11), for main.c and seals.c. The module of the token is code of others, and needs
  * files and sockets. So it is opened after the process has given up its rights, in a sandbox of its own (rights.c). */
-#ifndef SR_SIGND_TOKEN_H
-#define SR_SIGND_TOKEN_H
+#ifndef SR_SIGNER_MAIN_PKCS11_H
+#define SR_SIGNER_MAIN_PKCS11_H
 
 #include "signer/protocol.h"
 

@@ -39,7 +39,7 @@ bool sr_signd_become(uid_t user, gid_t group)
     return setuid(user) == 0 && getuid() == user && geteuid() == user;
 }
 
-static const sr_confine_rule_t SERVING[] = {
+static const sr_seccomp_rule_t SERVING[] = {
     SR_CONFINE_CALL(epoll_wait),
     SR_CONFINE_CALL(epoll_pwait),
     SR_CONFINE_CALL(epoll_ctl),
@@ -50,7 +50,7 @@ static const sr_confine_rule_t SERVING[] = {
     {SCMP_SYS(write), SR_CONFINE_EQUAL, 0, STDERR_FILENO, 0},
     {SCMP_SYS(tgkill), SR_CONFINE_EQUAL, 2, SIGABRT, 0}, /* a failed assertion */
 };
-static const sr_confine_list_t serving = {SERVING, sizeof SERVING / sizeof *SERVING, false};
+static const sr_seccomp_list_t serving = {SERVING, sizeof SERVING / sizeof *SERVING, false};
 
 /* What no module of a token may do either: start programs or processes, look into other processes, change the system.
  * It may use files and sockets, and start threads. */
@@ -102,7 +102,7 @@ bool sr_signd_sandbox(bool token)
 #ifdef SR_SANITIZE
     return true;
 #else
-    static const sr_confine_list_t *const lists[] = {&sr_confine_common, &serving, &sr_confine_fatal, NULL};
-    return token ? rights_refuse() : sr_confine_enter("sigreq-signd", lists);
+    static const sr_seccomp_list_t *const lists[] = {&sr_seccomp_common, &serving, &sr_seccomp_fatal, NULL};
+    return token ? rights_refuse() : sr_seccomp_enter("sigreq-signd", lists);
 #endif
 }

@@ -4,8 +4,8 @@
  * except its requests of fixed layout.
  *
  * Sections: seals.c · serve.c · rights.c */
-#ifndef SR_SIGND_SEALS_H
-#define SR_SIGND_SEALS_H
+#ifndef SR_SIGNER_MAIN_SEALS_H
+#define SR_SIGNER_MAIN_SEALS_H
 
 #include "signer/protocol.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* changes.h: the changes between the revisions of a signed document. changes.cc is C++, and listing.c, which uses
  * it, is C. */
-#ifndef SR_PDFD_CHANGES_H
-#define SR_PDFD_CHANGES_H
+#ifndef SR_HELPER_MAIN_COMPARE_CHANGES_H
+#define SR_HELPER_MAIN_COMPARE_CHANGES_H
 
 #include "helper/main/read/sections.h"
 

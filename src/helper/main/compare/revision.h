@@ -2,8 +2,8 @@
 // revision.h: a revision of a document as qpdf reads it, and the references between its objects. C++, for the files
 // that compare revisions: revision.cc · entries.cc · uses.cc · rules.cc · defaults.cc · widgets.cc ·
 // changes.cc.
-#ifndef SR_PDFD_REVISION_H
-#define SR_PDFD_REVISION_H
+#ifndef SR_HELPER_MAIN_COMPARE_REVISION_H
+#define SR_HELPER_MAIN_COMPARE_REVISION_H
 
 #define POINTERHOLDER_TRANSITION 4 // makes qpdf use std::shared_ptr
 #include <ctime>

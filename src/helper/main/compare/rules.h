@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // rules.h: one step from a revision to the next: what changed, and which changes have an explanation (step.cc,
 // rules.cc, defaults.cc, widgets.cc).
-#ifndef SR_PDFD_RULES_H
-#define SR_PDFD_RULES_H
+#ifndef SR_HELPER_MAIN_COMPARE_RULES_H
+#define SR_HELPER_MAIN_COMPARE_RULES_H
 
 #include "helper/main/compare/changes.h"
 #include "helper/main/compare/revision.h"

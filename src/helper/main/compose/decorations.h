@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* decorations.h: what composed documents show besides texts. Lengths are in points. */
-#ifndef SR_PDFD_DECORATIONS_H
-#define SR_PDFD_DECORATIONS_H
+#ifndef SR_HELPER_MAIN_COMPOSE_DECORATIONS_H
+#define SR_HELPER_MAIN_COMPOSE_DECORATIONS_H
 
 #include "helper/protocol.h"
 #include "helper/main/draw/canvas.h"

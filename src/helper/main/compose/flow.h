@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flow.h: lays out the pages of a composed document, line by line. Lengths are in points. */
-#ifndef SR_PDFD_FLOW_H
-#define SR_PDFD_FLOW_H
+#ifndef SR_HELPER_MAIN_COMPOSE_FLOW_H
+#define SR_HELPER_MAIN_COMPOSE_FLOW_H
 
 #include "helper/main/compose/decorations.h"
 #include "helper/main/compose/structure.h"

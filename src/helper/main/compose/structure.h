@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* structure.h: the logical structure of a composed document (ISO 32000-2, 14.7 and 14.8). It records, while the pages
  * are drawn, which element each part of them belongs to. */
-#ifndef SR_PDFD_STRUCTURE_H
-#define SR_PDFD_STRUCTURE_H
+#ifndef SR_HELPER_MAIN_COMPOSE_STRUCTURE_H
+#define SR_HELPER_MAIN_COMPOSE_STRUCTURE_H
 
 #include "helper/main/draw/canvas.h"
 

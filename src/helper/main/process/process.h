@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* process.h: the process of sigreq-pdfd: how it begins, forks, is confined and ends. See pdfd.h. */
-#ifndef SR_PDFD_PROCESS_H
-#define SR_PDFD_PROCESS_H
+#ifndef SR_HELPER_MAIN_PROCESS_PROCESS_H
+#define SR_HELPER_MAIN_PROCESS_PROCESS_H
 
 #include "base/base.h"
 

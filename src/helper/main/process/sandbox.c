@@ -30,14 +30,14 @@
 #define EQUAL SR_CONFINE_EQUAL
 #define MASKED SR_CONFINE_MASKED
 
-static const sr_confine_rule_t MESSAGES[] = {
+static const sr_seccomp_rule_t MESSAGES[] = {
     {SCMP_SYS(recvmsg), EQUAL, 0, SR_PDF_SOCKET, 0},
     {SCMP_SYS(sendmsg), EQUAL, 0, SR_PDF_SOCKET, 0},
 };
 
 /* System calls that the template needs to fork a worker. sr_pdfd_sandbox_tighten() removes them. abort() raises a
  * signal in its own thread. */
-static const sr_confine_rule_t TEMPLATE[] = {
+static const sr_seccomp_rule_t TEMPLATE[] = {
     {SCMP_SYS(clone), EQUAL, 0, SR_PDFD_FORK_FLAGS, 0},
     {SCMP_SYS(dup3), EQUAL, 1, SR_PDF_SOCKET, 0},
     SR_CONFINE_CALL(seccomp),
@@ -52,7 +52,7 @@ static const sr_confine_rule_t TEMPLATE[] = {
         SCMP_SYS(call), MASKED, 0, 8, 8                                                                                \
     }
 #define NOT_FOR_READING (0xffffffffu & ~(unsigned)(O_CLOEXEC | O_NOCTTY | O_NONBLOCK))
-static const sr_confine_rule_t FILES[] = {
+static const sr_seccomp_rule_t FILES[] = {
     {SCMP_SYS(openat), MASKED, 2, 0, NOT_FOR_READING},
     OPENED(read),
     OPENED(pread64),
@@ -60,12 +60,12 @@ static const sr_confine_rule_t FILES[] = {
 };
 
 /* Any other clone() than that of the template. */
-static const sr_confine_rule_t OTHER_CLONE[] = {
+static const sr_seccomp_rule_t OTHER_CLONE[] = {
     {SCMP_SYS(clone), SR_CONFINE_OTHER, 0, SR_PDFD_FORK_FLAGS, 0},
 };
 
 #define LIST(rules, fatal)                                                                                             \
-    &(const sr_confine_list_t)                                                                                         \
+    &(const sr_seccomp_list_t)                                                                                         \
     {                                                                                                                  \
         rules, sizeof(rules) / sizeof *(rules), fatal                                                                  \
     }
@@ -75,14 +75,14 @@ bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders)
     *files = true;
     if (SR_PDFD_INSTRUMENTED) return true;
     *files = folders && sr_pdfd_landlock_enter(folders);
-    const sr_confine_list_t *const lists[] = {&sr_confine_common,
+    const sr_seccomp_list_t *const lists[] = {&sr_seccomp_common,
                                               LIST(MESSAGES, false),
                                               LIST(TEMPLATE, false),
-                                              &sr_confine_fatal,
+                                              &sr_seccomp_fatal,
                                               LIST(OTHER_CLONE, true),
                                               *files ? LIST(FILES, false) : NULL,
                                               NULL};
-    return sr_confine_enter("sigreq-pdfd", lists);
+    return sr_seccomp_enter("sigreq-pdfd", lists);
 }
 
 /* The low half of the first argument of a system call. It is enough for process ids. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* page.h: shared by the files that show a page: a page opened with poppler, and the raster made from it. */
-#ifndef SR_PDFD_PAGE_H
-#define SR_PDFD_PAGE_H
+#ifndef SR_HELPER_MAIN_READ_PAGE_H
+#define SR_HELPER_MAIN_READ_PAGE_H
 
 #include "helper/main/pdfd.h"
 
@@ -36,7 +36,7 @@ typedef struct sr_pdfd_look_t {
     unsigned char *rows; /* sr_pdfd_row_t of each row */
 } sr_pdfd_look_t;
 /* Finds out what a page looks like, to choose the encoding. */
-void sr_pdfd_look(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster, apr_pool_t *pool);
+void sr_pdfd_image_kind(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------- png.c · jpeg.c */
 /* Encode a raster into at most `room` bytes, and overwrite its pixels. Return the number of bytes, or 0 if there is too

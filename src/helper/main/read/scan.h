@@ -2,8 +2,8 @@
 /* scan.h: the tokens of PDF syntax (ISO 32000-2, 7.2 and 7.3). xref.c, covers.c and tidy.c use it because they need
  * offsets in the file, which qpdf does not report, and update.c uses it too. The functions are inline, so that a test
  * links a single file. */
-#ifndef SR_PDFD_SCAN_H
-#define SR_PDFD_SCAN_H
+#ifndef SR_HELPER_MAIN_READ_SCAN_H
+#define SR_HELPER_MAIN_READ_SCAN_H
 
 #include <ctype.h>
 #include <stdbool.h>

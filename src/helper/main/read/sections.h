@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sections.h: what covers.c and tidy.c, which are C, find in the bytes of a document for the comparison of revisions,
  * which is C++. */
-#ifndef SR_PDFD_SECTIONS_H
-#define SR_PDFD_SECTIONS_H
+#ifndef SR_HELPER_MAIN_READ_SECTIONS_H
+#define SR_HELPER_MAIN_READ_SECTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>

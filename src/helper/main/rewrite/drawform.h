@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drawform.h: drawform.cc, which is C++, for normalise.c, which is C. */
-#ifndef SR_PDFD_DRAWFORM_H
-#define SR_PDFD_DRAWFORM_H
+#ifndef SR_HELPER_MAIN_REWRITE_DRAWFORM_H
+#define SR_HELPER_MAIN_REWRITE_DRAWFORM_H
 
 #include <stddef.h>
 

@@ -56,7 +56,7 @@ static void count_areas(long *levels, const uint32_t *pixel, const uint32_t *abo
     }
 }
 
-void sr_pdfd_look(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster, apr_pool_t *pool)
+void sr_pdfd_image_kind(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster, apr_pool_t *pool)
 {
     const int width = raster->width;
     const uint32_t *pixel = raster->pixels;

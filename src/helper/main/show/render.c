@@ -82,7 +82,7 @@ static json_t *render(const sr_pdfd_request_t *request, const sr_pdfd_page_t *pa
     raster.pixels = white_raster((apr_size_t)raster.width * (apr_size_t)raster.height);
     reason = raster.pixels ? render_draw(&raster, page, pool) : SR_PDF_LIMITS_REASON;
     if (reason) return sr_pdfd_page_refuse(reason);
-    sr_pdfd_look(&look, &raster, pool);
+    sr_pdfd_image_kind(&look, &raster, pool);
     apr_size_t length = look.photograph && !json_is_true(json_object_get(request->text, "png"))
                             ? sr_pdfd_jpeg_encode(request->result, request->room, &raster, look.gray)
                             : sr_pdfd_png_encode(request->result, request->room, &raster, &look, pool);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* encryption.h: encryption.cc, which is C++, for encrypt.c, which is C. */
-#ifndef SR_PDFD_ENCRYPTION_H
-#define SR_PDFD_ENCRYPTION_H
+#ifndef SR_HELPER_MAIN_WRITE_ENCRYPTION_H
+#define SR_HELPER_MAIN_WRITE_ENCRYPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
