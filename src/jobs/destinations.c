@@ -70,6 +70,11 @@ bool sr_destinations_is_full(const sr_destination_t *destination)
     return !is_quick(destination) && destination->taken > destination->calls;
 }
 
+bool sr_destinations_has_room(const sr_destination_t *destination)
+{
+    return !is_quick(destination) && destination->taken < destination->calls;
+}
+
 /* --- shares */
 
 typedef struct share_t {

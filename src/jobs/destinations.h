@@ -33,6 +33,8 @@ void sr_destinations_wait(sr_destination_t *destination, apr_interval_time_t sin
 void sr_destinations_judge(sr_destination_t *destination, bool answered, apr_interval_time_t took);
 /* Returns true if a destination that is not quick has more transfers than calls. */
 bool sr_destinations_is_full(const sr_destination_t *destination);
+/* Returns true if a destination that is not quick may have another call now. */
+bool sr_destinations_has_room(const sr_destination_t *destination);
 /* Adds to `batch` the shares that SR_OP_JOB_BATCH takes into account. */
 void sr_destinations_shares(json_t *batch, const sr_destinations_t *all, int database);
 

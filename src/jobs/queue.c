@@ -198,7 +198,8 @@ static const char *batch_text(sr_jobs_t *jobs, int number, const char *claim, in
 }
 
 /* Takes the jobs that a batch has claimed, and returns their number. A job that cannot be read is not taken, and its
- * claim ends with its lease. */
+ * claim ends with its lease. A batch claims one job of a slow destination, so another one follows if that may have
+ * more. */
 static int batch_take(sr_jobs_t *jobs, int number, const char *claim, apr_time_t since, const apr_array_header_t *rows)
 {
     const sr_destination_t *destination;
@@ -209,7 +210,10 @@ static int batch_take(sr_jobs_t *jobs, int number, const char *claim, apr_time_t
         sr_error_t *error =
             sr_transfers_take(&destination, &jobs->transfers, number, claim, since, row, jobs->batch_pool);
         if (error) jobs->options.notice(jobs->options.baton, true, sr_error_text(error, false, jobs->batch_pool));
-        else jobs->databases[number].from = destination->organization;
+        else {
+            jobs->databases[number].from = destination->organization;
+            jobs->databases[number].more |= sr_destinations_has_room(destination);
+        }
     }
     return count;
 }
@@ -239,9 +243,11 @@ static void batch_run(sr_jobs_t *jobs, int number)
     database->batches++;
     json_array_clear(database->ended);
     json_array_clear(database->released);
+    database->more = false;
     const int count = batch_take(jobs, number, claim, since, rows);
-    database->more = room > 0 && count == room;
-    if (!database->more) database->from = -1;
+    database->more |= count == room;
+    database->more &= room > 0;
+    if (count < room) database->from = -1;
     if (rows->nelts) note_due(jobs, number, APR_ARRAY_IDX(rows, rows->nelts - 1, sr_job_row_t).due_in);
 }
 

@@ -38,13 +38,16 @@ static void check_calls(void)
     sr_destinations_judge(one, true, apr_time_from_msec(999));
     is_int(one->calls, 16, "after a call of less than a second a destination has 16 calls");
     is_int(room_of("a.org"), 127, "128 jobs are claimed for a quick destination");
+    ok(!sr_destinations_has_room(one), "many jobs of a quick destination are claimed at once, so no batch follows");
     sr_destinations_wait(one, apr_time_from_msec(999));
     is_int(one->calls, 16, "a call under way changes nothing for a second");
     sr_destinations_wait(one, apr_time_from_sec(1));
     is_int(one->calls, 4, "after a second a quick destination has 4 calls");
     sr_destinations_judge(one, true, apr_time_from_sec(1));
     is_int(one->calls, 4, "a response after a second gives a destination 4 calls");
+    ok(sr_destinations_has_room(one), "a slow destination with one transfer has room for another");
     for (int i = 0; i < 3; i++) sr_destinations_take(one);
+    ok(!sr_destinations_has_room(one), "a slow destination with 4 transfers has no room");
     ok(!sr_destinations_is_full(one), "4 transfers of a slow destination are not too many");
     is_int(room_of("a.org"), 0, "a slow destination with 4 transfers is listed without room");
     sr_destinations_take(one);
