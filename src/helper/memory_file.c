@@ -53,6 +53,15 @@ sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_
                                                  got < 0 ? strerror(errno) : "it is shorter than it was"));
 }
 
+const char *sr_pdf_output_json(json_t **json, const sr_pdf_output_t *output, apr_pool_t *pool)
+{
+    const apr_size_t length = (apr_size_t)output->size;
+    char *text = apr_palloc(pool, length + 1);
+    if (sr_descriptor_read(output->descriptor, text, length, 0) != (apr_ssize_t)length) return NULL;
+    text[length] = '\0';
+    return sr_json_parse(json, text, length, pool) ? NULL : text;
+}
+
 bool sr_pdf_is_plain(const char *text)
 {
     if (!text || !*text || strlen(text) > SR_PDF_MAX_REASON) return false;

@@ -12,6 +12,9 @@ sr_error_t *sr_pdf_output_begin(sr_pdf_output_t *output, apr_size_t room, apr_po
 /* Cuts the file to the length that the response contains (NULL: 0) and seals it. Returns false if the length is not
  * possible, or if the worker can still change the file. */
 bool sr_pdf_output_end(sr_pdf_output_t *output, const json_t *length);
+/* Reads a result that is JSON. Returns its text, which ends with NUL, or NULL if it cannot be parsed. *json is released
+ * with the pool. */
+const char *sr_pdf_output_json(json_t **json, const sr_pdf_output_t *output, apr_pool_t *pool);
 /* Makes the error for "no worker is available", with its cause. */
 sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause);
 /* Returns true if a text of a worker is short printable ASCII. Other texts are never shown, because the worker has read

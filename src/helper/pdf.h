@@ -313,7 +313,8 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
  *   {"ink":{…}}   strokes, as in sr_ink_t
  *   {"text":"…"}  a typed signature
  *   {"png":"…"}   a small image in base64: an uploaded signature, or strokes of too many points
- * A worker makes the image. *drawing is NULL if it cannot. Errors: SR_EUNAVAILABLE. */
+ * Only one of `ink`, `text` and `image` of the signature is set. A worker makes the image. *drawing is NULL if it
+ * cannot. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_pdf_drawing(const char **drawing, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
                            apr_size_t most, apr_pool_t *pool);
 

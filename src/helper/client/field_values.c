@@ -48,11 +48,9 @@ static bool field_values_read(void *result, const json_t *json, apr_pool_t *pool
 {
     response_t *response = result;
     if (!json_object_get(json, "length")) return false;
-    const apr_size_t length = (apr_size_t)response->output->size;
-    char *text = apr_palloc(pool, length);
     json_t *list;
-    if (sr_descriptor_read(response->output->descriptor, text, length, 0) != (apr_ssize_t)length) return false;
-    if (sr_json_parse(&list, text, length, pool) || json_array_size(list) != (size_t)response->count) return false;
+    if (!sr_pdf_output_json(&list, response->output, pool)) return false;
+    if (json_array_size(list) != (size_t)response->count) return false;
     apr_array_clear(response->drawn);
     for (int i = 0; i < response->count; i++)
         if (!field_values_read_one(apr_array_push(response->drawn), json_array_get(list, (size_t)i), pool))

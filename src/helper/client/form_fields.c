@@ -95,11 +95,8 @@ static bool form_fields_read(void *result, const json_t *json, apr_pool_t *pool)
     response_t *response = result;
     *response->fields = NULL;
     if (!json_object_get(json, "length")) return sr_pdf_is_plain(sr_json_string(json, "refused"));
-    const apr_size_t length = (apr_size_t)response->output->size;
-    char *text = apr_palloc(pool, length);
     json_t *fields;
-    if (sr_descriptor_read(response->output->descriptor, text, length, 0) != (apr_ssize_t)length) return false;
-    if (sr_json_parse(&fields, text, length, pool) || !json_is_array(fields)) return false;
+    if (!sr_pdf_output_json(&fields, response->output, pool) || !json_is_array(fields)) return false;
     if (json_array_size(fields) > SR_PDF_MAX_FIELDS) return false;
     for (size_t i = 0; i < json_array_size(fields); i++)
         if (!form_fields_is_field(json_array_get(fields, i), response->pages)) return false;

@@ -92,13 +92,10 @@ static bool is_drawing(const json_t *drawing, size_t captions)
 
 static bool read_drawing(response_t *response, apr_pool_t *pool)
 {
-    apr_size_t length = (apr_size_t)response->output->size;
-    char *text = apr_palloc(pool, length + 1);
     json_t *drawing;
-    if (sr_descriptor_read(response->output->descriptor, text, length, 0) != (apr_ssize_t)length) return false;
-    text[length] = '\0';
-    *response->preview = (sr_pdf_preview_t){.drawing = text, .length = length};
-    return !sr_json_parse(&drawing, text, length, pool) && is_drawing(drawing, response->captions);
+    const char *text = sr_pdf_output_json(&drawing, response->output, pool);
+    *response->preview = (sr_pdf_preview_t){.drawing = text, .length = (apr_size_t)response->output->size};
+    return text && is_drawing(drawing, response->captions);
 }
 
 /* Returns the characters that cannot be drawn. Only characters of the typed text are accepted. */
@@ -167,17 +164,15 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
 sr_error_t *sr_pdf_drawing(const char **drawing, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
                            apr_size_t most, apr_pool_t *pool)
 {
-    const sr_pdf_signature_t what = {
-        .ink = signature->ink, .text = signature->text, .image = signature->image, .image_size = signature->image_size};
     json_t *parameters = sr_json_own(json_object(), pool), *image;
     sr_pdf_preview_t preview;
-    if (!what.image) {
-        sr_pdf_signature_ask(parameters, &what, pool);
+    if (!signature->image) {
+        sr_pdf_signature_ask(parameters, signature, pool);
         *drawing = sr_json_text(parameters, pool);
         if (strlen(*drawing) <= most) return NULL;
     }
     *drawing = NULL;
-    SR_TRY(preview_ask(&preview, workers, &what, PNG_BYTES(most), pool));
+    SR_TRY(preview_ask(&preview, workers, signature, PNG_BYTES(most), pool));
     if (!preview.drawing || sr_json_parse(&image, preview.drawing, preview.length, pool)) return NULL;
     json_object_set(parameters, "png", json_object_get(image, "image"));
     json_object_del(parameters, "ink");

@@ -67,14 +67,10 @@ static bool read_image(shown_t *shown, const json_t *response, apr_pool_t *pool)
 
 static bool show_read_text(shown_t *shown, const json_t *response, apr_pool_t *pool)
 {
-    apr_size_t length = (apr_size_t)shown->output->size;
-    char *json = apr_palloc(pool, length + 1);
     json_t *parsed;
-    if (sr_descriptor_read(shown->output->descriptor, json, length, 0) != (apr_ssize_t)length) return false;
-    json[length] = '\0';
-    *shown->text = (sr_pdf_text_t){.json = json, .length = length, .output = shown->output};
-    if (sr_json_parse(&parsed, json, length, pool)) return false;
-    return json_is_array(json_object_get(parsed, "lines"));
+    const char *json = sr_pdf_output_json(&parsed, shown->output, pool);
+    *shown->text = (sr_pdf_text_t){.json = json, .length = (apr_size_t)shown->output->size, .output = shown->output};
+    return json && json_is_array(json_object_get(parsed, "lines"));
 }
 
 static bool read_shown(void *result, const json_t *response, apr_pool_t *pool)
