@@ -104,16 +104,14 @@ static cairo_surface_t *surface_of_paths(const sr_pdfd_drawing_t *drawing, doubl
     return surface_end(context, surface);
 }
 
-/* Returns a drawing with at most `density` pixels per point of the area of a signature; NULL if there is no memory, or
- * if an image is damaged. */
-static cairo_surface_t *surface_of_drawing(const sr_pdfd_drawing_t *drawing, double density, apr_pool_t *pool)
+/* Returns strokes and outlines in the greatest density that is used, and an image with all its pixels. Returns NULL if
+ * there is no memory, or if the image is damaged. `scale`: points for each unit of the drawing. */
+static cairo_surface_t *surface_of_drawing(const sr_pdfd_drawing_t *drawing, double scale, apr_pool_t *pool)
 {
-    const double scale = fmin(SR_PDFD_SIGNATURE_WIDTH / drawing->width, SR_PDFD_SIGNATURE_HEIGHT / drawing->height);
     sr_pdfd_pixels_t pixels = {drawing->rgba, (int)drawing->width, (int)drawing->height};
-    if (drawing->steps) return surface_of_paths(drawing, scale * density);
+    if (drawing->steps) return surface_of_paths(drawing, scale * SR_PDFD_DENSITY);
     if (drawing->jpeg && !sr_pdfd_image_jpeg(&pixels, drawing->jpeg->data, drawing->jpeg->size, pool)) return NULL;
-    cairo_surface_t *surface = sr_pdfd_surface(&pixels);
-    return surface ? sr_pdfd_reduced_surface(surface, drawing->width * scale, drawing->height * scale, density) : NULL;
+    return sr_pdfd_surface(&pixels);
 }
 
 static sr_pdfd_drawing_t surface_as_drawing(cairo_surface_t *surface, apr_pool_t *pool)
@@ -133,14 +131,17 @@ static sr_pdfd_drawing_t surface_as_drawing(cairo_surface_t *surface, apr_pool_t
 bool sr_pdfd_drawing_reduce(sr_pdfd_drawing_t *drawing, apr_size_t most, apr_pool_t *pool)
 {
     static const double densities[] = {SR_PDFD_DENSITY, 3, 2, 1.5, 1, 0.75, 0.5};
-    for (size_t i = 0; i < sizeof densities / sizeof *densities; i++) {
-        cairo_surface_t *surface = surface_of_drawing(drawing, densities[i], pool);
+    const double scale = fmin(SR_PDFD_SIGNATURE_WIDTH / drawing->width, SR_PDFD_SIGNATURE_HEIGHT / drawing->height);
+    const double width = drawing->width * scale, height = drawing->height * scale;
+    cairo_surface_t *surface = surface_of_drawing(drawing, scale, pool);
+    bool fits = false;
+    for (size_t i = 0; surface && !fits && i < sizeof densities / sizeof *densities; i++) {
+        surface = sr_pdfd_reduced_surface(surface, width, height, densities[i]);
         if (!surface) return false;
         const sr_pdfd_drawing_t small = surface_as_drawing(surface, pool);
-        cairo_surface_destroy(surface);
-        if (sr_pdfd_image_png(&small, pool)->size > most) continue;
-        *drawing = small;
-        return true;
+        fits = sr_pdfd_image_png(&small, pool)->size <= most;
+        if (fits) *drawing = small;
     }
-    return false;
+    if (surface) cairo_surface_destroy(surface);
+    return fits;
 }
