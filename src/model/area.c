@@ -68,6 +68,13 @@ void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_pa
     placement->percent[3] = percent_of(shown.h, shown_h);
 }
 
+void sr_page_size(double size[2], const sr_page_t *page)
+{
+    const int across = page->rotate % 180 ? 1 : 0;
+    size[across] = page->box[2] - page->box[0];
+    size[!across] = page->box[3] - page->box[1];
+}
+
 sr_area_t sr_area_of(const double rect[4], int index, const sr_page_t *page)
 {
     return (sr_area_t){.x = rect[0] - page->box[0],

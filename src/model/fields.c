@@ -14,16 +14,23 @@ json_t *sr_area_number(double value)
     return json_real(rounded);
 }
 
-static json_t *numbers(const double *values, int count)
+json_t *sr_area_rect(const double rect[4])
 {
     json_t *list = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(list, sr_area_number(values[i]));
+    for (int i = 0; i < 4; i++) json_array_append_new(list, sr_area_number(rect[i]));
     return list;
 }
 
 /* --- fields of a signer: as they are shown, so they are stored */
 
 static const char *const keys[] = {"x", "y", "w", "h"};
+
+json_t *sr_area_percent(const double percent[4])
+{
+    json_t *object = json_object();
+    for (int i = 0; i < 4; i++) json_object_set_new(object, keys[i], sr_area_number(percent[i]));
+    return object;
+}
 
 /* Returns the area as it was sent, so that a client can send it again. The origin of coordinates is always added. */
 static json_t *area_json(const sr_field_t *field)
@@ -43,15 +50,14 @@ static json_t *area_json(const sr_field_t *field)
 
 static json_t *fields_field_json(const sr_field_t *field)
 {
-    json_t *object = json_object(), *percent = json_object();
-    for (int i = 0; i < 4; i++) json_object_set_new(percent, keys[i], sr_area_number(field->placement.percent[i]));
+    json_t *object = json_object();
     json_object_set_new(object, "name", json_string(field->name));
     json_object_set_new(object, "type", json_string(field->type));
     json_object_set_new(object, "document", json_string(field->document));
     json_object_set_new(object, "page", json_integer(field->area.page));
     json_object_set_new(object, "area", area_json(field));
-    json_object_set_new(object, "percent", percent);
-    json_object_set_new(object, "rect", numbers(field->placement.rect, 4));
+    json_object_set_new(object, "percent", sr_area_percent(field->placement.percent));
+    json_object_set_new(object, "rect", sr_area_rect(field->placement.rect));
     if (field->caption) json_object_set_new(object, "caption", json_string(field->caption));
     return object;
 }

@@ -91,8 +91,13 @@ typedef struct sr_placement_t {
 void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_page_t *page);
 /* Returns the area of a rectangle (x0 y0 x1 y1) in the user space of a page. */
 sr_area_t sr_area_of(const double rect[4], int index, const sr_page_t *page);
-/* fields.c: returns a number as JSON, with at most four decimals. New reference. */
+/* Computes the width and height of a page as it is displayed. */
+void sr_page_size(double size[2], const sr_page_t *page);
+/* fields.c: return a number with at most four decimals, [x0, y0, x1, y1] and {"x", "y", "w", "h"} of such numbers. New
+ * references. */
 json_t *sr_area_number(double value);
+json_t *sr_area_rect(const double rect[4]);
+json_t *sr_area_percent(const double percent[4]);
 
 /* -------------------------------------------------------------------------------------------------- ink.c
  * A drawn signature. A client sends {"width":w,"height":h,"strokes":[[[x,y,pressure?],…],…]}, or the strokes as one

@@ -11,12 +11,12 @@ static json_t *sizes(const sr_pages_t *pages)
     json_t *list = json_array();
     for (int i = 0; pages && i < pages->runs->nelts; i++) {
         const sr_list_run_t *run = &APR_ARRAY_IDX(pages->runs, i, sr_list_run_t);
-        const double width = run->page.box[2] - run->page.box[0], height = run->page.box[3] - run->page.box[1];
-        const bool turned = run->page.rotate % 180 != 0;
+        double size[2];
         json_t *row = json_array();
+        sr_page_size(size, &run->page);
         json_array_append_new(row, json_integer(run->count));
-        json_array_append_new(row, json_real(turned ? height : width));
-        json_array_append_new(row, json_real(turned ? width : height));
+        json_array_append_new(row, json_real(size[0]));
+        json_array_append_new(row, json_real(size[1]));
         json_array_append_new(list, row);
     }
     return list;

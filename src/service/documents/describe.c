@@ -3,43 +3,46 @@
  * warnings. Nothing is stored. */
 #include "service/private.h"
 
-static json_t *describe_pages(const sr_pages_t *pages)
+/* Returns the pages in an array. A search for each of many fields would take too long. */
+static const sr_page_t **describe_all(const sr_pages_t *pages, apr_pool_t *pool)
+{
+    const sr_page_t **all = apr_palloc(pool, (apr_size_t)pages->count * sizeof(void *));
+    int number = 0;
+    for (int i = 0; i < pages->runs->nelts; i++) {
+        const sr_list_run_t *run = &APR_ARRAY_IDX(pages->runs, i, sr_list_run_t);
+        for (int k = 0; k < run->count; k++) all[number++] = &run->page;
+    }
+    return all;
+}
+
+static json_t *describe_pages(const sr_page_t *const *pages, int count)
 {
     json_t *list = json_array();
-    for (int i = 0; i < pages->count; i++) {
-        const sr_page_t *page = sr_pages_at(pages, i);
-        const double width = page->box[2] - page->box[0], height = page->box[3] - page->box[1];
-        const bool sideways = page->rotate % 180 != 0;
-        json_array_append_new(list, json_pack("{s:i,s:o,s:o,s:i}", "page", i, "width",
-                                              sr_area_number(sideways ? height : width), "height",
-                                              sr_area_number(sideways ? width : height), "rotate", page->rotate));
+    for (int i = 0; i < count; i++) {
+        double size[2];
+        sr_page_size(size, pages[i]);
+        json_array_append_new(list, json_pack("{s:i,s:o,s:o,s:i}", "page", i, "width", sr_area_number(size[0]),
+                                              "height", sr_area_number(size[1]), "rotate", pages[i]->rotate));
     }
     return list;
 }
 
 /* Adds the percentages of the displayed page to a place, and writes its corners with four decimals. */
-static void describe_place(json_t *place, const sr_pages_t *pages)
+static void describe_place(json_t *place, const sr_page_t *const *pages)
 {
-    static const char *const keys[] = {"x", "y", "w", "h"};
     const int number = (int)json_integer_value(json_object_get(place, "page"));
     const json_t *sides = json_object_get(place, "rect");
-    json_t *percent = json_object(), *rect = json_array();
     sr_placement_t placement;
     double corners[4];
     for (size_t i = 0; i < 4; i++) corners[i] = json_number_value(json_array_get(sides, i));
-    const sr_page_t *page = sr_pages_at(pages, number);
-    const sr_area_t area = sr_area_of(corners, number, page);
-    sr_area_place(&placement, &area, page);
-    for (size_t i = 0; i < 4; i++) {
-        json_array_append_new(rect, sr_area_number(corners[i]));
-        json_object_set_new(percent, keys[i], sr_area_number(placement.percent[i]));
-    }
-    json_object_set_new(place, "rect", rect);
-    json_object_set_new(place, "percent", percent);
+    const sr_area_t area = sr_area_of(corners, number, pages[number]);
+    sr_area_place(&placement, &area, pages[number]);
+    json_object_set_new(place, "rect", sr_area_rect(corners));
+    json_object_set_new(place, "percent", sr_area_percent(placement.percent));
 }
 
 /* Gives a field its first place. Only radio groups, and fields that are shown in several places, keep the list. */
-static void describe_field(json_t *field, const sr_pages_t *pages)
+static void describe_field(json_t *field, const sr_page_t *const *pages)
 {
     json_t *places = json_object_get(field, "places"), *first = json_array_get(places, 0);
     for (size_t i = 0; i < json_array_size(places); i++) describe_place(json_array_get(places, i), pages);
@@ -69,8 +72,9 @@ sr_error_t *sr_service_inspect(const sr_service_t *service, json_t **answer, con
     SR_TRY(sr_pdf_probe(&probe, service->pdf, descriptor, file->size, pool));
     if (probe.verdict != SR_PDF_ACCEPTED) return describe_refusal(&probe, pool);
     SR_TRY(sr_pdf_inspect(&fields, service->pdf, descriptor, probe.pages->count, pool));
-    for (size_t i = 0; i < json_array_size(fields); i++) describe_field(json_array_get(fields, i), probe.pages);
-    *answer = json_pack("{s:o,s:o,s:i,s:o}", "pages", describe_pages(probe.pages), "fields",
+    const sr_page_t *const *pages = describe_all(probe.pages, pool);
+    for (size_t i = 0; i < json_array_size(fields); i++) describe_field(json_array_get(fields, i), pages);
+    *answer = json_pack("{s:o,s:o,s:i,s:o}", "pages", describe_pages(pages, probe.pages->count), "fields",
                         fields ? json_incref(fields) : json_array(), "signatures", probe.pages->signatures, "warnings",
                         sr_warnings_sentences(probe.pages->warnings));
     return NULL;
