@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 use File::Temp ();
+use JSON::PP ();
 use Mojo::File 'path';
 use Mojo::JSON 'encode_json';
 use Sigreq::Here qw(suite organisation place wait_for);

@@ -49,6 +49,13 @@ static inline int fake_serve(const char *bytes, const char *response, apr_pool_t
     return fake_reply(&request, response, pool);
 }
 
+/* Serves one request with JSON: `bytes` as the result, or `response`. */
+static inline int fake_serve_json(const char *bytes, const char *response, apr_pool_t *pool)
+{
+    if (!response) response = apr_psprintf(pool, "{\"length\":%d}", (int)strlen(bytes));
+    return fake_serve(bytes, response, pool);
+}
+
 /* Writes a script that runs this program with a number and a text as its arguments. `path` ends in XXXXXX at first, and
  * names the script then. */
 static inline void fake_script(char *path, int number, const char *argument)
@@ -61,6 +68,21 @@ static inline void fake_script(char *path, int number, const char *argument)
     if (!file) abort();
     fprintf(file, "#!/bin/sh\nexec '%s' %d '%s'\n", self, number, argument);
     if (fclose(file) || chmod(path, 0700)) abort();
+}
+
+/* Has `ask` ask the fake with this number, and tests the number of notices and that nothing is left afterwards. */
+static inline void fake_try(char *script, int number, int notices,
+                            void (*ask)(int number, sr_pdf_pool_t *workers, apr_pool_t *pool), apr_pool_t *root)
+{
+    apr_pool_t *pool;
+    apr_pool_create(&pool, root);
+    const int before = help_descriptors();
+    fake_script(script, number, "");
+    ask(number, help_pool(script, 1, 5000, pool), pool);
+    is_int(help_notices, notices, "with %d notices", notices);
+    apr_pool_destroy(pool);
+    const help_children_t now = help_children();
+    ok(now.alive + now.zombies == 0 && help_descriptors() == before, "nothing is left");
 }
 
 #endif

@@ -41,28 +41,18 @@ static const fake_t FAKES[] = {
     {"%PDF-1.5\n", DONE("1", "0", "1,1,2,true"), LIMITS, -1, 2},
 };
 
-static void test_fake(int index)
+static void ask(int number, sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
-    const fake_t *fake = &FAKES[index];
-    apr_pool_t *pool;
-    apr_pool_create(&pool, root);
+    const fake_t *fake = &FAKES[number];
     sr_pdf_composed_t composed = {0};
-    int before = help_descriptors();
-    fake_script(script, index, "");
-    sr_pdf_pool_t *workers = help_pool(script, 1, 5000, pool);
     sr_error_t *error = sr_pdf_compose(&composed, workers, sr_json_own(json_object(), pool), pool);
     is_int(error ? (int)error->code : -1, fake->code, "%s", fake->response);
     is_str(composed.reason, fake->reason, "its reason");
     ok((composed.document != NULL) == (!fake->reason && fake->code < 0), "and whether there is a document");
-    is_int(help_notices, fake->notices, "with %d notices", fake->notices);
-    if (composed.document) {
-        is_int(composed.document->size, 9, "its size");
-        is_int(composed.field.page, 1, "the field's page");
-        is_num(composed.field.rect[2], 2.5, "and place");
-    }
-    apr_pool_destroy(pool);
-    help_children_t now = help_children();
-    ok(now.alive + now.zombies == 0 && help_descriptors() == before, "nothing is left");
+    if (!composed.document) return;
+    is_int(composed.document->size, 9, "its size");
+    is_int(composed.field.page, 1, "the field's page");
+    is_num(composed.field.rect[2], 2.5, "and place");
 }
 
 int main(int argc, char **argv)
@@ -70,7 +60,7 @@ int main(int argc, char **argv)
     apr_initialize();
     apr_pool_create(&root, NULL);
     if (argc == 3) return fake_serve(FAKES[atoi(argv[1])].bytes, FAKES[atoi(argv[1])].response, root);
-    for (int i = 0; i < (int)(sizeof FAKES / sizeof *FAKES); i++) test_fake(i);
+    for (int i = 0; i < (int)(sizeof FAKES / sizeof *FAKES); i++) fake_try(script, i, FAKES[i].notices, ask, root);
     ok(!unlink(script), "the script is gone");
     apr_pool_destroy(root);
     return done();

@@ -50,35 +50,23 @@ static const struct {
     {NULL, "{}", -1, 2},
 };
 
-static void test_fake(int number)
+static void ask(int number, sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
     const char *bytes = FAKES[number].bytes, *answer = FAKES[number].answer;
-    apr_pool_t *pool;
+    const int document = open("/dev/null", O_RDONLY | O_CLOEXEC);
     json_t *fields;
-    apr_pool_create(&pool, root);
-    const int before = help_descriptors(), document = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    fake_script(script, number, "");
-    sr_pdf_pool_t *workers = help_pool(script, 1, 5000, pool);
     sr_error_t *error = sr_pdf_inspect(&fields, workers, document, 1, pool);
     close(document);
     const int count = error ? -2 : fields ? (int)json_array_size(fields) : -1;
     is_int(count, FAKES[number].fields, "the fields of %.150s %s", bytes ? bytes : "no bytes", answer ? answer : "");
-    is_int(help_notices, FAKES[number].notices, "the number of notices");
-    apr_pool_destroy(pool);
-    const help_children_t now = help_children();
-    ok(now.alive + now.zombies == 0 && help_descriptors() == before, "nothing is left");
 }
 
 int main(int argc, char **argv)
 {
     apr_initialize();
     apr_pool_create(&root, NULL);
-    if (argc == 3) {
-        const int number = atoi(argv[1]);
-        const char *bytes = FAKES[number].bytes, *answer = FAKES[number].answer;
-        return fake_serve(bytes, answer ? answer : apr_psprintf(root, "{\"length\":%d}", (int)strlen(bytes)), root);
-    }
-    for (int i = 0; i < (int)(sizeof FAKES / sizeof *FAKES); i++) test_fake(i);
+    if (argc == 3) return fake_serve_json(FAKES[atoi(argv[1])].bytes, FAKES[atoi(argv[1])].answer, root);
+    for (int i = 0; i < (int)(sizeof FAKES / sizeof *FAKES); i++) fake_try(script, i, FAKES[i].notices, ask, root);
     ok(!unlink(script), "the script is gone");
     apr_pool_destroy(root);
     return done();
