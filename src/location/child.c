@@ -61,7 +61,7 @@ void sr_location_child_init(apr_pool_t *pchild, server_rec *main_server)
                          .long_term = conf->long_term != SR_LONG_TERM_OFF,
                          .folders = sr_folders_create(pchild),
                          .access = sr_access_cache_create(pchild),
-                         .standing = sr_version_cache_create(pchild),
+                         .versions = sr_version_cache_create(pchild),
                          .keys = sr_key_cache_create(pchild),
                          .trust = sr_run_trust(),
                          .sends_mail = *conf->smtp != '\0',

@@ -118,9 +118,9 @@ const char *sr_service_pages_begin(const char *sha256, const char *owner, apr_po
 /* Makes a bounded cache, a table of fixed size for any number of threads. Returns NULL if there is no memory. Keys
  * are SHA-256 in hexadecimal. A value has `value_size` bytes and is copied. Entries may be dropped at any time. */
 sr_bounded_cache_t *sr_bounded_cache_create(apr_size_t value_size, apr_pool_t *pool);
-/* `recent` may be NULL: then nothing is stored. */
-bool sr_bounded_cache_get(sr_bounded_cache_t *recent, const char *digest, void *value);
-void sr_bounded_cache_put(sr_bounded_cache_t *recent, const char *digest, const void *value);
+/* `cache` may be NULL: then nothing is stored. */
+bool sr_bounded_cache_get(sr_bounded_cache_t *cache, const char *digest, void *value);
+void sr_bounded_cache_put(sr_bounded_cache_t *cache, const char *digest, const void *value);
 
 /* ----------------------------------------------------------------------------------------- access_cache.c */
 #define SR_ACCESS_OWNER_LENGTH 16
@@ -140,11 +140,11 @@ void sr_access_cache_put(sr_access_cache_t *cache, const char *digest, const sr_
 /* --------------------------------------------------------------------------------------------- version_cache.c */
 /* Returns true, with the current version of a document (uuid) and its owner (as above), if an entry was made in the
  * last second and no change of the document was committed on this machine since. `digest` is as above. `version` has
- * room for SR_SHA256_HEX_LENGTH characters and a NUL. `standing` may be NULL: then nothing is stored. */
-bool sr_version_cache_has(sr_version_cache_t *standing, const char *digest, const char *document, apr_time_t now,
+ * room for SR_SHA256_HEX_LENGTH characters and a NUL. `cache` may be NULL: then nothing is stored. */
+bool sr_version_cache_has(sr_version_cache_t *cache, const char *digest, const char *document, apr_time_t now,
                           char *version, char *owner);
 /* `count`: sr_version_cache_count before the database was asked. */
-void sr_version_cache_add(sr_version_cache_t *standing, const char *digest, apr_uint32_t count, apr_time_t now,
+void sr_version_cache_add(sr_version_cache_t *cache, const char *digest, apr_uint32_t count, apr_time_t now,
                           const char *version, const char *owner);
 apr_uint32_t sr_version_cache_count(const char *document);
 /* Called after the commit of a change, before it is reported to anybody. */

@@ -31,7 +31,7 @@ typedef struct sr_child_t {
     sr_pdf_pool_t *helpers;
     sr_folders_t *folders;                            /* or NULL: results are not stored */
     sr_access_cache_t *access;                        /* or NULL */
-    sr_version_cache_t *standing;                     /* or NULL */
+    sr_version_cache_t *versions;                     /* or NULL */
     sr_key_cache_t *keys;                             /* or NULL */
     sr_proof_cache_t *proofs;                         /* or NULL: revocation is not watched */
     const sr_cms_identity_t *seal[SR_PRODUCTION + 1]; /* by sr_environment_t; NULL: it cannot be used */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service_standing.c: tests of src/service/submissions/version_cache.c: what stands is known for 40 ms, and not after a
- * signature. */
+/* service_version_cache.c: tests of src/service/submissions/version_cache.c: what stands is known for 40 ms, and not
+ * after a signature. */
 #include "service/private.h"
 #include "tap.h"
 
@@ -12,7 +12,7 @@
 #define NOW apr_time_from_sec(1800000000)
 
 static apr_pool_t *pool;
-static sr_version_cache_t *standing;
+static sr_version_cache_t *cache;
 
 static const char *digest_of(const char *text)
 {
@@ -23,13 +23,13 @@ static const char *digest_of(const char *text)
 static const char *known(const char *who, const char *document, apr_time_t now)
 {
     char version[SR_SHA256_HEX_LENGTH + 1], owner[SR_ACCESS_OWNER_LENGTH + 1];
-    if (!sr_version_cache_has(standing, digest_of(who), document, now, version, owner)) return "";
+    if (!sr_version_cache_has(cache, digest_of(who), document, now, version, owner)) return "";
     return apr_psprintf(pool, "%.8s %s", version, owner);
 }
 
 static void add(const char *who, const char *document, const char *version)
 {
-    sr_version_cache_add(standing, digest_of(who), sr_version_cache_count(document), NOW, digest_of(version),
+    sr_version_cache_add(cache, digest_of(who), sr_version_cache_count(document), NOW, digest_of(version),
                          "0123456789abcdef");
 }
 
@@ -57,7 +57,7 @@ static void test_race(void)
 {
     const apr_uint32_t count = sr_version_cache_count(DOCUMENT);
     sr_version_cache_changed(DOCUMENT);
-    sr_version_cache_add(standing, digest_of("late"), count, NOW, digest_of("first"), "0123456789abcdef");
+    sr_version_cache_add(cache, digest_of("late"), count, NOW, digest_of("first"), "0123456789abcdef");
     is_str(known("late", DOCUMENT, NOW), "", "what was read before a commit is not known after it");
 }
 
@@ -74,7 +74,7 @@ int main(void)
 {
     apr_initialize();
     apr_pool_create(&pool, NULL);
-    standing = sr_version_cache_create(pool);
+    cache = sr_version_cache_create(pool);
     test_one();
     test_race();
     test_many();

@@ -309,7 +309,7 @@ static bool find_known(sr_shown_t *shown, work_t *work, const char *allowed, apr
     sr_access_t access;
     if (version && !page_image_is_known(work, &access, allowed, now)) return false;
     if (!version
-        && !sr_version_cache_has(work->service->child->standing, allowed, work->show->document, now, current,
+        && !sr_version_cache_has(work->service->child->versions, allowed, work->show->document, now, current,
                                  access.owner))
         return false;
     page_image_begin(work, version ? version : apr_pstrdup(work->pool, current), access.owner);
@@ -323,7 +323,7 @@ static void keep_known(const work_t *work, const char *allowed, const sr_signing
     sr_access_t access = {.epoch = signing->submission.access_epoch};
     apr_cpystrn(access.owner, owner, sizeof access.owner);
     if (work->show->version) sr_access_cache_put(work->service->child->access, allowed, &access, count, now);
-    else sr_version_cache_add(work->service->child->standing, allowed, count, now, version, owner);
+    else sr_version_cache_add(work->service->child->versions, allowed, count, now, version, owner);
 }
 
 static sr_error_t *counted(sr_cached_result_t result)

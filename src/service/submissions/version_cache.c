@@ -52,12 +52,11 @@ void sr_version_cache_changed(const char *document)
     apr_atomic_inc32(counter_of(document));
 }
 
-bool sr_version_cache_has(sr_version_cache_t *standing, const char *digest, const char *document, apr_time_t now,
+bool sr_version_cache_has(sr_version_cache_t *cache, const char *digest, const char *document, apr_time_t now,
                           char *version, char *owner)
 {
     standing_t known;
-    if (!sr_bounded_cache_get(standing, digest, &known) || known.count != sr_version_cache_count(document))
-        return false;
+    if (!sr_bounded_cache_get(cache, digest, &known) || known.count != sr_version_cache_count(document)) return false;
     if (now >= known.until || known.until > now + LIFETIME) return false; /* or the clock was set back */
     memcpy(version, known.version, sizeof known.version);
     memcpy(owner, known.owner, sizeof known.owner);
@@ -65,11 +64,11 @@ bool sr_version_cache_has(sr_version_cache_t *standing, const char *digest, cons
     return true;
 }
 
-void sr_version_cache_add(sr_version_cache_t *standing, const char *digest, apr_uint32_t count, apr_time_t now,
+void sr_version_cache_add(sr_version_cache_t *cache, const char *digest, apr_uint32_t count, apr_time_t now,
                           const char *version, const char *owner)
 {
     standing_t known = {.until = now + LIFETIME, .count = count};
     memcpy(known.version, version, sizeof known.version);
     memcpy(known.owner, owner, sizeof known.owner);
-    sr_bounded_cache_put(standing, digest, &known);
+    sr_bounded_cache_put(cache, digest, &known);
 }
