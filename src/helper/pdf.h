@@ -331,12 +331,18 @@ typedef struct sr_pdf_drawn_value_t {
     const char *reason;  /* NULL if the value can be shown; otherwise a sentence */
     const char *content; /* of the form XObject of this size, whose resources are SR_PDF_CAPTION_RESOURCES */
     double size;         /* of the font; 0 without a text */
+    /* Instead of `content`, what sr_pdf_values_shown draws: [{"box":[left,top,width,height],"drawing":{…}},…] in points
+     * from the top left corner of the field. A drawing is {"width","height","paths"} as in sr_pdf_preview_t. */
+    const json_t *parts;
 } sr_pdf_drawn_value_t;
 /* Draws values of fields (sr_pdf_value_t) in their order. *drawn is an array of sr_pdf_drawn_value_t. A text that does
  * not fit is made smaller, down to 5 points. The same values always have the same content on one system. Errors:
  * SR_EUNAVAILABLE. */
 sr_error_t *sr_pdf_values(const apr_array_header_t **drawn, sr_pdf_pool_t *workers, const apr_array_header_t *values,
                           apr_pool_t *pool);
+/* Does the same for the signing page. */
+sr_error_t *sr_pdf_values_shown(const apr_array_header_t **drawn, sr_pdf_pool_t *workers,
+                                const apr_array_header_t *values, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- compose.c
  * Makes a new document from texts. It has A4 pages, as many as it needs. `what` is

@@ -9,17 +9,25 @@
 
 static seal_bench_t bench;
 
-static sr_pdf_drawn_value_t draw(const sr_pdf_value_t *value, apr_pool_t *pool)
+typedef sr_error_t *draw_function_t(const apr_array_header_t **drawn, sr_pdf_pool_t *workers,
+                                    const apr_array_header_t *values, apr_pool_t *pool);
+
+static sr_pdf_drawn_value_t draw_by(draw_function_t *function, const sr_pdf_value_t *value, apr_pool_t *pool)
 {
     apr_array_header_t *values = apr_array_make(pool, 1, sizeof *value);
     const apr_array_header_t *drawn;
     APR_ARRAY_PUSH(values, sr_pdf_value_t) = *value;
-    sr_error_t *error = sr_pdf_values(&drawn, bench.workers, values, pool);
+    sr_error_t *error = function(&drawn, bench.workers, values, pool);
     if (error) {
         printf("Bail out! %s: %s\n", error->message, error->cause);
         exit(1);
     }
     return APR_ARRAY_IDX(drawn, 0, sr_pdf_drawn_value_t);
+}
+
+static sr_pdf_drawn_value_t draw(const sr_pdf_value_t *value, apr_pool_t *pool)
+{
+    return draw_by(sr_pdf_values, value, pool);
 }
 
 /* Writes page.pdf, whose page has the size of the field and this content. */
@@ -128,6 +136,40 @@ static void test_tick(apr_pool_t *pool)
     is_int(ink_of(&page).dark, 0, "a blank text shows nothing");
 }
 
+/* The boxes of the drawings for the signing page surround the ink of the content. */
+static void test_parts(apr_pool_t *pool)
+{
+    static const sr_pdf_value_t values[] = {
+        {"Engineer", .width = 100, .height = 20},
+        {"Engineer", .width = 100, .height = 40, .align = SR_PDF_END},
+        {LONG, .width = 200, .height = 100, .multiline = true},
+        {.ticked = true, .width = 30, .height = 20},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        const sr_pdf_drawn_value_t shown = draw_by(sr_pdf_values_shown, &values[i], pool);
+        const pixels_t page = show(&values[i], draw(&values[i], pool).content, pool);
+        const ink_t ink = ink_of(&page);
+        double left = 1e9, top = 1e9, right = 0, bottom = 0;
+        for (size_t k = 0; k < json_array_size(shown.parts); k++) {
+            const json_t *box = json_object_get(json_array_get(shown.parts, k), "box");
+            double at[4];
+            for (size_t side = 0; side < 4; side++) at[side] = json_number_value(json_array_get(box, side));
+            left = fmin(left, at[0]);
+            top = fmin(top, at[1]);
+            right = fmax(right, at[0] + at[2]);
+            bottom = fmax(bottom, at[1] + at[3]);
+        }
+        ok(!shown.content && left <= ink.left + 1 && left >= ink.left - 5 && top <= ink.top + 1 && top >= ink.top - 5
+               && right >= ink.right && right <= ink.right + 6 && bottom >= ink.bottom && bottom <= ink.bottom + 6,
+           "value %d: the drawings are at %g %g %g %g, the ink is at %d %d %d %d", (int)i, left, top, right, bottom,
+           ink.left, ink.top, ink.right, ink.bottom);
+    }
+    const sr_pdf_value_t blank = {" ", .width = 100, .height = 20}, large = {LONG, .width = 100, .height = 20};
+    is_int((int)json_array_size(draw_by(sr_pdf_values_shown, &blank, pool).parts), 0, "a blank text has no drawing");
+    is_str(draw_by(sr_pdf_values_shown, &large, pool).reason, "The text is too long for its field",
+           "the signing page gets the reason");
+}
+
 static void test_refused(apr_pool_t *pool)
 {
     static const struct {
@@ -161,6 +203,7 @@ int main(void)
     test_shown(bench.pool);
     test_aligned(bench.pool);
     test_tick(bench.pool);
+    test_parts(bench.pool);
     test_refused(bench.pool);
     test_same(bench.pool);
     is_int(help_notices, 0, "no worker was lost");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* field_values.c: has a worker that has read no document draw the values of fields. Their content is ASCII, because
- * text is drawn as outlines. */
+/* field_values.c: has a worker that has read no document draw the values of fields, for a PDF or for the signing page.
+ * Their content is ASCII, because text is drawn as outlines. */
+#include "helper/client/preview.h"
 #include "helper/client/worker.h"
 
 #include <string.h>
@@ -9,9 +10,10 @@ typedef struct response_t {
     apr_array_header_t *drawn;
     sr_pdf_output_t *output;
     int count;
+    bool as_json;
 } response_t;
 
-static json_t *field_values_json(const apr_array_header_t *values, apr_pool_t *pool)
+static json_t *field_values_json(const apr_array_header_t *values, bool as_json)
 {
     static const char *const aligns[] = {"start", "center", "end"};
     json_t *list = json_array();
@@ -23,7 +25,7 @@ static json_t *field_values_json(const apr_array_header_t *values, apr_pool_t *p
         if (value->text) json_object_set_new(json, "text", json_string(value->text));
         json_array_append_new(list, json);
     }
-    return json_pack("{s:s,s:o}", "op", SR_PDF_OP_VALUES, "values", list);
+    return json_pack("{s:s,s:b,s:o}", "op", SR_PDF_OP_VALUES, "json", as_json, "values", list);
 }
 
 static bool field_values_is_content(const char *content)
@@ -32,16 +34,32 @@ static bool field_values_is_content(const char *content)
     return !*content;
 }
 
-static bool field_values_read_one(sr_pdf_drawn_value_t *drawn, const json_t *json, apr_pool_t *pool)
+static bool field_values_are_parts(const json_t *parts)
+{
+    for (size_t i = 0; i < json_array_size(parts); i++) {
+        const json_t *part = json_array_get(parts, i), *box = json_object_get(part, "box");
+        for (size_t k = 0; k < 4; k++)
+            if (!json_is_number(json_array_get(box, k))) return false;
+        if (json_array_size(box) != 4 || json_object_size(part) != 2
+            || !sr_pdf_has_paths(json_object_get(part, "drawing")))
+            return false;
+    }
+    return json_is_array(parts);
+}
+
+static bool field_values_read_one(sr_pdf_drawn_value_t *drawn, const json_t *json, bool as_json, apr_pool_t *pool)
 {
     const char *content = sr_json_string(json, "content"), *reason = sr_json_string(json, "reason");
     const json_t *size = json_object_get(json, "size");
+    json_t *parts = NULL;
     *drawn = (sr_pdf_drawn_value_t){.reason = reason ? apr_pstrdup(pool, reason) : NULL};
     if (reason) return json_object_size(json) == 1 && sr_pdf_is_plain(reason);
-    drawn->content = content ? apr_pstrdup(pool, content) : NULL;
     drawn->size = json_number_value(size);
-    return content && field_values_is_content(content) && json_is_number(size) && drawn->size >= 0
-           && json_object_size(json) == 2;
+    if (!content || !json_is_number(size) || drawn->size < 0 || json_object_size(json) != 2) return false;
+    if (as_json && sr_json_parse(&parts, content, strlen(content), pool)) return false;
+    drawn->parts = parts;
+    drawn->content = as_json ? NULL : apr_pstrdup(pool, content);
+    return as_json ? field_values_are_parts(parts) : field_values_is_content(content);
 }
 
 static bool field_values_read(void *result, const json_t *json, apr_pool_t *pool)
@@ -53,19 +71,21 @@ static bool field_values_read(void *result, const json_t *json, apr_pool_t *pool
     if (json_array_size(list) != (size_t)response->count) return false;
     apr_array_clear(response->drawn);
     for (int i = 0; i < response->count; i++)
-        if (!field_values_read_one(apr_array_push(response->drawn), json_array_get(list, (size_t)i), pool))
+        if (!field_values_read_one(apr_array_push(response->drawn), json_array_get(list, (size_t)i), response->as_json,
+                                   pool))
             return false;
     return true;
 }
 
-sr_error_t *sr_pdf_values(const apr_array_header_t **drawn, sr_pdf_pool_t *workers, const apr_array_header_t *values,
-                          apr_pool_t *pool)
+static sr_error_t *field_values_ask(const apr_array_header_t **drawn, sr_pdf_pool_t *workers,
+                                    const apr_array_header_t *values, bool as_json, apr_pool_t *pool)
 {
     bool failed = false;
     response_t response = {apr_array_make(pool, values->nelts, sizeof(sr_pdf_drawn_value_t)),
-                           apr_palloc(pool, sizeof *response.output), values->nelts};
-    const json_t *request = sr_json_own(field_values_json(values, pool), pool);
+                           apr_palloc(pool, sizeof *response.output), values->nelts, as_json};
+    const json_t *request = sr_json_own(field_values_json(values, as_json), pool);
     const sr_pdf_request_t asked = {.op = SR_PDF_OP_VALUES,
+                                    .class = as_json ? SR_PDF_SHOW : SR_PDF_WORK,
                                     .text = sr_json_text(request, pool),
                                     .descriptor = -1,
                                     .output = response.output,
@@ -77,4 +97,16 @@ sr_error_t *sr_pdf_values(const apr_array_header_t **drawn, sr_pdf_pool_t *worke
     if (failed) return sr_pdf_unavailable(pool, "the values of fields could not be drawn within the limits");
     *drawn = response.drawn;
     return NULL;
+}
+
+sr_error_t *sr_pdf_values(const apr_array_header_t **drawn, sr_pdf_pool_t *workers, const apr_array_header_t *values,
+                          apr_pool_t *pool)
+{
+    return field_values_ask(drawn, workers, values, false, pool);
+}
+
+sr_error_t *sr_pdf_values_shown(const apr_array_header_t **drawn, sr_pdf_pool_t *workers,
+                                const apr_array_header_t *values, apr_pool_t *pool)
+{
+    return field_values_ask(drawn, workers, values, true, pool);
 }

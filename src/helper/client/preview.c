@@ -72,13 +72,16 @@ static bool has_paths(const json_t *drawing)
     return json_array_size(paths) > 0;
 }
 
+bool sr_pdf_has_paths(const json_t *drawing)
+{
+    return has_size(drawing) && has_paths(drawing) && json_object_size(drawing) == 3;
+}
+
 /* Returns true if these are `wanted` captions that contain only paths. */
 static bool are_captions(const json_t *captions, size_t wanted)
 {
-    for (size_t i = 0; i < json_array_size(captions); i++) {
-        const json_t *caption = json_array_get(captions, i);
-        if (!has_size(caption) || !has_paths(caption) || json_object_size(caption) != 3) return false;
-    }
+    for (size_t i = 0; i < json_array_size(captions); i++)
+        if (!sr_pdf_has_paths(json_array_get(captions, i))) return false;
     return json_array_size(captions) == wanted;
 }
 

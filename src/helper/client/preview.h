@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preview.h: shared by preview.c and fill.c: how a signature is put into a request. Private to src/helper. */
+/* preview.h: shared by preview.c, fill.c and field_values.c: how a signature is put into a request, and which drawings
+ * the signing page may get. Private to src/helper. */
 #ifndef SR_HELPER_CLIENT_PREVIEW_H
 #define SR_HELPER_CLIENT_PREVIEW_H
 
@@ -9,5 +10,7 @@
 void sr_pdf_signature_ask(json_t *request, const sr_pdf_signature_t *signature, apr_pool_t *pool);
 /* Returns the reason to refuse the signature without asking a worker, or NULL. */
 const char *sr_pdf_signature_fault(const sr_pdf_signature_t *signature);
+/* Returns true if this is {"width","height","paths"} with paths that only have numbers and path commands. */
+bool sr_pdf_has_paths(const json_t *drawing);
 
 #endif

@@ -61,9 +61,12 @@ typedef struct sr_pdfd_value_t {
     double size;          /* of the font; 0: as large as fits, up to 12 points */
     bool multiline;
     enum { SR_PDFD_START, SR_PDFD_CENTER, SR_PDFD_END } align; /* of a text, in its own direction */
+    bool as_json;                                              /* for the signing page */
 } sr_pdfd_value_t;
 /* Writes the content of the appearance of a field with this value. Text that does not fit is made smaller. *size gets
- * the font size. Returns NULL, or why the value cannot be shown: a sentence for people. */
+ * the font size. `as_json` writes what is seen of it: [{"box":[left,top,width,height],"drawing":{…}},…] in points from
+ * the top left corner of the field, with drawings as sr_pdfd_drawing_json writes them. Returns NULL, or why the value
+ * cannot be shown: a sentence for people. */
 const char *sr_pdfd_value_put(sr_pdfd_buffer_t *out, double *size, const sr_pdfd_value_t *value, apr_pool_t *pool);
 
 /* fonts.c: loads the fonts of the system, within limits. It must be called before the sandbox is entered. */

@@ -14,6 +14,7 @@
 #define LEADING 1.2 /* from one line to the next, times the size */
 #define ABOVE 0.9   /* of this, above the base line of the first line */
 #define BESIDE 2.0  /* points: free space on the left and right */
+#define TICK 100.0  /* the side of the square that a tick is drawn in */
 
 static const char TOO_LONG[] = "The text is too long for its field";
 static const char TOO_SMALL[] = "The field is too small for a text";
@@ -105,6 +106,26 @@ static double value_left(const layout_t *layout, double width, bool right_to_lef
     return (layout->value->align == SR_PDFD_END) != right_to_left ? free - BESIDE : BESIDE;
 }
 
+/* Puts a drawing with its lower left corner at x, y. */
+static void value_put_drawing(sr_pdfd_buffer_t *out, const sr_pdfd_value_t *value, const sr_pdfd_drawing_t *drawing,
+                              const double place[3], apr_pool_t *pool)
+{
+    const double x = place[0], y = place[1], scale = place[2], height = drawing->height * scale;
+    if (value->as_json) {
+        if (out->size > 1) sr_pdfd_put_text(out, ",");
+        sr_pdfd_print(out, "{\"box\":[%.3f,%.3f,%.3f,%.3f],\"drawing\":", x, value->height - y - height,
+                      drawing->width * scale, height);
+        sr_pdfd_drawing_json(out, drawing, pool);
+        sr_pdfd_put_text(out, "}");
+        return;
+    }
+    sr_pdfd_print(out, "q %.6f 0 0 %.6f ", scale, scale);
+    sr_pdfd_put_numbers(out, place, 2);
+    sr_pdfd_put_text(out, "cm\n");
+    sr_pdfd_drawing_content(out, drawing);
+    sr_pdfd_put_text(out, "Q\n");
+}
+
 /* `y`: of the base line. */
 static const char *value_put_line(sr_pdfd_buffer_t *out, const layout_t *layout, const char *text, double y,
                                   bool right_to_left)
@@ -116,13 +137,8 @@ static const char *value_put_line(sr_pdfd_buffer_t *out, const layout_t *layout,
     const double scale = layout->size / SR_PDFD_EM, width = drawing.width * scale;
     const double x = value_left(layout, width, right_to_left), low = y + drawing.bottom * scale;
     drawing.colour = INK;
-    sr_pdfd_put_hidden(out, text, (double[]){x, y, width, layout->size}, layout->pool);
-    sr_pdfd_put_text(out, "q ");
-    sr_pdfd_print(out, "%.6f 0 0 %.6f ", scale, scale);
-    sr_pdfd_put_numbers(out, (double[]){x, low}, 2);
-    sr_pdfd_put_text(out, "cm\n");
-    sr_pdfd_drawing_content(out, &drawing);
-    sr_pdfd_put_text(out, "Q\n");
+    if (!layout->value->as_json) sr_pdfd_put_hidden(out, text, (double[]){x, y, width, layout->size}, layout->pool);
+    value_put_drawing(out, layout->value, &drawing, (double[]){x, low, scale}, layout->pool);
     return NULL;
 }
 
@@ -144,30 +160,32 @@ static const char *value_put_text(sr_pdfd_buffer_t *out, double *size, const sr_
 }
 
 /* Draws a tick into the middle of the field. */
-static void value_put_tick(sr_pdfd_buffer_t *out, const sr_pdfd_value_t *value)
+static void value_put_tick(sr_pdfd_buffer_t *out, const sr_pdfd_value_t *value, apr_pool_t *pool)
 {
-    static const double tick[][2] = {{0.15, 0.5}, {0.4, 0.2}, {0.85, 0.8}};
+    static const double tick[][2] = {{15, 50}, {40, 20}, {85, 80}};
+    sr_pdfd_drawing_t drawing = {
+        .width = TICK, .height = TICK, .steps = sr_pdfd_buffer(pool), .digits = 2, .colour = "0 0 0 RG 1 J 1 j\n"};
     const double side = fmin(value->width, value->height);
-    const double x = (value->width - side) / 2, y = (value->height - side) / 2;
-    sr_pdfd_put_text(out, "0 0 0 RG 1 J 1 j ");
-    sr_pdfd_put_number(out, side / 10);
-    sr_pdfd_put_text(out, "w\n");
-    for (size_t i = 0; i < sizeof tick / sizeof *tick; i++) {
-        sr_pdfd_put_numbers(out, (double[]){x + tick[i][0] * side, y + tick[i][1] * side}, 2);
-        sr_pdfd_put_text(out, i ? "l\n" : "m\n");
-    }
-    sr_pdfd_put_text(out, "S\n");
+    sr_pdfd_draw(&drawing, 'w', (double[]){TICK / 10}, 1);
+    for (size_t i = 0; i < sizeof tick / sizeof *tick; i++) sr_pdfd_draw(&drawing, i ? 'l' : 'm', tick[i], 2);
+    sr_pdfd_draw(&drawing, 'S', NULL, 0);
+    value_put_drawing(out, value, &drawing,
+                      (double[]){(value->width - side) / 2, (value->height - side) / 2, side / TICK}, pool);
 }
 
 const char *sr_pdfd_value_put(sr_pdfd_buffer_t *out, double *size, const sr_pdfd_value_t *value, apr_pool_t *pool)
 {
     const char *wrong = NULL;
     *size = 0;
-    sr_pdfd_put_text(out, "/Tx BMC\nq 0 0 ");
-    sr_pdfd_put_numbers(out, (double[]){value->width, value->height}, 2);
-    sr_pdfd_put_text(out, "re W n\n");
-    if (value->ticked) value_put_tick(out, value);
+    if (value->as_json) {
+        sr_pdfd_put_text(out, "[");
+    } else {
+        sr_pdfd_put_text(out, "/Tx BMC\nq 0 0 ");
+        sr_pdfd_put_numbers(out, (double[]){value->width, value->height}, 2);
+        sr_pdfd_put_text(out, "re W n\n");
+    }
+    if (value->ticked) value_put_tick(out, value, pool);
     else if (value->text && !sr_text_is_blank(value->text)) wrong = value_put_text(out, size, value, pool);
-    sr_pdfd_put_text(out, "Q\nEMC\n");
+    sr_pdfd_put_text(out, value->as_json ? "]" : "Q\nEMC\n");
     return wrong;
 }
