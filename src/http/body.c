@@ -13,8 +13,6 @@
 #define PIECE 65536
 #define PATIENCE apr_time_from_msec(100)
 #define NAP apr_time_from_msec(5)
-#define FORM_MAX 65536
-#define FORM_FIELDS_MAX 100
 
 static sr_error_t *too_large(sr_http_t *http, apr_off_t limit)
 {
@@ -230,34 +228,30 @@ sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit
 /* --- forms */
 
 /* Reads one pair of a form, "name=value", which is changed. */
-static sr_error_t *take_pair(sr_http_t *http, const sr_http_field_t *fields, char *pair)
+static sr_error_t *take_pair(sr_http_t *http, sr_http_pair_sink_t take, void *baton, char *pair)
 {
     char *value = strchr(pair, '=');
     if (value) *value++ = '\0';
     else value = pair + strlen(pair);
     if (!sr_http_decode(pair) || !sr_http_decode(value))
         return sr_error(http->pool, SR_EBADREQUEST, "The form could not be read");
-    for (const sr_http_field_t *field = fields; field->name; field++) {
-        if (strcmp(field->name, pair) != 0) continue;
-        if (!sr_text_is_utf8(value, strlen(value)))
-            return sr_error(http->pool, SR_EBADREQUEST, "The field %s must be UTF-8 text", field->name);
-        *field->value = value;
-    }
-    return NULL;
+    if (!sr_text_is_utf8(pair, strlen(pair)) || !sr_text_is_utf8(value, strlen(value)))
+        return sr_error(http->pool, SR_EBADREQUEST, "The fields of a form must be UTF-8 text");
+    return take(baton, pair, value);
 }
 
-sr_error_t *sr_http_read_form(sr_http_t *http, const sr_http_field_t *fields)
+sr_error_t *sr_http_read_form(sr_http_t *http, apr_size_t limit, int most, sr_http_pair_sink_t take, void *baton)
 {
     SR_TRY(sr_http_expect_type(http, "application/x-www-form-urlencoded", NULL));
-    buffer_t *buffer = buffer_make(http, FORM_MAX);
-    SR_TRY(sr_http_read(http, FORM_MAX, buffer_append, buffer));
+    buffer_t *buffer = buffer_make(http, limit);
+    SR_TRY(sr_http_read(http, (apr_off_t)limit, buffer_append, buffer));
     if (!buffer->length) return NULL;
     char *rest = apr_pstrmemdup(http->pool, buffer->data, buffer->length);
     int count = 0;
     if (strlen(rest) != buffer->length) return sr_error(http->pool, SR_EBADREQUEST, "The form could not be read");
     for (char *pair; (pair = apr_strtok(NULL, "&", &rest)) != NULL;) {
-        if (++count > FORM_FIELDS_MAX) return sr_error(http->pool, SR_EBADREQUEST, "The form has too many fields");
-        SR_TRY(take_pair(http, fields, pair));
+        if (++count > most) return sr_error(http->pool, SR_EBADREQUEST, "The form has too many fields");
+        SR_TRY(take_pair(http, take, baton, pair));
     }
     return NULL;
 }

@@ -140,14 +140,12 @@ void sr_http_readers_child_init(void);
  * (sr_json_parse_bounded). A request without a body gives an empty object. The object is released with the request's
  * pool. */
 sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit, apr_size_t max_values);
-/* A field of an application/x-www-form-urlencoded body. */
-typedef struct sr_http_field_t {
-    const char *name;
-    const char **value; /* not set if the form or query does not have the name */
-} sr_http_field_t;
-/* Reads a form body and sets the values of the fields in a table that ends with a NULL name. Other fields are
- * ignored. Errors: SR_EMEDIATYPE, SR_ETOOLARGE, and SR_EBADREQUEST for a malformed form. */
-sr_error_t *sr_http_read_form(sr_http_t *http, const sr_http_field_t *fields);
+/* Gets a field of a form. Both texts are UTF-8 and live in the pool of the request. */
+typedef sr_error_t *(*sr_http_pair_sink_t)(void *baton, const char *name, const char *value);
+/* Reads an application/x-www-form-urlencoded body of at most `limit` bytes and `most` fields. Gives the fields to
+ * `take` in their order. Errors: SR_EMEDIATYPE, SR_ETOOLARGE, SR_EBADREQUEST for a malformed form, and the errors of
+ * `take`. */
+sr_error_t *sr_http_read_form(sr_http_t *http, apr_size_t limit, int most, sr_http_pair_sink_t take, void *baton);
 /* Checks the media type of the request's body. Sets *parameters (unless it is NULL) to the text after the type.
  * Errors: SR_EMEDIATYPE. */
 sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **parameters);

@@ -4,18 +4,29 @@
 
 #include "web/web.h"
 
-#define JSON_MAX ((apr_size_t)2 << 20)  /* an image of 1 MiB in base64, or 20,000 points */
-#define JSON_VALUES ((apr_size_t)90000) /* 20,000 points of three numbers, 1,000 strokes, and room */
-#define UPLOAD_MAX (SR_SIGNATURE_IMAGE_MAX + ((apr_size_t)256 << 10)) /* the image and the other parts */
+#define JSON_MAX ((apr_size_t)2 << 20)      /* an image of 1 MiB in base64, or 20,000 points */
+#define JSON_VALUES ((apr_size_t)90000)     /* 20,000 points of three numbers, 1,000 strokes, and room */
+#define UPLOAD_MORE ((apr_size_t)256 << 10) /* beside an image */
+#define FORM_MAX ((apr_size_t)64 << 10)
 #define TEXT_MAX ((apr_size_t)64 << 10)
 #define PARTS_MAX 16
+#define PAIRS_MAX 100
 #define FORM "application/x-www-form-urlencoded"
 #define UPLOAD "multipart/form-data"
+#define VALUE "value-" /* and the number of a field: the name of its value in a form */
+/* What a value can add to a body: 4,000 characters of 4 bytes, each as %XX in a form, or as \uXXXX\uXXXX in JSON. */
+#define VALUE_MAX ((apr_size_t)4000 * 12 + 256)
+
+typedef struct file_t {
+    char *data; /* NULL: there is no such part */
+    apr_size_t size;
+} file_t;
 
 typedef struct form_t {
-    const char *action, *consent, *version, *terms_url, *typed, *reason, *time_zone, *utc_offset;
-    char *image; /* NULL: there is no such part */
-    apr_size_t image_size;
+    const char *action, *consent, *version, *terms_url, *typed, *initials_typed, *reason, *time_zone, *utc_offset;
+    file_t image, initials;
+    json_t *values; /* number to text; NULL: none */
+    apr_pool_t *pool;
 } form_t;
 
 static bool has_type(sr_http_t *http, const char *type, const char **parameters)
@@ -29,64 +40,96 @@ bool sr_web_answers_json(sr_http_t *http)
     return !has_type(http, FORM, NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the forms */
-
-#define FIELDS 9 /* of text, and the end of their list */
-
-/* Lists the fields of text that both kinds of forms have. */
-static void list_fields(sr_http_field_t fields[FIELDS], form_t *form)
+/* Returns the number of values that the signer can send. */
+static int count_values(const sr_signing_t *signing)
 {
-    const sr_http_field_t list[FIELDS] = {
-        {"action", &form->action},      {"consent", &form->consent},      {"consentVersion", &form->version},
-        {"termsUrl", &form->terms_url}, {"typed", &form->typed},          {"reason", &form->reason},
-        {"timeZone", &form->time_zone}, {"utcOffset", &form->utc_offset}, {NULL, NULL}};
-    memcpy(fields, list, sizeof list);
+    int count = 0;
+    for (int i = 0; i < signing->signer->fields->nelts; i++)
+        count += strcmp(APR_ARRAY_IDX(signing->signer->fields, i, sr_field_t).type, "signature") != 0;
+    return count;
 }
 
-static sr_error_t *action_read_form(form_t *form, sr_http_t *http)
+/* ------------------------------------------------------------------------------------------------------ the forms */
+
+/* Returns the text of a form that has this name, or NULL. */
+static const char **form_text(form_t *form, const char *name)
 {
-    sr_http_field_t fields[FIELDS];
-    list_fields(fields, form);
-    return sr_http_read_form(http, fields);
+    const struct {
+        const char *name, **value;
+    } list[] = {
+        {"action", &form->action},          {"consent", &form->consent},      {"typed", &form->typed},
+        {"consentVersion", &form->version}, {"reason", &form->reason},        {"initials", &form->initials_typed},
+        {"timeZone", &form->time_zone},     {"utcOffset", &form->utc_offset}, {"termsUrl", &form->terms_url}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (!strcmp(name, list[i].name)) return list[i].value;
+    return NULL;
+}
+
+static bool form_is_value(const char *name)
+{
+    return !strncmp(name, VALUE, strlen(VALUE));
+}
+
+static sr_error_t *form_take(void *baton, const char *name, const char *value)
+{
+    form_t *form = baton;
+    const char **text = form_text(form, name);
+    if (text) *text = value;
+    if (!form_is_value(name)) return NULL;
+    if (!form->values) form->values = sr_json_own(json_object(), form->pool);
+    json_object_set_new(form->values, name + strlen(VALUE), json_string(value));
+    return NULL;
 }
 
 typedef struct receiver_t {
     sr_http_t *http;
     form_t *form;
     sr_multipart_t *parser;
-    const char **text; /* the form field that the part belongs to, or NULL */
-    bool is_image;
-    char *data; /* the data of the part, with room for `most` bytes and a NUL */
-    apr_size_t length, most;
+    const char *name;  /* of the text that the part has, or NULL */
+    file_t *file;      /* the file that the part has, or NULL */
+    char *text, *data; /* `data`: of the part, with room for `most` bytes and a NUL */
+    apr_size_t length, most, beyond;
 } receiver_t;
+
+/* A form sends a file field that was left empty as a part with an empty file name. */
+static file_t *form_file(form_t *form, const sr_part_t *part)
+{
+    file_t *file = !strcmp(part->name, "image")      ? &form->image
+                   : !strcmp(part->name, "initials") ? &form->initials
+                                                     : NULL;
+    return file && part->filename && *part->filename && !file->data ? file : NULL;
+}
 
 static sr_error_t *action_begin_part(void *baton, const sr_part_t *part)
 {
     receiver_t *receiver = baton;
     form_t *form = receiver->form;
-    sr_http_field_t fields[FIELDS];
-    list_fields(fields, form);
-    receiver->text = NULL;
-    /* a form sends a file field that was left empty as a part with an empty file name */
-    receiver->is_image = !strcmp(part->name, "image") && part->filename && *part->filename && !form->image;
-    for (size_t i = 0; !part->filename && fields[i].name; i++)
-        if (!strcmp(part->name, fields[i].name)) receiver->text = fields[i].value;
-    if (!receiver->is_image && !receiver->text) return NULL;
-    receiver->most = receiver->is_image ? SR_SIGNATURE_IMAGE_MAX + 1 : TEXT_MAX;
-    receiver->data = apr_palloc(receiver->http->pool, receiver->most + 1);
-    receiver->length = 0;
+    receiver->file = form_file(form, part);
+    receiver->name = !part->filename && (form_text(form, part->name) || form_is_value(part->name))
+                         ? apr_pstrdup(receiver->http->pool, part->name)
+                         : NULL;
+    receiver->length = receiver->beyond = 0;
+    if (receiver->name && !receiver->text) receiver->text = apr_palloc(receiver->http->pool, TEXT_MAX + 1);
+    receiver->most = receiver->file ? SR_SIGNATURE_IMAGE_MAX + 1 : TEXT_MAX;
+    receiver->data = receiver->file ? apr_palloc(receiver->http->pool, receiver->most + 1) : receiver->text;
     return NULL;
+}
+
+static sr_error_t *part_too_large(const receiver_t *receiver, apr_size_t most)
+{
+    return sr_error(receiver->http->pool, SR_ETOOLARGE, "A field of the form must be at most %" APR_SIZE_T_FMT " bytes",
+                    most);
 }
 
 static sr_error_t *action_part_data(void *baton, const char *data, apr_size_t length)
 {
     receiver_t *receiver = baton;
-    if (!receiver->is_image && !receiver->text) return NULL;
+    if (!receiver->file && !receiver->name) return NULL;
     if (length > receiver->most - receiver->length) {
-        if (!receiver->is_image)
-            return sr_error(receiver->http->pool, SR_ETOOLARGE, "A field of the form must be at most %d bytes",
-                            (int)TEXT_MAX);
+        if (!receiver->file) return part_too_large(receiver, TEXT_MAX);
+        receiver->beyond += length - (receiver->most - receiver->length);
         length = receiver->most - receiver->length; /* one byte above the limit is enough to refuse the part */
+        if (receiver->beyond > UPLOAD_MORE) return part_too_large(receiver, SR_SIGNATURE_IMAGE_MAX);
     }
     memcpy(receiver->data + receiver->length, data, length);
     receiver->length += length;
@@ -96,16 +139,12 @@ static sr_error_t *action_part_data(void *baton, const char *data, apr_size_t le
 static sr_error_t *action_end_part(void *baton)
 {
     receiver_t *receiver = baton;
-    if (receiver->is_image) {
-        receiver->form->image = receiver->data;
-        receiver->form->image_size = receiver->length;
-    }
-    if (!receiver->text) return NULL;
-    receiver->data[receiver->length] = '\0';
-    if (strlen(receiver->data) != receiver->length || !sr_text_is_utf8(receiver->data, receiver->length))
+    if (receiver->file) *receiver->file = (file_t){receiver->data, receiver->length};
+    if (!receiver->name) return NULL;
+    const char *text = apr_pstrmemdup(receiver->http->pool, receiver->data, receiver->length);
+    if (strlen(text) != receiver->length || !sr_text_is_utf8(text, receiver->length))
         return sr_error(receiver->http->pool, SR_EBADREQUEST, "The fields of a form must be UTF-8 text");
-    *receiver->text = receiver->data;
-    return NULL;
+    return form_take(receiver->form, receiver->name, text);
 }
 
 static sr_error_t *action_body_piece(void *baton, const char *data, apr_size_t length)
@@ -113,30 +152,47 @@ static sr_error_t *action_body_piece(void *baton, const char *data, apr_size_t l
     return sr_multipart_feed(((receiver_t *)baton)->parser, data, length);
 }
 
-static sr_error_t *action_read_upload(form_t *form, sr_http_t *http, const char *parameters)
+static sr_error_t *action_read_upload(form_t *form, sr_http_t *http, const char *parameters, int values)
 {
     receiver_t receiver = {.http = http, .form = form};
     const sr_multipart_sink_t sink = {action_begin_part, action_part_data, action_end_part, &receiver};
-    SR_TRY(sr_multipart_make(&receiver.parser, parameters, &sink, PARTS_MAX, http->pool));
-    SR_TRY(sr_http_read(http, (apr_off_t)UPLOAD_MAX, action_body_piece, &receiver));
+    const apr_size_t files = values ? 2 : 1; /* the signature, and the initials */
+    const apr_size_t limit = files * SR_SIGNATURE_IMAGE_MAX + UPLOAD_MORE + (apr_size_t)values * VALUE_MAX;
+    SR_TRY(sr_multipart_make(&receiver.parser, parameters, &sink, PARTS_MAX + values, http->pool));
+    SR_TRY(sr_http_read(http, (apr_off_t)limit, action_body_piece, &receiver));
     return sr_multipart_finish(receiver.parser);
 }
 
 /* Reads a form of either type. *is_form is false if the request has another type: it is JSON then. */
-static sr_error_t *read_any_form(bool *is_form, form_t *form, sr_http_t *http)
+static sr_error_t *read_any_form(bool *is_form, form_t *form, sr_http_t *http, int values)
 {
     const char *parameters;
     *is_form = true;
-    if (has_type(http, FORM, NULL)) return action_read_form(form, http);
-    if (has_type(http, UPLOAD, &parameters)) return action_read_upload(form, http, parameters);
+    *form = (form_t){.pool = http->pool};
+    if (has_type(http, UPLOAD, &parameters)) return action_read_upload(form, http, parameters, values);
+    if (has_type(http, FORM, NULL))
+        return sr_http_read_form(http, FORM_MAX + (apr_size_t)values * VALUE_MAX, PAIRS_MAX + values, form_take, form);
     *is_form = false;
     return NULL;
 }
 
-static sr_error_t *form_signature(sr_signature_t *signature, const form_t *form, apr_pool_t *pool)
+static sr_error_t *form_signature(sr_signature_t *signature, const file_t *image, const char *typed, apr_pool_t *pool)
 {
-    if (form->image) return sr_signature_uploaded(signature, form->image, form->image_size, pool);
-    return sr_signature_typed(signature, form->typed, pool);
+    if (image->data) return sr_signature_uploaded(signature, image->data, image->size, pool);
+    return sr_signature_typed(signature, typed, pool);
+}
+
+/* Sets the values of check boxes, as HTML forms send them: "true", or nothing if they are not ticked. */
+static void form_set_boxes(form_t *form, const sr_signing_t *signing)
+{
+    for (int i = 0; i < signing->signer->fields->nelts; i++) {
+        const sr_field_t *field = &APR_ARRAY_IDX(signing->signer->fields, i, sr_field_t);
+        const char *key = apr_itoa(form->pool, i + 1);
+        if (strcmp(field->type, "checkbox") != 0) continue;
+        if (!form->values) form->values = sr_json_own(json_object(), form->pool);
+        const char *value = sr_json_string(form->values, key);
+        json_object_set_new(form->values, key, json_boolean(value && !strcmp(value, "true")));
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------- an action */
@@ -174,6 +230,18 @@ static sr_error_t *read_json_signature(sr_signature_t *signature, json_t *body, 
     return NULL;
 }
 
+/* Reads the values of the fields, and the initials. The model checks the values. */
+static sr_error_t *read_json_fields(sr_web_action_t *action, json_t *body, apr_pool_t *pool)
+{
+    const json_t *values = json_object_get(body, "values"), *initials = json_object_get(body, "initials");
+    if (values && !json_is_null(values)) action->values = json_object_get(body, "values");
+    if (action->values && !json_is_object(action->values))
+        return sr_error(pool, SR_EBADREQUEST, "values must be an object");
+    if (!initials || json_is_null(initials)) return NULL;
+    action->initials = apr_palloc(pool, sizeof *action->initials);
+    return sr_signature_parse(action->initials, initials, pool);
+}
+
 static void read_json_zone(sr_web_action_t *action, const json_t *body)
 {
     action->time_zone = json_object_get(body, "timeZone");
@@ -189,10 +257,16 @@ static void read_form_zone(sr_web_action_t *action, const form_t *form, apr_pool
         action->utc_offset = sr_json_own(json_integer(is_west ? -minutes : minutes), pool);
 }
 
-static sr_error_t *read_json(sr_web_action_t *action, sr_http_t *http)
+static sr_error_t *action_read_body(json_t **body, sr_http_t *http, int values)
+{
+    const apr_size_t more = values ? JSON_MAX + (apr_size_t)values * VALUE_MAX : 0; /* the initials, too */
+    return sr_http_read_json(body, http, JSON_MAX + more, JSON_VALUES + (more ? JSON_VALUES : 0));
+}
+
+static sr_error_t *read_json(sr_web_action_t *action, sr_http_t *http, int values)
 {
     json_t *body;
-    SR_TRY(sr_http_read_json(&body, http, JSON_MAX, JSON_VALUES));
+    SR_TRY(action_read_body(&body, http, values));
     SR_TRY(action_read_name(action, sr_json_string(body, "action"), http->pool));
     const json_t *reason = json_object_get(body, "reason");
     if (reason && !json_is_null(reason) && !json_is_string(reason))
@@ -208,37 +282,48 @@ static sr_error_t *read_json(sr_web_action_t *action, sr_http_t *http)
         return sr_error(http->pool, SR_EBADREQUEST, "termsUrl must be a string");
     SR_TRY(read_terms(action, http, json_string_value(terms_url)));
     read_json_zone(action, body);
+    SR_TRY(read_json_fields(action, body, http->pool));
     return read_json_signature(&action->signature, body, http->pool);
 }
 
-sr_error_t *sr_web_read_action(sr_web_action_t *action, sr_http_t *http)
+sr_error_t *sr_web_read_action(sr_web_action_t *action, sr_http_t *http, const sr_signing_t *signing)
 {
-    form_t form = {0};
+    const int values = count_values(signing);
+    form_t form;
     bool is_form;
-    SR_TRY(read_any_form(&is_form, &form, http));
-    if (!is_form) return read_json(action, http);
+    SR_TRY(read_any_form(&is_form, &form, http, values));
+    if (!is_form) return read_json(action, http, values);
     action->reason = form.reason;
     read_form_zone(action, &form, http->pool);
     SR_TRY(action_read_name(action, form.action, http->pool));
     if (action->action != SR_ACTION_SIGN) return NULL;
     SR_TRY(read_consent(action, http, form.consent && !strcmp(form.consent, "yes"), form.version));
     SR_TRY(read_terms(action, http, form.terms_url));
-    return form_signature(&action->signature, &form, http->pool);
+    form_set_boxes(&form, signing);
+    action->values = form.values;
+    if (form.initials.data || (form.initials_typed && *form.initials_typed)) {
+        action->initials = apr_palloc(http->pool, sizeof *action->initials);
+        SR_TRY(form_signature(action->initials, &form.initials, form.initials_typed, http->pool));
+    }
+    return form_signature(&action->signature, &form.image, form.typed, http->pool);
 }
 
-sr_error_t *sr_web_read_signature(sr_web_action_t *action, sr_http_t *http)
+sr_error_t *sr_web_read_preview(sr_web_action_t *action, sr_http_t *http, const sr_signing_t *signing)
 {
-    form_t form = {0};
+    const int values = count_values(signing);
+    form_t form;
     json_t *body;
     bool is_form;
-    SR_TRY(read_any_form(&is_form, &form, http));
+    SR_TRY(read_any_form(&is_form, &form, http, values));
     if (is_form) {
         read_form_zone(action, &form, http->pool);
         SR_TRY(read_consent(action, http, true, form.version));
-        return form_signature(&action->signature, &form, http->pool);
+        return form_signature(&action->signature, &form.image, form.typed, http->pool);
     }
-    SR_TRY(sr_http_read_json(&body, http, JSON_MAX, JSON_VALUES));
+    SR_TRY(action_read_body(&body, http, values));
     read_json_zone(action, body);
     SR_TRY(read_consent(action, http, true, sr_json_string(body, "consentVersion")));
+    SR_TRY(read_json_fields(action, body, http->pool));
+    if (action->values) return NULL;
     return read_json_signature(&action->signature, body, http->pool);
 }

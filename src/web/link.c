@@ -135,7 +135,7 @@ sr_error_t *sr_web_post(sr_http_t *http)
     sr_web_action_t action = {0};
     SR_TRY(link_admit(http, &signing, json));
     sr_web_use_locale(http, signing);
-    SR_TRY(sr_web_read_action(&action, http));
+    SR_TRY(sr_web_read_action(&action, http, signing));
     SR_TRY(link_act(&signing, http, &action));
     if (!json) return sr_http_redirect(http, HTTP_SEE_OTHER, page_of_outcome(http, signing));
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
@@ -159,7 +159,7 @@ sr_error_t *sr_web_preview(sr_http_t *http)
     sr_web_action_t action = {0};
     sr_preview_t preview;
     SR_TRY(link_admit(http, &signing, true));
-    SR_TRY(sr_web_read_signature(&action, http));
+    SR_TRY(sr_web_read_preview(&action, http, signing));
     const sr_client_t client = client_with_zone(http, &action);
     SR_TRY(sr_service_preview(http->service, &preview, signing, &action.signature, &client,
                               sr_language_of(action.consent->language), http->pool));

@@ -54,15 +54,18 @@ typedef struct sr_web_action_t {
     const sr_consent_t *consent;          /* of SR_ACTION_SIGN: the text that was accepted */
     const char *terms_url;                /* of SR_ACTION_SIGN: the page that was linked beside it, or "" */
     sr_signature_t signature;             /* of SR_ACTION_SIGN */
+    json_t *values;                       /* of SR_ACTION_SIGN: numbers of fields to values of any type, or NULL */
+    sr_signature_t *initials;             /* of SR_ACTION_SIGN, or NULL */
     const char *reason;                   /* of SR_ACTION_REFUSE, or NULL */
     const json_t *time_zone, *utc_offset; /* the browser's time zone, or NULL */
 } sr_web_action_t;
 /* Returns true if the client wants JSON: it sends JSON, or it sends a file and its Accept header prefers JSON. */
 bool sr_web_answers_json(sr_http_t *http);
-sr_error_t *sr_web_read_action(sr_web_action_t *action, sr_http_t *http);
-/* Reads a signature without an action: {"signature":{…}}, or a form with it. Also reads the time zone and the version
- * of the accepted text, whose language a caption may use. */
-sr_error_t *sr_web_read_signature(sr_web_action_t *action, sr_http_t *http);
+/* Reads an action. Its values are not checked. */
+sr_error_t *sr_web_read_action(sr_web_action_t *action, sr_http_t *http, const sr_signing_t *signing);
+/* Reads what is to be previewed: {"values":{…}}, {"signature":{…}}, or a form with a signature. Also reads the time
+ * zone and the version of the accepted text, whose language a caption may use. */
+sr_error_t *sr_web_read_preview(sr_web_action_t *action, sr_http_t *http, const sr_signing_t *signing);
 
 /* ------------------------------------------------------------------------------------------------ theme.c */
 typedef struct sr_web_theme_t {
