@@ -21,6 +21,7 @@
 
 #include "model/model.h"
 #include "cms/cms.h"
+#include "helper/entry.h"
 #include "helper/protocol.h"
 
 typedef struct sr_pdf_pool_t sr_pdf_pool_t;
@@ -184,6 +185,7 @@ typedef struct sr_pdf_field_t {
     /* NULL if the field is to be added. Otherwise the name of an empty signature field of the document at this place.
      */
     const char *existing;
+    const sr_pdf_entry_t *entry; /* NULL: a signature field */
 } sr_pdf_field_t;
 
 typedef struct sr_pdf_update_t {
@@ -194,7 +196,7 @@ typedef struct sr_pdf_update_t {
     sr_cipher_t cipher; /* private: how the document is encrypted, as the worker says */
 } sr_pdf_update_t;
 /* Adds every field (sr_pdf_field_t, at least one) of every signer. Existing fields are written again unchanged, so that
- * sr_pdf_fill can compare them with the filled ones. */
+ * sr_pdf_fill can compare them with the filled ones. Entries can only be added to a document without signatures. */
 sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            const apr_array_header_t *fields, apr_pool_t *pool);
 

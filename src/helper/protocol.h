@@ -32,7 +32,8 @@
  *                                               {"unavailable":"…"}: this system cannot do it
  *   normalise (document, result)                {"length":n}: the rewritten document
  *   prepare (document, result)                  {"length":n}: the bytes to append
- *     "fields":[{"signer","page","rect":[x0,y0,x1,y1],"existing"?},…]. "existing" names a field of the document
+ *     "fields":[{"signer","page","rect":[x0,y0,x1,y1],"existing"?,"entry"?},…]. "existing" names a field of the
+ *     document. "entry" is what sr_pdf_entry_json makes (entry.h)
  *   confirm (document)                          {"confirmed":true} or {"confirmed":false,"reason":"…"}
  *     "fields" as in prepare, "size" of the        it confirms that the rest of the file is what
  *     document before it was prepared              prepare makes of the document

@@ -117,13 +117,20 @@ static bool confirm(const pdf_t *pdf, const apr_array_header_t *fields, apr_pool
 
 static apr_array_header_t *all_fields(apr_pool_t *pool)
 {
-    static const sr_pdf_field_t FIELDS[] = {{"a", 0, RECT, NULL},
-                                            {"b-1", 0, {100, 10, 190, 40}, NULL},
-                                            {"a", 1, EXISTING, "Tenant"},
-                                            {"b-1", 1, {20, 150, 90, 180}, "b.Landlord"},
-                                            {"a", 1, RECT, NULL}};
-    apr_array_header_t *fields = apr_array_make(pool, 5, sizeof *FIELDS);
-    for (int i = 0; i < 5; i++) APR_ARRAY_PUSH(fields, sr_pdf_field_t) = FIELDS[i];
+    static const sr_pdf_entry_t ENTRIES[] = {
+        {.name = "rent", .label = "Rent", .text = "950", .max_length = 9, .content = "0 0 1 1 re f"},
+        {.kind = SR_PDF_ENTRY_CHECKBOX, .name = "rent", .label = "", .content = "0 0 1 1 re f"}};
+    static const sr_pdf_field_t FIELDS[] = {
+        {.signer = "a", .rect = RECT},
+        {.signer = "b-1", .rect = {100, 10, 190, 40}},
+        {.signer = "a", .page = 1, .rect = EXISTING, .existing = "Tenant"},
+        {.signer = "b-1", .page = 1, .rect = {20, 150, 90, 180}, .existing = "b.Landlord"},
+        {.signer = "a", .page = 1, .rect = RECT},
+        {.signer = "a", .rect = {10, 60, 90, 80}, .entry = &ENTRIES[0]},
+        {.signer = "a", .rect = {10, 90, 30, 110}, .entry = &ENTRIES[1]}};
+    const int count = (int)(sizeof FIELDS / sizeof *FIELDS);
+    apr_array_header_t *fields = apr_array_make(pool, count, sizeof *FIELDS);
+    for (int i = 0; i < count; i++) APR_ARRAY_PUSH(fields, sr_pdf_field_t) = FIELDS[i];
     return fields;
 }
 

@@ -108,7 +108,11 @@ static pdf_t make(source_t *source, char *text)
 
 static const char PREPARE[] = "{\"fields\":[{\"signer\":\"a\",\"page\":0,\"rect\":[10,10,90.5,40]},"
                               "{\"signer\":\"b-1\",\"page\":0,\"rect\":[100,10,190,40]},"
-                              "{\"signer\":\"a\",\"page\":%d,\"rect\":[10,50,60,99.9999]}]}";
+                              "{\"signer\":\"a\",\"page\":%d,\"rect\":[10,50,60,99.9999]},"
+                              "{\"signer\":\"a\",\"page\":0,\"rect\":[10,110,60,130],\"entry\":{\"kind\":\"text\","
+                              "\"name\":\"T\",\"label\":\"\",\"text\":\"(\\u00e9\",\"content\":\"cQpRCg==\"}},"
+                              "{\"signer\":\"b-1\",\"page\":0,\"rect\":[10,140,20,150],\"entry\":{\"kind\":"
+                              "\"checkbox\",\"name\":\"T\",\"label\":\"\",\"content\":\"cQpRCg==\"}}]}";
 static const char FILL[] =
     "{\"signer\":\"%s\",\"name\":\"Ann (A) L\xc3\xa9\",\"time\":\"D:20261120170923Z\",\"test\":true,"
     "\"ink\":{\"width\":1,\"height\":0.5,\"pen\":0.02,\"strokes\":[[0.1,0.1,0.5,0.6,0.4,0.2,0.9,0.1,1],"

@@ -16,6 +16,8 @@
 #define OTHER_PAGE "fields of one page are on several"
 #define NO_ELEMENT "an element of the structure is not that of a field"
 #define NEW_OBJECT "it has an object that was not requested"
+#define NO_LOOK "a field that is filled in has another appearance than the requested one"
+#define NO_LOCK "the lock of a signature is not that of the signer's fields"
 #define OLD_OBJECT "an object of the document ends otherwise than with the new fields"
 
 static apr_pool_t *pool;
@@ -63,7 +65,16 @@ typedef struct object_t {
         7, "<</K 8 0 R/ParentTreeNextKey 8>>"                                                                          \
     }
 
-typedef enum form_t { NEW, TAGGED, LEAF, ROOT, OLD, ARRAY, INLINE, FLAGS, EXTENDED, FORMS } form_t;
+/* What is filled in, when the second field of ann and that of bob are a text and a check box. */
+#define WIDGET(text, rect) "<</Type/Annot/Subtype/Widget/F 132/T" text "/Rect[" rect "]"
+#define RENT                                                                                                           \
+    WIDGET("(rent)/TU(Rent)/FT/Tx/Ff 1/MaxLen 9/DA(/Helv 0 Tf 0 g)/P 3 0 R", "50.5 100 150 140 ") "/MK<</R 90>>"
+#define READ WIDGET("(read_2)/TU(Read)/FT/Btn/Ff 1/P 4 0 R", "-5 200 150 240.25 ")
+#define LOOK(size, matrix)                                                                                             \
+    "<</Type/XObject/Subtype/Form/BBox[0 0 " size "]/Matrix[" matrix "]/Resources" SR_PDF_CAPTION_RESOURCES            \
+    "/Length 0>>"
+
+typedef enum form_t { NEW, TAGGED, LEAF, ROOT, OLD, ARRAY, INLINE, FLAGS, EXTENDED, ENTRIES, FORMS } form_t;
 
 static const struct {
     const char *name;
@@ -111,6 +122,18 @@ static const struct {
                    {12, "[" REFERENCES "]"},
                    {11, "<</Fields 12 0 R/SigFlags 3>>"},
                    {1, "<</Extensions<<" SR_PDF_EXTENSION ">>>>"}}},
+    [ENTRIES] = {"fields that are filled in",
+                 28,
+                 {EMPTY,
+                  {21, FIELD("ann", "", "3 0 R", "50 50 150 90 ") "/Lock 27 0 R" RENDER_VERSION},
+                  {22, RENT "/V(950,00)/AP<</N 24 0 R>>>>"},
+                  {23, READ "/V/Off/AS/Off/AP<</N 25 0 R>>>>"},
+                  {24, LOOK("40 99.5 ", "0 1 -1 0 99.5 0 ")},
+                  {25, "<</On 26 0 R/Off 20 0 R>>"},
+                  {26, LOOK("155 40.25 ", "1 0 0 1 0 0 ")},
+                  {27, "<</Type/SigFieldLock/Action/Include/Fields[(rent)]>>"},
+                  PAGES,
+                  {11, "<</SigFlags 3/Fields[9 0 R " REFERENCES "]>>"}}},
 };
 
 typedef enum what_t { TEXT, NUMBER, GENERATION, STREAM, DROP, ADD, SIZE, CATALOG, SECTION } what_t;
@@ -222,15 +245,57 @@ static const struct {
     {EXTENDED, CATALOG, 2, "", "", NEW_OBJECT, "the extension in another object"},
     {EXTENDED, STREAM, 1, "", "", NEW_OBJECT, "the extension in a stream"},
     {EXTENDED, DROP, 11, "", "", NULL, "no flags were missing"},
+
+    {ENTRIES, TEXT, 21, "/Lock 27 0 R", "", NO_FIELD, "a signature without a lock"},
+    {ENTRIES, TEXT, 21, "27 0 R", "26 0 R", NO_FIELD, "a signature with another lock"},
+    {ENTRIES, TEXT, 22, "(rent)", "(rent_17)", NO_LOCK, "a name with a number, which the lock does not have"},
+    {ENTRIES, TEXT, 22, "(rent)", "(rent_x)", NO_FIELD, "a name with something else after it"},
+    {ENTRIES, TEXT, 22, "(rent)", "(rent_)", NO_FIELD, "a name with nothing after it"},
+    {ENTRIES, TEXT, 22, "(rent)", "(Rent)", NO_FIELD, "another name"},
+    {ENTRIES, TEXT, 22, "(Rent)", "(Costs)", NO_FIELD, "another label of a text"},
+    {ENTRIES, TEXT, 22, "/FT/Tx", "/FT/Ch", NO_FIELD, "another kind"},
+    {ENTRIES, TEXT, 22, "/Ff 1", "/Ff 0", NO_FIELD, "a text that readers may change"},
+    {ENTRIES, TEXT, 22, "/MaxLen 9", "/MaxLen 8", NO_FIELD, "another length"},
+    {ENTRIES, TEXT, 22, "/R 90", "/R 180", NO_FIELD, "another turn of a text"},
+    {ENTRIES, TEXT, 22, "950", "951", NO_FIELD, "another value"},
+    {ENTRIES, TEXT, 22, "/V(950,00)", "", NO_FIELD, "no value"},
+    {ENTRIES, TEXT, 22, "/N 24", "/N 26", NO_FIELD, "the appearance of another field"},
+    {ENTRIES, TEXT, 22, "/N 24 0 R", "/N 24 0 R/D 24 0 R", NO_FIELD, "one appearance more"},
+    {ENTRIES, TEXT, 23, "/AS/Off", "/AS/On", NO_FIELD, "a check box that looks ticked"},
+    {ENTRIES, TEXT, 23, "/V/Off/AS/Off", "/V/On/AS/On", NO_FIELD, "a check box that is ticked"},
+    {ENTRIES, TEXT, 24, "40 99.5 ]", "40 99 ]", NO_LOOK, "an appearance of another size"},
+    {ENTRIES, TEXT, 24, "0 1 -1 0", "0 1 1 0", NO_LOOK, "an appearance that is turned otherwise"},
+    {ENTRIES, TEXT, 24, "/Type1", "/Type3", NO_LOOK, "an appearance with another font"},
+    {ENTRIES, TEXT, 24, "/Length 0", "/Filter/FlateDecode/Length 0", NO_LOOK, "an appearance that is packed"},
+    {ENTRIES, TEXT, 24, "/Length 0", "/OC 9 0 R/Length 0", NO_LOOK, "an appearance in a layer"},
+    {ENTRIES, GENERATION, 24, "", "1", NO_LOOK, "an appearance with a generation"},
+    {ENTRIES, NUMBER, 24, "", "99", NO_LOOK, "an appearance has another number"},
+    {ENTRIES, DROP, 24, "", "", NO_LOOK, "an appearance is missing"},
+    {ENTRIES, TEXT, 25, "/Off 20", "/Off 26", NO_LOOK, "a check box that is shown ticked"},
+    {ENTRIES, TEXT, 25, "/On 26", "/On 20", NO_LOOK, "a check box that is never shown ticked"},
+    {ENTRIES, TEXT, 25, "0 R>>", "0 R/A 20 0 R>>", NO_LOOK, "a check box with one state more"},
+    {ENTRIES, STREAM, 25, "", "", NO_LOOK, "the states are a stream"},
+    {ENTRIES, TEXT, 26, "155 ", "15 ", NO_LOOK, "a tick of another size"},
+    {ENTRIES, TEXT, 27, "(rent)", "", NO_LOCK, "a lock for no field"},
+    {ENTRIES, TEXT, 27, "(rent)", "(rent)(read_2)", NO_LOCK, "a lock for a field of another signer"},
+    {ENTRIES, TEXT, 27, "/Include", "/Exclude", NO_LOCK, "a lock for all other fields"},
+    {ENTRIES, STREAM, 27, "", "", NO_LOCK, "a lock that is a stream"},
+    {ENTRIES, DROP, 27, "", "", NO_LOCK, "no lock"},
+    {ENTRIES, DROP, 11, "", "", NEW_OBJECT, "no form with what is filled in"},
 };
 
-static apr_array_header_t *fields_asked_for(void)
+static apr_array_header_t *fields_asked_for(form_t form)
 {
     static const sr_pdf_field_t fields[] = {{.signer = "ann", .page = 0, .rect = {50, 50, 150, 90}},
                                             {.signer = "ann", .page = 0, .rect = {50.5, 100, 150, 140}},
                                             {.signer = "bob", .page = 1, .rect = {-5, 200, 150, 240.25}}};
+    static const sr_pdf_entry_t rent = {
+        .name = "rent", .label = "Rent", .text = "950,00", .max_length = 9, .rotate = 90, .content = ""};
+    static const sr_pdf_entry_t read = {.kind = SR_PDF_ENTRY_CHECKBOX, .name = "read", .label = "Read", .content = ""};
     apr_array_header_t *list = apr_array_make(pool, 3, sizeof(sr_pdf_field_t));
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) APR_ARRAY_PUSH(list, sr_pdf_field_t) = fields[i];
+    if (form == ENTRIES) APR_ARRAY_IDX(list, 1, sr_pdf_field_t).entry = &rent;
+    if (form == ENTRIES) APR_ARRAY_IDX(list, 2, sr_pdf_field_t).entry = &read;
     return list;
 }
 
@@ -271,19 +336,20 @@ int main(void)
 {
     apr_initialize();
     apr_pool_create(&pool, NULL);
-    const apr_array_header_t *fields = fields_asked_for();
     for (form_t form = 0; form < FORMS; form++) {
+        const apr_array_header_t *fields = fields_asked_for(form);
         const sr_pdf_appended_t update = update_of(form);
         is_str(sr_pdf_prepared_check(&update, fields, pool), NULL, "%s", UPDATES[form].name);
         ok(update.objects->nelts <= sr_pdf_prepared_most(fields), "the update has no more objects than are read");
     }
     for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
         const sr_pdf_appended_t update = changed_update(i);
+        const apr_array_header_t *fields = fields_asked_for(CHANGES[i].form);
         is_str(sr_pdf_prepared_check(&update, fields, pool), CHANGES[i].reason, "%s: %s", UPDATES[CHANGES[i].form].name,
                CHANGES[i].name);
     }
     const sr_pdf_appended_t none = {.objects = apr_array_make(pool, 1, sizeof(sr_pdf_object_t))};
-    is_str(sr_pdf_prepared_check(&none, fields, pool), NO_APPEARANCE, "no object");
+    is_str(sr_pdf_prepared_check(&none, fields_asked_for(NEW), pool), NO_APPEARANCE, "no object");
     apr_pool_destroy(pool);
     return done();
 }

@@ -95,6 +95,16 @@ const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_a
 /* Returns the greatest number of objects that such an update can have. */
 int sr_pdf_prepared_most(const apr_array_header_t *fields);
 
+/* ------------------------------------------------------------------------------------------------ entry.c */
+/* Removes a number as sr_pdfd_put_number writes it, with the space after it. */
+bool sr_pdf_take_decimal(sr_pdf_span_t *left, double wanted);
+/* Removes the name of the field of an entry: the wanted name, or one with a number after it ("_2"). */
+bool sr_pdf_take_entry_name(sr_pdf_span_t *left, const sr_pdf_entry_t *entry, apr_pool_t *pool);
+/* Returns true if these objects (NULL: it is missing) are the appearance of the field. `off` is the number of the empty
+ * appearance, which a check box shows if it is not ticked. */
+bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *const objects[2], apr_int64_t off,
+                           apr_pool_t *pool);
+
 /* --------------------------------------------------------------------------------------------- existing.c */
 /* Returns the index of the first existing field among the objects of a prepared update. */
 int sr_pdf_existing_begin(const sr_pdf_appended_t *prepared, const apr_array_header_t *fields);

@@ -125,36 +125,14 @@ static bool is_appearance(const check_t *check, const sr_pdf_object_t *object)
 
 /* --------------------------------------------------------------------------------------------------- the signature */
 
-/* Writes a text string as src/helper/main/write/buffer.c does. */
-static const char *pdf_string(const char *text, apr_pool_t *pool)
-{
-    char *out = apr_palloc(pool, 6 * strlen(text) + 16), *at = out;
-    const char *c = text;
-    while (*c >= ' ' && *c <= '~') c++;
-    if (!*c) {
-        *at++ = '(';
-        for (; *text; *at++ = *text++)
-            if (strchr("()\\", *text)) *at++ = '\\';
-        strcpy(at, ")");
-        return out;
-    }
-    at += sprintf(at, "<FEFF");
-    for (apr_uint32_t unit; (unit = sr_text_next(&text)) != 0;) {
-        if (unit > 0xffff) at += sprintf(at, "%04X%04X", 0xd800 | ((unit - 0x10000) >> 10), 0xdc00 | (unit & 0x3ff));
-        else at += sprintf(at, "%04X", unit);
-    }
-    strcpy(at, ">");
-    return out;
-}
-
 const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
 {
     const char *reason =
-        signature->reason ? apr_pstrcat(pool, "/Reason", pdf_string(signature->reason, pool), NULL) : "";
+        signature->reason ? apr_pstrcat(pool, "/Reason", sr_pdf_string(signature->reason, pool), NULL) : "";
     const char *contact =
-        signature->contact ? apr_pstrcat(pool, "/ContactInfo", pdf_string(signature->contact, pool), NULL) : "";
+        signature->contact ? apr_pstrcat(pool, "/ContactInfo", sr_pdf_string(signature->contact, pool), NULL) : "";
     return apr_pstrcat(pool, "<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Name",
-                       pdf_string(signature->name, pool), reason, contact, "/M(", time, ")/ByteRange", NULL);
+                       sr_pdf_string(signature->name, pool), reason, contact, "/M(", time, ")/ByteRange", NULL);
 }
 
 /* fill.c has compared the byte ranges and the digits between them. This function verifies that they belong to this

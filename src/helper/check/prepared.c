@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prepared.c: checks that an update adds the fields of all signers, as far as this is possible without reading the
- * document. The new objects have fixed forms: the shared empty appearance, a field for each placement, in a tagged
- * document a structure element for each field and an optional leaf of its number tree, and an optional form. After the
- * fields, elements and leaf come the existing fields that are named (existing.c). Other objects of the document that
- * are rewritten must end with the references to the new objects. */
+ * document. The new objects have fixed forms: the shared empty appearance, a field for each placement, the appearances
+ * of the fields that are filled in, a lock for each signer who has such fields, in a tagged document a structure
+ * element for each field and an optional leaf of its number tree, and an optional form. After the fields, elements and
+ * leaf come the existing fields that are named (existing.c). Other objects of the document that are rewritten must end
+ * with the references to the new objects. */
 #include "helper/check/appended.h"
 #include "helper/pdf.h"
 
 #include <apr_hash.h>
-#include <math.h>
 #include <string.h>
 
 #define FURTHER 16 /* objects other than a field, an element and a page for each placement */
-#define SCALE 10000
-#define FARTHEST 1e9 /* the limit of sr_pdfd_put_number */
 
 static const char NO_APPEARANCE[] = "it does not have the empty appearance of fields";
 static const char NO_FIELD[] = "a field is not the requested one";
 static const char OTHER_PAGE[] = "fields of one page are on several";
+static const char NO_LOOK[] = "a field that is filled in has another appearance than the requested one";
+static const char NO_LOCK[] = "the lock of a signature is not that of the signer's fields";
 static const char NO_ELEMENT[] = "an element of the structure is not that of a field";
 static const char NO_EXISTING[] = "an existing field is not the requested one";
 static const char NEW_OBJECT[] = "it has an object that was not requested";
@@ -28,11 +28,23 @@ typedef struct text_t {
     apr_size_t length, room;
 } text_t;
 
+/* A signer with added fields. */
+typedef struct owner_t {
+    int places;       /* number of signature fields that were found */
+    apr_int64_t lock; /* the object that locks the signer's entries, or 0 */
+    text_t names;     /* of the entries, as they were found */
+    bool signs, has_entries;
+} owner_t;
+
 typedef struct check_t {
     const sr_pdf_appended_t *appended;
     const apr_array_header_t *fields; /* the fields that are added (sr_pdf_field_t) */
     int existing;                     /* number of existing fields */
     apr_int64_t first;                /* the lowest new object number */
+    apr_int64_t looks, elements;      /* the first numbers of the entries' appearances, and of the structure elements */
+    apr_hash_t *owners;               /* signer → owner_t */
+    apr_array_header_t *signers;      /* owner_t *, in the order of their first fields */
+    apr_hash_t *names;                /* the names of all fields, as they were found */
     apr_hash_t *pages;                /* page index (int) → reference to the page (sr_pdf_span_t) */
     apr_hash_t *references;           /* page index (int) → references to its fields (text_t) */
     const char *all;                  /* references to all fields */
@@ -46,7 +58,9 @@ typedef struct check_t {
 
 int sr_pdf_prepared_most(const apr_array_header_t *fields)
 {
-    return 3 * fields->nelts + FURTHER;
+    int entries = 0;
+    for (int i = 0; i < fields->nelts; i++) entries += APR_ARRAY_IDX(fields, i, sr_pdf_field_t).entry != NULL;
+    return 3 * fields->nelts + 3 * entries + FURTHER;
 }
 
 static const sr_pdf_object_t *object_at(const check_t *check, int index)
@@ -80,20 +94,16 @@ static bool is_empty_appearance(const sr_pdf_object_t *object)
            && sr_pdf_span_is(&object->body, "<</Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>/Length 0>>");
 }
 
-/* Takes a number as sr_pdfd_put_number writes it, with the space after it. */
-static bool take_decimal(sr_pdf_span_t *left, double wanted)
+static void prepared_add_text(text_t *text, const char *more, apr_pool_t *pool)
 {
-    const long long scaled = llround(fmax(-FARTHEST, fmin(FARTHEST, wanted)) * SCALE);
-    const bool negative = sr_pdf_take_text(left, "-");
-    apr_int64_t whole, fraction = 0;
-    if (!sr_pdf_take_number(left, &whole)) return false;
-    if (sr_pdf_take_text(left, ".")) {
-        const char *from = left->at;
-        if (!sr_pdf_take_number(left, &fraction) || left->at - from > 4) return false;
-        for (apr_size_t digits = (apr_size_t)(left->at - from); digits < 4; digits++) fraction *= 10;
+    const apr_size_t length = strlen(more);
+    if (text->length + length + 1 > text->room) {
+        char *larger = apr_palloc(pool, text->room = 2 * (text->room + length + 32));
+        if (text->length) memcpy(larger, text->at, text->length);
+        text->at = larger;
     }
-    const long long found = whole * SCALE + fraction;
-    return (negative ? -found : found) == scaled && sr_pdf_take_text(left, " ");
+    memcpy(text->at + text->length, more, length + 1);
+    text->length += length;
 }
 
 /* Takes the key of a field in the number tree of a tagged document. The keys of the fields are consecutive. */
@@ -109,29 +119,61 @@ static bool prepared_take_key(check_t *check, int index, sr_pdf_span_t *left)
     return tagged == check->tagged && (!tagged || key == check->key + index);
 }
 
-/* Checks all of a field. The reference to its page must be the same for all fields of that page. Its rotation may be
- * any multiple of 90 degrees. */
-static const char *check_field(check_t *check, const sr_pdf_field_t *field, int index, int ordinal,
+/* Takes the name of a field. No other field has it. */
+static bool prepared_take_name(check_t *check, const sr_pdf_field_t *field, owner_t *owner, sr_pdf_span_t *left)
+{
+    const char *from = left->at;
+    if (field->entry) {
+        if (!sr_pdf_take_entry_name(left, field->entry, check->pool)) return false;
+    } else {
+        const int ordinal = ++owner->places;
+        const char *end = ordinal > 1 ? apr_psprintf(check->pool, "_%d)", ordinal) : ")";
+        if (!sr_pdf_take_text(left, apr_pstrcat(check->pool, "(" SR_PDF_FIELD_PREFIX, field->signer, end, NULL)))
+            return false;
+    }
+    const char *name = apr_pstrmemdup(check->pool, from, (apr_size_t)(left->at - from));
+    if (apr_hash_get(check->names, name, APR_HASH_KEY_STRING)) return false;
+    apr_hash_set(check->names, name, APR_HASH_KEY_STRING, name);
+    if (field->entry) prepared_add_text(&owner->names, name, check->pool);
+    return true;
+}
+
+/* Takes the rotation of the page. That of a signature field may be any multiple of 90 degrees. */
+static bool take_rotation(const sr_pdf_entry_t *entry, sr_pdf_span_t *left, apr_pool_t *pool)
+{
+    if (entry) return !entry->rotate || sr_pdf_take_text(left, apr_psprintf(pool, "/MK<</R %d>>", entry->rotate));
+    return !sr_pdf_take_text(left, "/MK<</R ") || sr_pdf_take_text(left, "90>>") || sr_pdf_take_text(left, "180>>")
+           || sr_pdf_take_text(left, "270>>");
+}
+
+static const char *prepared_end(const check_t *check, const sr_pdf_entry_t *entry, const owner_t *owner,
+                                apr_int64_t look)
+{
+    const char *lock = owner->lock ? apr_psprintf(check->pool, "/Lock %" APR_INT64_T_FMT " 0 R", owner->lock) : "";
+    return apr_psprintf(check->pool, "%s/AP<</N %" APR_INT64_T_FMT " 0 R>>>>",
+                        entry ? sr_pdf_entry_value(entry, check->pool) : lock, entry ? look : check->first);
+}
+
+/* Checks all of a field. The reference to its page must be the same for all fields of that page. `look` is the
+ * appearance of an entry. */
+static const char *check_field(check_t *check, const sr_pdf_field_t *field, int index, apr_int64_t look,
                                const sr_pdf_object_t *object)
 {
+    const sr_pdf_entry_t *entry = field->entry;
+    owner_t *owner = apr_hash_get(check->owners, field->signer, APR_HASH_KEY_STRING);
+    const char *label = sr_pdf_string(entry ? entry->label : SR_PDF_FIELD_LABEL, check->pool);
     sr_pdf_span_t left = object->body, page;
-    const char *head =
-        apr_psprintf(check->pool, "<</Type/Annot/Subtype/Widget/F 132/T(" SR_PDF_FIELD_PREFIX "%s", field->signer);
-    if (object->is_stream || !sr_pdf_take_text(&left, head)) return NO_FIELD;
-    if (ordinal > 1 && !sr_pdf_take_text(&left, apr_psprintf(check->pool, "_%d", ordinal))) return NO_FIELD;
-    if (!sr_pdf_take_text(&left, ")/TU(" SR_PDF_FIELD_LABEL ")") || !prepared_take_key(check, index, &left))
-        return NO_FIELD;
-    if (!sr_pdf_take_text(&left, "/FT/Sig/P ")) return NO_FIELD;
+    if (object->is_stream || !sr_pdf_take_text(&left, SR_PDF_WIDGET)) return NO_FIELD;
+    if (!prepared_take_name(check, field, owner, &left) || !sr_pdf_take_text(&left, "/TU")) return NO_FIELD;
+    if (!sr_pdf_take_text(&left, label) || !prepared_take_key(check, index, &left)) return NO_FIELD;
+    if (!sr_pdf_take_text(&left, entry ? sr_pdf_entry_type(entry, check->pool) : "/FT/Sig")) return NO_FIELD;
+    if (!sr_pdf_take_text(&left, "/P ")) return NO_FIELD;
     if (!sr_pdf_take_value(&left, &page) || !sr_pdf_span_ends(&page, " R") || !sr_pdf_take_text(&left, "/Rect["))
         return NO_FIELD;
     for (int i = 0; i < 4; i++)
-        if (!take_decimal(&left, field->rect[i])) return NO_FIELD;
-    if (!sr_pdf_take_text(&left, "]")) return NO_FIELD;
-    if (sr_pdf_take_text(&left, "/MK<</R ") && !sr_pdf_take_text(&left, "90>>") && !sr_pdf_take_text(&left, "180>>")
-        && !sr_pdf_take_text(&left, "270>>"))
-        return NO_FIELD;
-    if (!sr_pdf_span_is(&left, apr_psprintf(check->pool, "/AP<</N %" APR_INT64_T_FMT " 0 R>>>>", check->first)))
-        return NO_FIELD;
+        if (!sr_pdf_take_decimal(&left, field->rect[i])) return NO_FIELD;
+    if (!sr_pdf_take_text(&left, "]") || !take_rotation(entry, &left, check->pool)) return NO_FIELD;
+    if (!sr_pdf_span_is(&left, prepared_end(check, entry, owner, look))) return NO_FIELD;
     const sr_pdf_span_t *known = apr_hash_get(check->pages, &field->page, sizeof field->page);
     if (known && !sr_pdf_span_same(known, &page)) return OTHER_PAGE;
     if (!known)
@@ -141,33 +183,73 @@ static const char *check_field(check_t *check, const sr_pdf_field_t *field, int 
 
 static const char *check_fields(check_t *check)
 {
-    apr_hash_t *ordinals = apr_hash_make(check->pool);
+    apr_int64_t look = check->looks;
     for (int i = 0; i < check->fields->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->fields, i, sr_pdf_field_t);
         const sr_pdf_object_t *object = object_at(check, 1 + i);
-        int *ordinal = apr_hash_get(ordinals, field->signer, APR_HASH_KEY_STRING);
-        if (!ordinal) {
-            ordinal = apr_pcalloc(check->pool, sizeof *ordinal);
-            apr_hash_set(ordinals, field->signer, APR_HASH_KEY_STRING, ordinal);
-        }
         if (!is_new(check, object, 1 + i)) return NO_FIELD;
-        const char *reason = check_field(check, field, i, ++*ordinal, object);
+        const char *reason = check_field(check, field, i, look, object);
         if (reason) return reason;
+        if (field->entry) look += sr_pdf_entry_objects(field->entry);
     }
     return NULL;
 }
 
-static void prepared_add_text(text_t *text, const char *more, apr_pool_t *pool)
+/* ------------------------------------------------------------------------------------------------------ the entries */
+
+/* Finds the signers, and the numbers that their new objects must have. */
+static void find_owners(check_t *check)
 {
-    const apr_size_t length = strlen(more);
-    if (text->length + length + 1 > text->room) {
-        char *larger = apr_palloc(pool, text->room = 2 * (text->room + length + 32));
-        if (text->length) memcpy(larger, text->at, text->length);
-        text->at = larger;
+    check->looks = check->elements = check->first + 1 + check->fields->nelts;
+    for (int i = 0; i < check->fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->fields, i, sr_pdf_field_t);
+        owner_t *owner = apr_hash_get(check->owners, field->signer, APR_HASH_KEY_STRING);
+        if (!owner) {
+            owner = apr_pcalloc(check->pool, sizeof *owner);
+            apr_hash_set(check->owners, field->signer, APR_HASH_KEY_STRING, owner);
+            APR_ARRAY_PUSH(check->signers, owner_t *) = owner;
+        }
+        owner->signs |= !field->entry;
+        owner->has_entries |= field->entry != NULL;
+        if (field->entry) check->elements += sr_pdf_entry_objects(field->entry);
     }
-    memcpy(text->at + text->length, more, length + 1);
-    text->length += length;
+    for (int i = 0; i < check->signers->nelts; i++) {
+        owner_t *owner = APR_ARRAY_IDX(check->signers, i, owner_t *);
+        if (owner->signs && owner->has_entries) owner->lock = check->elements++;
+    }
 }
+
+static const char *check_looks(const check_t *check)
+{
+    int ordinal = (int)(check->looks - check->first);
+    for (int i = 0; i < check->fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->fields, i, sr_pdf_field_t);
+        const sr_pdf_object_t *objects[2] = {NULL, NULL};
+        for (int j = 0; field->entry && j < sr_pdf_entry_objects(field->entry); j++, ordinal++) {
+            objects[j] = object_at(check, ordinal);
+            if (!is_new(check, objects[j], ordinal)) return NO_LOOK;
+        }
+        if (field->entry && !sr_pdf_entry_is_shown(field, objects, check->first, check->pool)) return NO_LOOK;
+    }
+    return NULL;
+}
+
+static const char *check_locks(const check_t *check)
+{
+    for (int i = 0; i < check->signers->nelts; i++) {
+        const owner_t *owner = APR_ARRAY_IDX(check->signers, i, owner_t *);
+        const int ordinal = (int)(owner->lock - check->first);
+        const sr_pdf_object_t *object = owner->lock ? object_at(check, ordinal) : NULL;
+        if (!owner->lock) continue;
+        if (!is_new(check, object, ordinal) || object->is_stream) return NO_LOCK;
+        if (!sr_pdf_span_is(&object->body,
+                            apr_pstrcat(check->pool, SR_PDF_LOCK, owner->names.at, SR_PDF_LOCK_END, NULL)))
+            return NO_LOCK;
+    }
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------- the references */
 
 static void add_reference(text_t *text, apr_int64_t number, apr_pool_t *pool)
 {
@@ -211,9 +293,8 @@ static bool is_element(const check_t *check, const sr_pdf_object_t *object, int 
 
 static const char *check_elements(check_t *check)
 {
-    const int count = check->fields->nelts;
-    check->fixed = 1 + count;
-    for (int i = 0; check->tagged && i < count; i++, check->fixed++) {
+    check->fixed = (int)(check->elements - check->first);
+    for (int i = 0; check->tagged && i < check->fields->nelts; i++, check->fixed++) {
         const sr_pdf_object_t *object = object_at(check, check->fixed);
         sr_pdf_span_t parent;
         if (!is_new(check, object, check->fixed) || !is_element(check, object, i, &parent)) return NO_ELEMENT;
@@ -251,10 +332,9 @@ static const char *check_leaf(check_t *check, const char *numbers)
  * the parent, then the number tree. */
 static const char *check_structure(const check_t *check, int *index)
 {
-    const apr_int64_t first = check->first + 1 + check->fields->nelts;
-    const char *kids = references_from(check, first, false);
+    const char *kids = references_from(check, check->elements, false);
     const char *numbers = check->leaf ? apr_psprintf(check->pool, "%" APR_INT64_T_FMT " 0 R ", check->leaf)
-                                      : references_from(check, first, true);
+                                      : references_from(check, check->elements, true);
     const char *next =
         apr_psprintf(check->pool, "/ParentTreeNextKey %" APR_INT64_T_FMT, check->key + check->fields->nelts);
     const sr_pdf_object_t *object = object_at(check, (*index)++);
@@ -386,9 +466,12 @@ static const char *prepared_check_new(check_t *check)
     const sr_pdf_object_t *empty = object_at(check, 0);
     if (!empty || !is_empty_appearance(empty) || empty->generation) return NO_APPEARANCE;
     check->first = empty->number;
+    find_owners(check);
     const char *reason = check_fields(check);
+    if (!reason) reason = check_looks(check);
+    if (!reason) reason = check_locks(check);
     if (!reason) reason = check_elements(check);
-    if (!reason) reason = check_leaf(check, references_from(check, check->first + 1 + check->fields->nelts, true));
+    if (!reason) reason = check_leaf(check, references_from(check, check->elements, true));
     write_references(check);
     return reason;
 }
@@ -402,6 +485,9 @@ const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_a
         if (field->existing) check.existing++;
         else APR_ARRAY_PUSH(added, sr_pdf_field_t) = *field;
     }
+    check.owners = apr_hash_make(pool);
+    check.signers = apr_array_make(pool, 4, sizeof(owner_t *));
+    check.names = apr_hash_make(pool);
     check.pages = apr_hash_make(pool);
     check.references = apr_hash_make(pool);
     check.first = appended->trailer.size - appended->trailer.is_stream;

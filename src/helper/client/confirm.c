@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_PREPARED 200008 /* objects, for the greatest number of fields that can be configured */
+#define MOST_PREPARED 600008 /* objects, for the greatest number of fields that can be configured */
 
 /* Rounds a side of an area to what a PDF has of it. Otherwise this process and a worker could round the middle between
  * two numbers differently, because JSON does not have every digit. */
@@ -17,7 +17,7 @@ static double confirm_rounded(double side)
     return fabs(side) < 1e9 ? (double)llround(side * scale) / scale : side;
 }
 
-static json_t *confirm_field_json(const sr_pdf_field_t *field)
+static json_t *confirm_field_json(const sr_pdf_field_t *field, apr_pool_t *pool)
 {
     json_t *json = json_object(), *rect = json_array();
     json_object_set_new(json, "signer", json_string(field->signer));
@@ -25,6 +25,7 @@ static json_t *confirm_field_json(const sr_pdf_field_t *field)
     json_object_set_new(json, "rect", rect);
     for (int i = 0; i < 4; i++) json_array_append_new(rect, json_real(confirm_rounded(field->rect[i])));
     if (field->existing) json_object_set_new(json, "existing", json_string(field->existing));
+    if (field->entry) json_object_set_new(json, "entry", sr_pdf_entry_json(field->entry, pool));
     return json;
 }
 
@@ -34,7 +35,7 @@ json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr
     json_object_set_new(request, "op", json_string(op));
     json_object_set_new(request, "fields", list);
     for (int i = 0; i < fields->nelts; i++)
-        json_array_append_new(list, confirm_field_json(&APR_ARRAY_IDX(fields, i, sr_pdf_field_t)));
+        json_array_append_new(list, confirm_field_json(&APR_ARRAY_IDX(fields, i, sr_pdf_field_t), pool));
     return request;
 }
 

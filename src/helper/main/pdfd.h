@@ -17,6 +17,7 @@
 #include "report/existing.h"
 #include "report/report.h"
 #include "report/warnings.h"
+#include "helper/entry.h"
 #include "helper/protocol.h"
 
 #include <qpdf/qpdf-c.h>
@@ -376,6 +377,8 @@ typedef struct sr_pdfd_mark_t {
     bool is_image;
 } sr_pdfd_mark_t;
 
+/* Writes the keys of a form XObject with the size of the widget, upright on a rotated page. */
+void sr_pdfd_put_form(sr_pdfd_buffer_t *keys, const sr_pdfd_widget_t *widget);
 /* Adds the signature drawing that the parameters of "fill" contain. Returns NULL, or what is wrong with it. */
 const char *sr_pdfd_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *parameters);
 /* Adds the form XObject of a mark, whose size is set, with its resources and content. */
@@ -387,6 +390,17 @@ int64_t sr_pdfd_test_form(sr_pdfd_update_t *update);
  * `caption` may be NULL. */
 int64_t sr_pdfd_appearance(sr_pdfd_update_t *update, const sr_pdfd_widget_t *widget, const sr_pdfd_mark_t *mark,
                            int64_t warning, const sr_pdfd_mark_t *caption);
+
+/* ----------------------------------------------------------------------------------------------- entry.c */
+typedef struct sr_pdfd_entry_t {
+    sr_pdf_entry_t entry;
+    sr_pdf_content_t content;
+} sr_pdfd_entry_t;
+
+/* Adds the appearance of an entry, which the widget refers to by the object number `number`. A check box has two
+ * objects with consecutive numbers, and shows `off` if it is not ticked. */
+void sr_pdfd_entry_put(sr_pdfd_update_t *update, const sr_pdfd_entry_t *entry, const sr_pdfd_widget_t *widget,
+                       int64_t number, int64_t off);
 
 /* --------------------------------------------------------------------------------------------- caption.c */
 /* Adds the captions that the parameters of "fill" contain, each text once. Returns NULL, or what is wrong with them. */

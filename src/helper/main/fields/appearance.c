@@ -6,7 +6,6 @@
 #include "helper/main/draw/drawing.h"
 
 #include <math.h>
-#include <string.h>
 
 void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const char *resources,
                        const sr_pdfd_buffer_t *content)
@@ -80,17 +79,16 @@ static void put_fitted(sr_pdfd_buffer_t *out, const char *name, const part_t *pa
     sr_pdfd_print(out, "cm %s Do Q\n", name);
 }
 
-/* Writes the matrix that makes the form upright on a rotated page. */
-static void put_matrix(sr_pdfd_buffer_t *out, const sr_pdfd_widget_t *widget)
+void sr_pdfd_put_form(sr_pdfd_buffer_t *keys, const sr_pdfd_widget_t *widget)
 {
-    double w = widget->width, h = widget->height;
-    double matrix[6] = {1, 0, 0, 1, 0, 0};
-    if (widget->rotate == 90) memcpy(matrix, (double[]){0, 1, -1, 0, h, 0}, sizeof matrix);
-    if (widget->rotate == 180) memcpy(matrix, (double[]){-1, 0, 0, -1, w, h}, sizeof matrix);
-    if (widget->rotate == 270) memcpy(matrix, (double[]){0, -1, 1, 0, 0, w}, sizeof matrix);
-    sr_pdfd_put_text(out, "/Matrix[");
-    sr_pdfd_put_numbers(out, matrix, 6);
-    sr_pdfd_put_text(out, "]");
+    const double box[4] = {0, 0, widget->width, widget->height};
+    double matrix[6];
+    sr_pdf_upright(matrix, widget->width, widget->height, widget->rotate);
+    sr_pdfd_put_text(keys, "/Type/XObject/Subtype/Form/BBox[");
+    sr_pdfd_put_numbers(keys, box, 4);
+    sr_pdfd_put_text(keys, "]/Matrix[");
+    sr_pdfd_put_numbers(keys, matrix, 6);
+    sr_pdfd_put_text(keys, "]");
 }
 
 int64_t sr_pdfd_appearance(sr_pdfd_update_t *update, const sr_pdfd_widget_t *widget, const sr_pdfd_mark_t *mark,
@@ -100,11 +98,7 @@ int64_t sr_pdfd_appearance(sr_pdfd_update_t *update, const sr_pdfd_widget_t *wid
     const double line = caption ? sr_caption_line(widget->height) : 0;
     const part_t above = {line, widget->width, widget->height - line}, below = {0, widget->width, line};
     sr_pdfd_buffer_t *keys = sr_pdfd_buffer(update->pool), *content = sr_pdfd_buffer(update->pool);
-    double box[4] = {0, 0, widget->width, widget->height};
-    sr_pdfd_put_text(keys, "/Type/XObject/Subtype/Form/BBox[");
-    sr_pdfd_put_numbers(keys, box, 4);
-    sr_pdfd_put_text(keys, "]");
-    put_matrix(keys, widget);
+    sr_pdfd_put_form(keys, widget);
     sr_pdfd_print(keys, "/Resources<</XObject<</M %lld 0 R", (long long)mark->object);
     if (warning) {
         sr_pdfd_print(keys, "/T %lld 0 R", (long long)warning);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prepare.c: the operation "prepare": one incremental update that adds every field of every signer. Each placement
  * becomes an unsigned signature field that is merged with its only widget, because a signature field never has two (ISO
- * 32000-2, 12.7.5.5). The fields of one signer later get the same signature as their value. All fields share one empty
- * appearance.
+ * 32000-2, 12.7.5.5). The fields of one signer later get the same signature as their value. All of them share one empty
+ * appearance. An entry (entry.h) becomes a field with a value and an appearance, because a later revision may not add
+ * keys to a widget. The signature fields of a signer with entries have a lock, which names these entries.
  *
  * The fields are added before anybody signs: validators reject a field that is added after a signature, but permit
  * filling an existing field (12.8.2.2). New fields of any other type would break signatures that the document already
@@ -22,14 +23,25 @@
 
 static const char NO_EXISTING[] = "an empty signature field is not there, or elsewhere";
 static const char NO_SUCH_PAGE[] = "a field is on a page that it does not have";
+static const char SIGNED[] = "it is signed: only fields of type signature can be added";
+
+/* A signer with added fields. */
+typedef struct owner_t {
+    int places;              /* number of added signature fields */
+    sr_pdfd_buffer_t *names; /* of the entries, as text strings; NULL if there are none */
+    int64_t lock;            /* the object that locks them, or 0 */
+} owner_t;
 
 typedef struct widget_t {
-    const char *signer;
-    int ordinal; /* 1: the first placement of the signer */
+    const char *signer, *name;
+    owner_t *owner; /* NULL for an existing field */
+    int ordinal;    /* of a signature field. 1: the first one of the signer */
     int page;
     double rect[4];
     int64_t number;
-    const char *existing; /* the name of a field of the document; NULL if the field is added */
+    const char *existing;   /* the name of a field of the document; NULL if the field is added */
+    sr_pdfd_entry_t *entry; /* NULL: a signature field */
+    int64_t look;           /* of an entry: its appearance */
 } widget_t;
 
 /* The greatest difference between a requested place and that of an existing field, because numbers are rounded. */
@@ -42,6 +54,8 @@ typedef struct prepare_t {
     int count;
     widget_t *existing;
     int existing_count;
+    apr_array_header_t *owners; /* owner_t *, in the order of their first fields */
+    bool has_entries;
     apr_hash_t *pages; /* page index (int) → references to its widgets (sr_pdfd_buffer_t) */
     int64_t empty;     /* the appearance that all fields share */
     sr_pdfd_tags_t tags;
@@ -60,7 +74,14 @@ bool sr_pdfd_is_signer(const char *name)
     return !*name;
 }
 
-static bool prepare_read_widget(widget_t *widget, const json_t *field)
+static bool prepare_read_entry(widget_t *widget, const json_t *given, apr_pool_t *pool)
+{
+    if (!given) return true;
+    widget->entry = apr_palloc(pool, sizeof *widget->entry);
+    return !widget->existing && sr_pdf_entry_read(&widget->entry->entry, &widget->entry->content, given, pool);
+}
+
+static bool prepare_read_widget(widget_t *widget, const json_t *field, apr_pool_t *pool)
 {
     const json_t *rect = json_object_get(field, "rect"), *page = json_object_get(field, "page");
     widget->signer = sr_json_string(field, "signer");
@@ -72,46 +93,113 @@ static bool prepare_read_widget(widget_t *widget, const json_t *field)
         if (!json_is_number(json_array_get(rect, i))) return false;
         widget->rect[i] = json_number_value(json_array_get(rect, i));
     }
+    if (!prepare_read_entry(widget, json_object_get(field, "entry"), pool)) return false;
     return widget->rect[0] < widget->rect[2] && widget->rect[1] < widget->rect[3];
+}
+
+static owner_t *owner_of(prepare_t *p, apr_hash_t *known, const char *signer)
+{
+    owner_t *owner = apr_hash_get(known, signer, APR_HASH_KEY_STRING);
+    if (owner) return owner;
+    owner = apr_pcalloc(p->pool, sizeof *owner);
+    apr_hash_set(known, signer, APR_HASH_KEY_STRING, owner);
+    return APR_ARRAY_PUSH(p->owners, owner_t *) = owner;
 }
 
 /* Returns false if the fields are not valid. */
 static bool read_widgets(prepare_t *p, const json_t *fields)
 {
-    apr_hash_t *seen = apr_hash_make(p->pool);
+    apr_hash_t *known = apr_hash_make(p->pool);
     const size_t count = json_array_size(fields);
     p->widgets = apr_pcalloc(p->pool, (count + 1) * sizeof *p->widgets);
     p->existing = apr_pcalloc(p->pool, (count + 1) * sizeof *p->existing);
     for (size_t i = 0; i < count; i++) {
         widget_t read = {0};
-        if (!prepare_read_widget(&read, json_array_get(fields, i))) return false;
+        if (!prepare_read_widget(&read, json_array_get(fields, i), p->pool)) return false;
         widget_t *widget = read.existing ? &p->existing[p->existing_count++] : &p->widgets[p->count++];
         *widget = read;
         if (read.existing) continue;
-        const widget_t *before = apr_hash_get(seen, widget->signer, APR_HASH_KEY_STRING);
-        widget->ordinal = before ? before->ordinal + 1 : 1;
-        apr_hash_set(seen, widget->signer, APR_HASH_KEY_STRING, widget);
+        widget->owner = owner_of(p, known, widget->signer);
+        if (!widget->entry) widget->ordinal = ++widget->owner->places;
+        else if (!widget->owner->names) widget->owner->names = sr_pdfd_buffer(p->pool);
+        p->has_entries |= widget->entry != NULL;
     }
     return count > 0;
 }
+
+/* ------------------------------------------------------------------------------------------------------ the names */
+
+/* Makes a name that no other field has: the wanted one, or the wanted one with a number. `taken` has for each name the
+ * highest number after it. */
+static const char *unique_name(apr_hash_t *taken, const char *wanted, apr_pool_t *pool)
+{
+    int *highest = apr_hash_get(taken, wanted, APR_HASH_KEY_STRING);
+    const char *name = wanted;
+    while (apr_hash_get(taken, name, APR_HASH_KEY_STRING)) name = apr_psprintf(pool, "%s_%d", wanted, ++*highest);
+    highest = apr_palloc(pool, sizeof *highest);
+    *highest = 1;
+    apr_hash_set(taken, name, APR_HASH_KEY_STRING, highest);
+    return name;
+}
+
+static void take_names(prepare_t *p, apr_hash_t *taken)
+{
+    qpdf_data q = p->document.q;
+    qpdf_oh form = qpdf_oh_get_key(q, qpdf_get_root(q), "/AcroForm");
+    qpdf_oh fields = qpdf_oh_is_dictionary(q, form) ? qpdf_oh_get_key(q, form, "/Fields") : form;
+    for (int i = 0; i < sr_pdfd_items(q, fields); i++) {
+        qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);
+        qpdf_oh name = qpdf_oh_is_dictionary(q, field) ? qpdf_oh_get_key(q, field, "/T") : field;
+        if (qpdf_oh_is_string(q, name))
+            unique_name(taken, apr_pstrdup(p->pool, qpdf_oh_get_utf8_value(q, name)), p->pool);
+        qpdf_oh_release(q, field);
+    }
+}
+
+/* A field at the top level of the form has no other name than its own. */
+static void set_names(prepare_t *p)
+{
+    apr_hash_t *taken = apr_hash_make(p->pool);
+    for (int i = 0; i < p->count; i++) {
+        widget_t *widget = &p->widgets[i];
+        if (widget->entry) continue;
+        widget->name = apr_psprintf(p->pool, widget->ordinal > 1 ? "%s%s_%d" : "%s%s", SR_PDFD_FIELD, widget->signer,
+                                    widget->ordinal);
+        if (p->has_entries) unique_name(taken, widget->name, p->pool);
+    }
+    if (p->has_entries) take_names(p, taken);
+    for (int i = 0; i < p->count; i++) {
+        widget_t *widget = &p->widgets[i];
+        if (!widget->entry) continue;
+        widget->name = unique_name(taken, sr_pdf_entry_name(&widget->entry->entry, p->pool), p->pool);
+        sr_pdfd_put_string(widget->owner->names, widget->name);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- the new objects */
 
 /* `index` is the position of the widget among all. */
 static void put_widget(prepare_t *p, const widget_t *widget, int index, qpdf_oh page)
 {
     qpdf_data q = p->document.q;
     sr_pdfd_buffer_t *out = p->update.out;
+    const sr_pdf_entry_t *entry = widget->entry ? &widget->entry->entry : NULL;
+    const int64_t lock = entry ? 0 : widget->owner->lock;
     int rotate = sr_pdfd_page_rotation(q, page);
     sr_pdfd_object_begin(&p->update, widget->number, 0);
-    sr_pdfd_print(out, "<</Type/Annot/Subtype/Widget/F 132/T(%s%s", SR_PDFD_FIELD,
-                  widget->signer); /* flags Print and Locked */
-    if (widget->ordinal > 1) sr_pdfd_print(out, "_%d", widget->ordinal);
-    sr_pdfd_put_text(out, ")/TU(" SR_PDF_FIELD_LABEL ")");
+    sr_pdfd_put_text(out, SR_PDF_WIDGET); /* flags Print and Locked */
+    sr_pdfd_put_string(out, widget->name);
+    sr_pdfd_put_text(out, "/TU");
+    sr_pdfd_put_string(out, entry ? entry->label : SR_PDF_FIELD_LABEL);
     if (p->tags.tagged) sr_pdfd_print(out, "/StructParent %lld", (long long)p->tags.next + index);
-    sr_pdfd_print(out, "/FT/Sig/P %d %d R/Rect[", qpdf_oh_get_object_id(q, page), qpdf_oh_get_generation(q, page));
+    sr_pdfd_put_text(out, entry ? sr_pdf_entry_type(entry, p->pool) : "/FT/Sig");
+    sr_pdfd_print(out, "/P %d %d R/Rect[", qpdf_oh_get_object_id(q, page), qpdf_oh_get_generation(q, page));
     sr_pdfd_put_numbers(out, widget->rect, 4);
     sr_pdfd_put_text(out, "]");
     if (rotate) sr_pdfd_print(out, "/MK<</R %d>>", rotate);
-    sr_pdfd_print(out, "/AP<</N %lld 0 R>>>>", (long long)p->empty);
+    if (lock) sr_pdfd_print(out, "/Lock %lld 0 R", (long long)lock);
+    if (entry) sr_pdfd_put_text(out, sr_pdf_entry_value(entry, p->pool));
+    sr_pdfd_print(out, "/AP<</N %lld 0 R>>>>", (long long)(entry ? widget->look : p->empty));
     sr_pdfd_object_end(&p->update);
 }
 
@@ -134,22 +222,61 @@ static const char *check_places(prepare_t *p, const apr_array_header_t *found)
                : SR_PDFD_DAMAGED; /* leaves numbers for the updates of the signers */
 }
 
-static const char *prepare_add_widgets(prepare_t *p)
+/* Gives numbers to the fields, then to the appearances of the entries, then to the locks. */
+static const char *number_objects(prepare_t *p)
 {
     qpdf_data q = p->document.q;
-    if (!p->count) return NULL;
-    p->empty = sr_pdfd_object_number(&p->update);
-    sr_pdfd_stream(&p->update, p->empty, "/Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>", "", 0);
     for (int i = 0; i < p->count; i++) {
         widget_t *widget = &p->widgets[i];
-        qpdf_oh page = qpdf_get_page_n(q, (size_t)widget->page);
-        int id = qpdf_oh_get_object_id(q, page);
+        int id = qpdf_oh_get_object_id(q, qpdf_get_page_n(q, (size_t)widget->page));
         if (id <= 0 || id > p->document.xref.highest) return SR_PDFD_DAMAGED; /* qpdf has made up this page */
         widget->number = sr_pdfd_object_number(&p->update);
-        put_widget(p, widget, i, page);
         sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &widget->page, sizeof widget->page);
         sr_pdfd_print(references, "%lld 0 R ", (long long)widget->number);
     }
+    for (int i = 0; i < p->count; i++) {
+        widget_t *widget = &p->widgets[i];
+        for (int j = widget->entry ? sr_pdf_entry_objects(&widget->entry->entry) : 0; j > 0; j--) {
+            const int64_t number = sr_pdfd_object_number(&p->update);
+            if (!widget->look) widget->look = number;
+        }
+    }
+    for (int i = 0; i < p->owners->nelts; i++) {
+        owner_t *owner = APR_ARRAY_IDX(p->owners, i, owner_t *);
+        if (owner->names && owner->places) owner->lock = sr_pdfd_object_number(&p->update);
+    }
+    return NULL;
+}
+
+static void put_look(prepare_t *p, const widget_t *widget)
+{
+    qpdf_data q = p->document.q;
+    sr_pdfd_widget_t shown = {.rotate = sr_pdfd_page_rotation(q, qpdf_get_page_n(q, (size_t)widget->page))};
+    sr_pdf_entry_size(&shown.width, &shown.height, widget->rect, shown.rotate);
+    sr_pdfd_entry_put(&p->update, widget->entry, &shown, widget->look, p->empty);
+}
+
+static void put_lock(prepare_t *p, const owner_t *owner)
+{
+    if (!owner->lock) return;
+    sr_pdfd_object_begin(&p->update, owner->lock, 0);
+    sr_pdfd_print(p->update.out, SR_PDF_LOCK "%s" SR_PDF_LOCK_END, (const char *)owner->names->data);
+    sr_pdfd_object_end(&p->update);
+}
+
+static const char *prepare_add_widgets(prepare_t *p)
+{
+    if (!p->count) return NULL;
+    p->empty = sr_pdfd_object_number(&p->update);
+    sr_pdfd_stream(&p->update, p->empty, "/Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>", "", 0);
+    const char *reason = number_objects(p);
+    if (reason) return reason;
+    set_names(p);
+    for (int i = 0; i < p->count; i++)
+        put_widget(p, &p->widgets[i], i, qpdf_get_page_n(p->document.q, (size_t)p->widgets[i].page));
+    for (int i = 0; i < p->count; i++)
+        if (p->widgets[i].entry) put_look(p, &p->widgets[i]);
+    for (int i = 0; i < p->owners->nelts; i++) put_lock(p, APR_ARRAY_IDX(p->owners, i, owner_t *));
     return NULL;
 }
 
@@ -259,6 +386,8 @@ static const char *prepare_read_document(prepare_t *p, const sr_pdfd_form_t *for
 static const char *prepare_read_form(prepare_t *p, sr_pdfd_form_t *form)
 {
     const char *reason = sr_pdfd_form_read(form, p->document.q, p->pool);
+    if (!reason && p->has_entries && form->signatures) return SIGNED;
+    if (!reason && p->has_entries) reason = sr_pdfd_archive_read(&p->update.archival, &p->document, p->pool);
     if (reason || !form->fixed || !p->count) return reason;
     return apr_pstrcat(p->pool, form->fixed, ": only its empty ones can be signed", NULL);
 }
@@ -284,6 +413,7 @@ bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, cons
                             const sr_pdfd_bytes_t *document, const json_t *fields, apr_pool_t *pool)
 {
     prepare_t p = {.pool = pool, .pages = apr_hash_make(pool)};
+    p.owners = apr_array_make(pool, 4, sizeof(owner_t *));
     if (!read_widgets(&p, fields)) return false;
     *reason = sr_pdfd_document_open(&p.document, document, pool);
     if (*reason) return true;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* entry.c: checks the parts of an update that belong to a form field that a signer fills in: its name, and the objects
+ * of its appearance, which must have the content that this process has sent (src/helper/main/fields/entry.c). */
+#include "helper/check/appended.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SCALE 10000
+#define FARTHEST 1e9 /* the limit of sr_pdfd_put_number */
+#define MAX_NUMBER 9 /* digits after a name */
+
+bool sr_pdf_take_decimal(sr_pdf_span_t *left, double wanted)
+{
+    const long long scaled = llround(fmax(-FARTHEST, fmin(FARTHEST, wanted)) * SCALE);
+    const bool negative = sr_pdf_take_text(left, "-");
+    apr_int64_t whole, fraction = 0;
+    if (!sr_pdf_take_number(left, &whole)) return false;
+    if (sr_pdf_take_text(left, ".")) {
+        const char *from = left->at;
+        if (!sr_pdf_take_number(left, &fraction) || left->at - from > 4) return false;
+        for (apr_size_t digits = (apr_size_t)(left->at - from); digits < 4; digits++) fraction *= 10;
+    }
+    const long long found = whole * SCALE + fraction;
+    return (negative ? -found : found) == scaled && sr_pdf_take_text(left, " ");
+}
+
+bool sr_pdf_take_entry_name(sr_pdf_span_t *left, const sr_pdf_entry_t *entry, apr_pool_t *pool)
+{
+    const char *whole = sr_pdf_string(sr_pdf_entry_name(entry, pool), pool), *end = strchr(whole, '\0') - 1;
+    const bool wide = *whole == '<';
+    if (!sr_pdf_take_text(left, apr_pstrmemdup(pool, whole, (apr_size_t)(end - whole)))) return false;
+    if (sr_pdf_take_text(left, end)) return true;
+    if (!sr_pdf_take_text(left, wide ? "005F" : "_")) return false;
+    int digits = 0;
+    for (; digits < MAX_NUMBER && !sr_pdf_span_begins(left, end); digits++) {
+        if (wide && !sr_pdf_take_text(left, "003")) return false;
+        if (left->at == left->end || *left->at < '0' || *left->at > '9') return false;
+        left->at++;
+    }
+    return digits && sr_pdf_take_text(left, end);
+}
+
+static bool entry_take_numbers(sr_pdf_span_t *left, const double *wanted, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!sr_pdf_take_decimal(left, wanted[i])) return false;
+    return true;
+}
+
+/* Returns true if the object is a form of the size of the field with the content of its entry. */
+static bool entry_is_form(const sr_pdf_object_t *object, const sr_pdf_field_t *field, apr_pool_t *pool)
+{
+    const sr_pdf_content_t content = sr_pdf_content(field->entry->content, pool);
+    sr_pdf_span_t left = object->body;
+    double box[4] = {0}, matrix[6];
+    sr_pdf_entry_size(&box[2], &box[3], field->rect, field->entry->rotate);
+    sr_pdf_upright(matrix, box[2], box[3], field->entry->rotate);
+    if (!object->is_stream || object->generation || !sr_pdf_take_text(&left, "<</Type/XObject/Subtype/Form/BBox["))
+        return false;
+    if (!entry_take_numbers(&left, box, 4) || !sr_pdf_take_text(&left, "]/Matrix[")) return false;
+    if (!entry_take_numbers(&left, matrix, 6) || !sr_pdf_take_text(&left, "]/Resources")) return false;
+    if (!sr_pdf_take_text(&left, SR_PDF_CAPTION_RESOURCES) && !sr_pdf_take_text(&left, SR_PDF_CAPTION_ARCHIVAL))
+        return false;
+    const char *end =
+        apr_psprintf(pool, "%s/Length %" APR_SIZE_T_FMT ">>", content.packed ? SR_PDF_PACKED : "", content.size);
+    return sr_pdf_span_is(&left, end) && (apr_size_t)(object->data.end - object->data.at) == content.size
+           && !memcmp(object->data.at, content.data, content.size);
+}
+
+bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *const objects[2], apr_int64_t off,
+                           apr_pool_t *pool)
+{
+    const bool is_box = field->entry->kind == SR_PDF_ENTRY_CHECKBOX;
+    const sr_pdf_object_t *states = objects[0], *form = objects[is_box];
+    if (!states || !form || states->generation || !entry_is_form(form, field, pool)) return false;
+    if (!is_box) return true;
+    const char *text =
+        apr_psprintf(pool, "<</On %" APR_INT64_T_FMT " 0 R/Off %" APR_INT64_T_FMT " 0 R>>", states->number + 1, off);
+    return !states->is_stream && form->number == states->number + 1 && sr_pdf_span_is(&states->body, text);
+}

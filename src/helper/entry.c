@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* entry.c: the text of the form fields that signers fill in, and how requests contain them. A worker writes this text,
+ * and httpd compares it. */
+#include "helper/entry.h"
+
+#include <apr_encode.h>
+#include <apr_strings.h>
+#include <libdeflate.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORTH_PACKING 256 /* bytes */
+#define LEVEL 6
+
+/* Flags of fields (12.7.4.1, 12.7.5.3 and 12.7.5.4) */
+#define READ_ONLY 1
+#define MULTILINE (1 << 12)
+#define COMBO (1 << 17)
+
+static const char *const KINDS[] = {"text", "checkbox", "choice"};
+#define KIND_COUNT (sizeof KINDS / sizeof *KINDS)
+
+/* ----------------------------------------------------------------------------------------------------------- sizes */
+
+static double entry_side(double from, double to)
+{
+    const double scale = 10000; /* a PDF has four decimals of each */
+    return (double)(llround(to * scale) - llround(from * scale)) / scale;
+}
+
+void sr_pdf_entry_size(double *width, double *height, const double rect[4], int rotate)
+{
+    const double wide = entry_side(rect[0], rect[2]), high = entry_side(rect[1], rect[3]);
+    *width = rotate % 180 ? high : wide;
+    *height = rotate % 180 ? wide : high;
+}
+
+void sr_pdf_upright(double matrix[6], double width, double height, int rotate)
+{
+    const double matrices[4][6] = {
+        {1, 0, 0, 1, 0, 0}, {0, 1, -1, 0, height, 0}, {-1, 0, 0, -1, width, height}, {0, -1, 1, 0, 0, width}};
+    const int quarter = rotate % 90 ? 0 : rotate / 90 % 4;
+    memcpy(matrix, matrices[quarter < 0 ? 0 : quarter], sizeof matrices[0]);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- texts */
+
+const char *sr_pdf_string(const char *text, apr_pool_t *pool)
+{
+    char *out = apr_palloc(pool, 6 * strlen(text) + 16), *at = out;
+    const char *c = text;
+    while (*c >= ' ' && *c <= '~') c++;
+    if (!*c) {
+        *at++ = '(';
+        for (; *text; *at++ = *text++)
+            if (strchr("()\\", *text)) *at++ = '\\';
+        strcpy(at, ")");
+        return out;
+    }
+    at += sprintf(at, "<FEFF");
+    for (apr_uint32_t unit; (unit = sr_text_next(&text)) != 0;) {
+        if (unit > 0xffff) at += sprintf(at, "%04X%04X", 0xd800 | ((unit - 0x10000) >> 10), 0xdc00 | (unit & 0x3ff));
+        else at += sprintf(at, "%04X", unit);
+    }
+    strcpy(at, ">");
+    return out;
+}
+
+const char *sr_pdf_entry_name(const sr_pdf_entry_t *entry, apr_pool_t *pool)
+{
+    char *name = apr_pstrdup(pool, entry->name);
+    for (char *at = name; (at = strchr(at, '.'));) *at = '_';
+    return name;
+}
+
+static const char *entry_options(const sr_pdf_entry_t *entry, apr_pool_t *pool)
+{
+    apr_array_header_t *texts = apr_array_make(pool, entry->options ? entry->options->nelts : 0, sizeof(char *));
+    for (int i = 0; entry->options && i < entry->options->nelts; i++)
+        APR_ARRAY_PUSH(texts, const char *) = sr_pdf_string(APR_ARRAY_IDX(entry->options, i, const char *), pool);
+    return apr_pstrcat(pool, "/Opt[", apr_array_pstrcat(pool, texts, 0), "]", NULL);
+}
+
+const char *sr_pdf_entry_type(const sr_pdf_entry_t *entry, apr_pool_t *pool)
+{
+    static const char font[] = "/DA(/Helv 0 Tf 0 g)";
+    const int flags = READ_ONLY | (entry->multiline ? MULTILINE : 0);
+    const char *most = entry->max_length ? apr_psprintf(pool, "/MaxLen %d", entry->max_length) : "";
+    switch (entry->kind) {
+    case SR_PDF_ENTRY_CHECKBOX: return apr_psprintf(pool, "/FT/Btn/Ff %d", READ_ONLY);
+    case SR_PDF_ENTRY_CHOICE:
+        return apr_psprintf(pool, "/FT/Ch/Ff %d%s%s", READ_ONLY | COMBO, entry_options(entry, pool), font);
+    case SR_PDF_ENTRY_TEXT: break;
+    }
+    return apr_psprintf(pool, "/FT/Tx/Ff %d%s%s", flags, most, font);
+}
+
+const char *sr_pdf_entry_value(const sr_pdf_entry_t *entry, apr_pool_t *pool)
+{
+    if (entry->kind == SR_PDF_ENTRY_CHECKBOX) return entry->ticked ? "/V/On/AS/On" : "/V/Off/AS/Off";
+    return apr_pstrcat(pool, "/V", sr_pdf_string(entry->text, pool), NULL);
+}
+
+int sr_pdf_entry_objects(const sr_pdf_entry_t *entry)
+{
+    return entry->kind == SR_PDF_ENTRY_CHECKBOX ? 2 : 1;
+}
+
+/* -------------------------------------------------------------------------------------------------------- requests */
+
+sr_pdf_content_t sr_pdf_content(const char *content, apr_pool_t *pool)
+{
+    sr_pdf_content_t made = {false, content, strlen(content)};
+    struct libdeflate_compressor *compressor = made.size > WORTH_PACKING ? libdeflate_alloc_compressor(LEVEL) : NULL;
+    if (!compressor) return made;
+    char *smaller = apr_palloc(pool, made.size);
+    const apr_size_t size = libdeflate_zlib_compress(compressor, content, made.size, smaller, made.size - 1);
+    libdeflate_free_compressor(compressor);
+    return size ? (sr_pdf_content_t){true, smaller, size} : made;
+}
+
+json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_pool_t *pool)
+{
+    const sr_pdf_content_t content = sr_pdf_content(entry->content, pool);
+    const char *data = apr_pencode_base64_binary(pool, content.data, (apr_ssize_t)content.size, APR_ENCODE_NONE, NULL);
+    json_t *options = json_array();
+    for (int i = 0; entry->options && i < entry->options->nelts; i++)
+        json_array_append_new(options, json_string(APR_ARRAY_IDX(entry->options, i, const char *)));
+    json_t *json = json_pack("{s:s,s:s,s:s,s:b,s:i,s:o,s:b,s:b,s:s}", "kind", KINDS[entry->kind], "name", entry->name,
+                             "label", entry->label, "multiline", entry->multiline, "maxLength", entry->max_length,
+                             "options", options, "ticked", entry->ticked, "packed", content.packed, "content", data);
+    if (entry->kind != SR_PDF_ENTRY_CHECKBOX) json_object_set_new(json, "text", json_string(entry->text));
+    return json;
+}
+
+static bool entry_read_options(sr_pdf_entry_t *entry, const json_t *options, apr_pool_t *pool)
+{
+    apr_array_header_t *list = apr_array_make(pool, (int)json_array_size(options), sizeof(char *));
+    for (size_t i = 0; i < json_array_size(options); i++) {
+        const char *option = json_string_value(json_array_get(options, i));
+        if (!option) return false;
+        APR_ARRAY_PUSH(list, const char *) = option;
+    }
+    entry->options = list;
+    return true;
+}
+
+bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, const json_t *json, apr_pool_t *pool)
+{
+    const char *kind = sr_json_string(json, "kind"), *data = sr_json_string(json, "content");
+    size_t index = 0;
+    *entry = (sr_pdf_entry_t){.name = sr_json_string(json, "name"),
+                              .label = sr_json_string(json, "label"),
+                              .multiline = json_is_true(json_object_get(json, "multiline")),
+                              .max_length = (int)json_integer_value(json_object_get(json, "maxLength")),
+                              .text = sr_json_string(json, "text"),
+                              .ticked = json_is_true(json_object_get(json, "ticked"))};
+    while (kind && index < KIND_COUNT && strcmp(kind, KINDS[index]) != 0) index++;
+    if (!kind || index == KIND_COUNT || !data || !entry->name || !*entry->name || !entry->label) return false;
+    entry->kind = (sr_pdf_entry_kind_t)index;
+    *content = (sr_pdf_content_t){.packed = json_is_true(json_object_get(json, "packed"))};
+    content->data = apr_pdecode_base64_binary(pool, data, (apr_ssize_t)strlen(data), 0, &content->size);
+    return content->data && (entry->text || entry->kind == SR_PDF_ENTRY_CHECKBOX)
+           && entry_read_options(entry, json_object_get(json, "options"), pool);
+}

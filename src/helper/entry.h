@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* entry.h: a form field that a signer fills in beside the signature (ISO 32000-2, 12.7.5): a text field, a check box or
+ * a combo box. It is merged with its only widget and has a value and an appearance from the beginning. Readers may not
+ * change it (ReadOnly). Both sides of the protocol include this file, so that they write the same text.
+ */
+#ifndef SR_HELPER_ENTRY_H
+#define SR_HELPER_ENTRY_H
+
+#include "base/base.h"
+
+typedef enum sr_pdf_entry_kind_t { SR_PDF_ENTRY_TEXT, SR_PDF_ENTRY_CHECKBOX, SR_PDF_ENTRY_CHOICE } sr_pdf_entry_kind_t;
+
+/* All texts are UTF-8. */
+typedef struct sr_pdf_entry_t {
+    sr_pdf_entry_kind_t kind;
+    const char *name;  /* not empty. The name of the field: "." becomes "_", and "_2" or a higher number may follow */
+    const char *label; /* what screen readers announce (/TU) */
+    bool multiline;    /* of a text */
+    int max_length;    /* of a text, in characters; 0: none */
+    const apr_array_header_t *options; /* const char *: of a choice */
+    const char *text;                  /* the value of a text or choice; "" if it is empty */
+    bool ticked;                       /* the value of a check box */
+    int rotate;                        /* of the page: 0, 90, 180 or 270 */
+    /* From sr_pdf_values for the size that sr_pdf_entry_size returns: of the text, or for a check box of the tick,
+     * which is shown if the box is ticked. */
+    const char *content;
+} sr_pdf_entry_t;
+
+/* Returns the size of an area of a page as displayed, in points. `rect` is the same as in sr_placement_t. */
+void sr_pdf_entry_size(double *width, double *height, const double rect[4], int rotate);
+
+/* ------------------------------------------------------------------------------------- private to src/helper
+ * Results are allocated in `pool`. */
+
+/* The beginning of a widget, before its name. */
+#define SR_PDF_WIDGET "<</Type/Annot/Subtype/Widget/F 132/T"
+/* The beginning of the lock of a signature (12.7.5.5) and of a signature's reference to what it locks (12.8.2.4). The
+ * names of the fields follow, and the end. */
+#define SR_PDF_LOCK "<</Type/SigFieldLock/Action/Include/Fields["
+#define SR_PDF_LOCK_END "]>>"
+#define SR_PDF_REFERENCE                                                                                               \
+    "/Reference[<</Type/SigRef/TransformMethod/FieldMDP/TransformParams<</Type/TransformParams/Action/Include/Fields["
+#define SR_PDF_REFERENCE_END "]/V/1.2>>>>]"
+
+/* Returns a text string (7.9.2.2): as ASCII if it is printable ASCII, otherwise as UTF-16BE. */
+const char *sr_pdf_string(const char *text, apr_pool_t *pool);
+/* Returns the name without ".". */
+const char *sr_pdf_entry_name(const sr_pdf_entry_t *entry, apr_pool_t *pool);
+/* Returns the entries of its dictionary that say of which kind it is, and those with its value. */
+const char *sr_pdf_entry_type(const sr_pdf_entry_t *entry, apr_pool_t *pool);
+const char *sr_pdf_entry_value(const sr_pdf_entry_t *entry, apr_pool_t *pool);
+/* Returns the number of objects that its appearance has: a form, and for a check box the states before it. They have
+ * consecutive numbers. */
+int sr_pdf_entry_objects(const sr_pdf_entry_t *entry);
+/* Sets the matrix that makes a form of this size, as displayed, upright on a rotated page. */
+void sr_pdf_upright(double matrix[6], double width, double height, int rotate);
+
+/* A content as it is written into a stream. */
+typedef struct sr_pdf_content_t {
+    bool packed; /* by deflate */
+    const void *data;
+    apr_size_t size;
+} sr_pdf_content_t;
+#define SR_PDF_PACKED "/Filter/FlateDecode"
+sr_pdf_content_t sr_pdf_content(const char *content, apr_pool_t *pool);
+
+/* Returns the member "entry" of a field in a request. New reference. */
+json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_pool_t *pool);
+/* Reads it. entry->content is NULL, and `content` has it. Returns false if it is not valid. */
+bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, const json_t *json, apr_pool_t *pool);
+
+#endif
