@@ -116,7 +116,8 @@ static void add_places(json_t *values)
     json_t *places = json_array();
     for (size_t i = 0; i < json_array_size(fields); i++) {
         const json_t *field = json_array_get(fields, i);
-        const char *uuid = sr_json_string(field, "document");
+        const char *uuid = sr_json_string(field, "document"), *type = sr_json_string(field, "type");
+        if (strcmp(type, "signature") != 0 && strcmp(type, "initials") != 0) continue;
         for (size_t j = 0; uuid && j < json_array_size(documents); j++) {
             const json_t *document = json_array_get(documents, j);
             if (strcmp(uuid, sr_json_string(document, "uuid")) != 0) continue;
@@ -263,7 +264,7 @@ static const char *html_host_of(const char *url, apr_pool_t *pool)
     return host ? apr_pstrmemdup(pool, host + 3, strcspn(host + 3, "/?#")) : NULL;
 }
 
-sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer)
+sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer, const sr_web_entered_t *entered)
 {
     bound_sizes(view);
     const char *state = sr_json_string(view, "state"), *as_sent = sr_json_text(view, http->pool);
@@ -283,8 +284,9 @@ sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer)
     add_documents(view, texts, signer, signing, http->pool);
     if (signing) add_signing(view, texts, as_sent, http->pool);
     else add_closing(view, state);
+    if (signing) sr_web_add_entries(view, entered, texts, http->pool);
     html_set_text(view, "host", html_host_of(sr_json_string(view, "redirect"), http->pool));
-    return sr_web_reply(http, HTTP_OK, view, &theme, texts);
+    return sr_web_reply(http, entered ? HTTP_BAD_REQUEST : HTTP_OK, view, &theme, texts);
 }
 
 /* --- the page of an error */

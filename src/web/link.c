@@ -94,7 +94,7 @@ sr_error_t *sr_web_get(sr_http_t *http)
     json_t *view = sr_json_own(view_of(http, signing), http->pool);
     json_object_set_new(view, "request", json_string(sr_submission_number(signing->submission.uuid, http->pool)));
     json_object_set_new(view, "mailed", json_boolean(signing->submission.send_email && signing->signer->email));
-    return sr_web_show(http, view, signing->signer->uuid);
+    return sr_web_show(http, view, signing->signer->uuid, NULL);
 }
 
 static const char *page_of_outcome(sr_http_t *http, const sr_signing_t *signing)
@@ -160,6 +160,7 @@ sr_error_t *sr_web_preview(sr_http_t *http)
     sr_preview_t preview;
     SR_TRY(link_admit(http, &signing, true));
     SR_TRY(sr_web_read_preview(&action, http, signing));
+    if (action.values) return sr_http_json(http, HTTP_OK, json_pack("{s:[]}", "values"));
     const sr_client_t client = client_with_zone(http, &action);
     SR_TRY(sr_service_preview(http->service, &preview, signing, &action.signature, &client,
                               sr_language_of(action.consent->language), http->pool));

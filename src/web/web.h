@@ -3,7 +3,7 @@
  * check a PDF (verify.c), and <location>/ is the front page (front.c). routes.c has the route table. link.c serves the
  * signing page, action.c reads what signers send, download.c serves downloads, pages.c serves images and text of the
  * document's pages, and assets.c and theme.c serve files that browsers load. The uuid in the path identifies the
- * signer, so there is no token.
+ * signer, so there is no token. plain.c has the fields of the form that works without a script.
  *
  * How an HTML page is made: html.c collects the values, texts.c the texts in the right language, and theme.c the
  * administrator's changes. base/template.c fills them into the HTML templates that files.c holds. */
@@ -74,9 +74,20 @@ typedef struct sr_web_theme_t {
 } sr_web_theme_t;
 void sr_web_theme(sr_web_theme_t *theme, sr_http_t *http);
 
+/* ------------------------------------------------------------------------------------------------ plain.c */
+/* What a form contained whose values were not accepted. */
+typedef struct sr_web_entered_t {
+    const json_t *values; /* numbers of fields to texts, true or false; or NULL */
+    const json_t *faults; /* [{"number","code"},…] */
+    const char *typed;    /* the name, or NULL */
+} sr_web_entered_t;
+/* Adds the fields of the form without a script to the values of a page. `entered` is NULL for a new form. */
+void sr_web_add_entries(json_t *view, const sr_web_entered_t *entered, const json_t *texts, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------- html.c */
-/* Sends the signing page for a representation (sr_signing_representation), which the function changes. */
-sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer);
+/* Sends the signing page for a representation (sr_signing_representation), which the function changes. `entered` is
+ * NULL, or what is shown again with status 400. */
+sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer, const sr_web_entered_t *entered);
 /* Sends an error as an HTML page (sr_http_t.show_error). */
 sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message);
 /* Sends a page with these values and texts, and with the values that every page has. */

@@ -36,18 +36,25 @@ export function prepareBar(fields, steps) {
     const button = bar.querySelector('[data-next]'), inView = new Set()
     const bring = watchIntro(bar, intro)
     let here = null // the field that was gone to last
-    const isAtHand = field => field === here || inView.has(field.button)
+    const isAtHand = field => field === here || inView.has(field.target)
     const next = () => {
-        const left = fields.filter(field => !field.mark)
-        return left.find(isAtHand) ?? left[0]
+        const left = fields.filter(field => !field.settled())
+        const near = here?.control ? field => field.at > here.at : isAtHand
+        return left.find(near) ?? left[0]
+    }
+    const hasValues = fields.some(field => field.control)
+    const stepOf = field => {
+        if (!field) return 'finish'
+        if (field.control || !isAtHand(field)) return hasValues ? 'next.any' : 'next'
+        return field.field.type === 'initials' ? 'initials.adopt' : 'sign'
     }
 
     const show = () => {
-        const all = fields.length, done = fields.filter(field => field.mark).length, field = next()
-        counter.textContent = done === all ? text('counter.all')
-            : done ? text('counter', { done, all }) : text('counter.none', { count: all })
-        track.style.width = `${(done / (all + 1)) * 100}%` // the last part is to send it
-        const step = !field ? 'finish' : isAtHand(field) ? 'sign' : 'next'
+        const all = fields.length, done = fields.filter(field => field.filled()).length, field = next()
+        counter.textContent = !field ? text('counter.all')
+            : done || hasValues ? text('counter', { done, all }) : text('counter.none', { count: all })
+        track.style.width = `${(field ? done / (all + 1) : all / (all + 1)) * 100}%` // the last part is to send it
+        const step = stepOf(field)
         button.textContent = text(step)
         button.dataset.step = step
     }
@@ -56,19 +63,20 @@ export function prepareBar(fields, steps) {
         steps.visit(field)
         show()
     }
-    button.addEventListener('click', () => {
+    const go = () => {
         const field = next()
         if (!field) return steps.finish()
-        if (!isAtHand(field)) return visit(field)
+        if (field.control || !isAtHand(field)) return visit(field)
         if (!steps.press(field)) return
         glide(field.canvas, button)
         if (next()) visit(next())
-    })
+    }
+    button.addEventListener('click', go)
     const observer = new IntersectionObserver(entries => {
         for (const { target, isIntersecting } of entries) inView[isIntersecting ? 'add' : 'delete'](target)
         show()
     }, { rootMargin: '-56px 0px -72px', threshold: 0.5 })
-    for (const field of fields) observer.observe(field.button)
+    for (const field of fields) observer.observe(field.target)
     intro?.querySelector('[data-start]').addEventListener('click', event => {
         event.preventDefault()
         bring()
@@ -80,5 +88,9 @@ export function prepareBar(fields, steps) {
         document.getElementById('documents').focus({ preventScroll: true })
     })
     show()
-    return { show, bring, focus: () => button.focus() }
+    return {
+        show, bring, go, visit, focus: () => button.focus(),
+        /** A field has the focus: what is next comes after it. */
+        at: field => { here = field; bring(); show() },
+    }
 }

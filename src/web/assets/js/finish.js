@@ -8,11 +8,12 @@ import { timeZone } from './preview.js'
 import { act } from './service.js'
 import { text } from './texts.js'
 
-/** Sends, and goes to the page of the link, which shows what came of it; or says why not. */
-async function send(dialog, button, { link, label }, what, memory) {
+/** Sends, and goes to the page of the link, which shows what came of it; or says why not. True if `blame` has. */
+async function send(dialog, button, { link, label, blame }, what, memory) {
     const result = await whileBusy(dialog, button, text(label), () => act(link, what, memory.sent))
     memory.sent = true
     if (result.outcome === 'over') return showOutcome()
+    if (result.fields?.length && blame?.(result.fields)) return
     dialog.say(text(result.outcome))
     button.focus()
 }
@@ -40,24 +41,51 @@ function listPlaces(dialog, fields, visit) {
     }
 }
 
-export function prepareFinish({ link, consent, mark, fields, visit }) {
+/** The names of fields and the values that they got. */
+function listValues(dialog, values) {
+    const area = dialog.querySelector('[data-entered]'), list = area.querySelector('dl')
+    area.hidden = !values.length
+    list.replaceChildren(...values.map(pair => {
+        const row = document.createElement('div')
+        row.append(...pair.map((words, at) => {
+            const cell = document.createElement(at ? 'dd' : 'dt')
+            cell.dir = 'auto'
+            cell.textContent = words
+            return cell
+        }))
+        return row
+    }))
+}
+
+/** `marks`: the signature and the initials; `values`: of values.js. */
+export function prepareFinish({ link, consent, marks, fields, values, visit }) {
     const dialog = prepareDialog('finish'), memory = {}
     const button = dialog.querySelector('[data-confirm]')
     button.addEventListener('click', () => {
         if (!hasConsentInView(dialog, button)) return
-        const signature = toSend(mark()), { version: consentVersion, termsUrl = '' } = consent // what was shown here
-        send(dialog, button, { link, label: 'sending' },
-            { action: 'sign', consent: true, consentVersion, termsUrl, signature, ...timeZone() }, memory)
+        const { version: consentVersion, termsUrl = '' } = consent // what was shown here
+        const made = Object.entries(marks).map(([kind, mark]) => [kind, mark ? toSend(mark) : undefined])
+        const blame = faults => {
+            const first = values.blame(faults)
+            if (first) dialog.close()
+            if (first) visit(first)
+            return first
+        }
+        send(dialog, button, { link, label: 'sending', blame }, { action: 'sign', consent: true, consentVersion,
+            termsUrl, ...Object.fromEntries(made), values: values.toSend(), ...timeZone() }, memory)
     })
     listPlaces(dialog, fields, visit)
-    const canvas = dialog.querySelector('[data-review]')
+    const canvas = dialog.querySelector('[data-review]'), second = dialog.querySelector('[data-review-initials]')
+    second.ariaLabel = text('initials.title')
     const show = () => {
         const own = fields.find(({ field }) => field.caption) // if one has a caption, it is shown as an example
         const how = own && { caption: own.field.caption, shape: shapeOf(own.canvas) }
-        paint(canvas, mark(), how)
+        second.hidden = !marks.initials
+        paint(canvas, marks.signature, how)
+        paint(second, marks.initials)
     }
     new ResizeObserver(show).observe(canvas) // as when a phone is turned
-    return { open: () => { dialog.present(); show() } }
+    return { open: () => { dialog.present(); listValues(dialog, values.list()); show() } }
 }
 
 export function prepareRefuse({ link }) {

@@ -5,6 +5,7 @@
 // caption, {number, height}: one of those that were drawn with the mark, in so many percent of the field at the bottom.
 export const INK = '#0d1a73' // as in the PDF (src/helper/main/draw/drawing.c)
 const CAPTION = '#404040' // the same (src/helper/main/fields/caption.c)
+const VALUE = '#000' // the same (src/helper/main/draw/value.c)
 
 const SIDE_MAX = 4096 // pixels: a field can be larger than any screen
 
@@ -70,6 +71,17 @@ export async function paint(canvas, mark, { caption, shape } = {}) {
     if (text) paintFitted(context, text, below, { colour: CAPTION })
 }
 
+/** Paints the value of a field: {width, height, parts: [{box: [left, top, width, height], drawing}, …]} in points. */
+export function paintValue(canvas, { width, height, parts }) {
+    if (!canvas.clientWidth) return
+    const size = fit(canvas), context = canvas.getContext('2d')
+    context.scale(size.width / width, size.height / height)
+    for (const { box, drawing } of parts) {
+        const [left, top, ...sides] = box
+        paintFitted(context, drawing, { left, top, width: sides[0], height: sides[1] }, { colour: VALUE })
+    }
+}
+
 const UNITS = 4096 // that the longer side of a drawing is sent in
 
 /** A whole number in digits of four bits, the lowest first: "a" to "p", the last one "A" to "P" (openapi.json). */
@@ -102,15 +114,22 @@ export function toSend({ type, text, image, width, height, strokes }) {
     }
 }
 
-/** The body of a request: JSON, or a form where there is an image, which goes as a file. */
+/** The body of a request: JSON, or a form if there is an image, which goes as a file. A form has no strokes. */
 export function bodyOf(what) {
-    const image = what.signature?.image
-    if (!image) return { body: JSON.stringify(what), headers: { 'Content-Type': 'application/json' } }
-    const form = new FormData(), [head, base64] = image.split(',')
-    if (what.action) form.set('action', what.action)
+    const { signature, initials, values = {} } = what, marks = [signature, initials].filter(Boolean)
+    if (!marks.some(({ image }) => image) || marks.some(({ type }) => type === 'drawn'))
+        return { body: JSON.stringify(what), headers: { 'Content-Type': 'application/json' } }
+    const form = new FormData()
+    const set = (name, value) => [undefined, false].includes(value) || form.set(name, value)
+    const setMark = (mark, name, typed) => {
+        if (!mark?.image) return set(typed, mark?.text)
+        const [head, base64] = mark.image.split(',')
+        return form.set(name, blobOf(head.slice(5).split(';')[0], base64), 'signature')
+    }
     if (what.consent) form.set('consent', 'yes')
-    for (const name of ['consentVersion', 'termsUrl', 'timeZone', 'utcOffset'])
-        if (what[name] !== undefined) form.set(name, what[name])
-    form.set('image', blobOf(head.slice(5).split(';')[0], base64), 'signature')
+    for (const name of ['action', 'consentVersion', 'termsUrl', 'timeZone', 'utcOffset']) set(name, what[name])
+    for (const [number, value] of Object.entries(values)) set(`value-${number}`, value)
+    setMark(signature, 'image', 'typed')
+    setMark(initials, 'initials', 'initials')
     return { body: form }
 }

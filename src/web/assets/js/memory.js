@@ -20,7 +20,7 @@ export function remember(link, what) {
 
 export function forget(link) {
     try {
-        sessionStorage.removeItem(key(link))
+        for (const name of Object.keys(sessionStorage)) if (name.startsWith(key(link))) sessionStorage.removeItem(name)
     } catch {
         // as above
     }

@@ -9,16 +9,29 @@ export const timeZone = () => ({
     timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone, utcOffset: -new Date().getTimezoneOffset(),
 })
 
+function request(what) {
+    const { link, consent } = document.getElementById('main').dataset
+    const body = bodyOf({ ...what, consentVersion: consent, ...timeZone() })
+    return ask(`${link}/preview`, { method: 'POST', ...body })
+}
+
+/**
+ * Of [number, value] of fields: {values} that can be shown, {fields} whose values are not accepted. Nothing if the
+ * service cannot be asked: it will be when all is sent.
+ */
+export async function previewValues(values) {
+    const answer = await request({ values: Object.fromEntries(values) }).catch(() => null)
+    return answer?.body ?? {}
+}
+
 /**
  * The mark with what is `shown` of it; a `fault`: why there is nothing to show, `rejected` if the service cannot draw
  * this mark; `over`: nothing can be signed now.
  */
 export async function preview(mark) {
-    const { link, consent } = document.getElementById('main').dataset
-    const what = { signature: toSend(mark), consentVersion: consent, ...timeZone() }
     let answer
     try {
-        answer = await ask(`${link}/preview`, { method: 'POST', ...bodyOf(what) })
+        answer = await request({ signature: toSend(mark) })
     } catch {
         return { fault: text('lost.preview') }
     }

@@ -43,7 +43,7 @@ export async function askState(link) {
 
 /**
  * Signs or refuses. 'over': there is nothing more to do here, the page of the link shows what; 'lost': nobody knows;
- * 'busy': the service said to try again; 'rejected': it does not take this.
+ * 'busy': the service said to try again; 'rejected': it does not take this, perhaps because of `fields`.
  */
 export async function act(link, what, again) {
     if (again && isOver(await askState(link))) return { outcome: 'over' }
@@ -55,5 +55,5 @@ export async function act(link, what, again) {
     }
     if ([200, 404, 409, 410].includes(answer.status)) return { outcome: 'over' }
     if (answer.status >= 500 || answer.status === 429) return { outcome: 'busy' }
-    return { outcome: 'rejected' }
+    return { outcome: 'rejected', fields: answer.body?.fields ?? [] }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// signature.js: the dialog in which a signature is made: drawn, typed or uploaded.
+// signature.js: the dialogs in which a signature and initials are made: drawn, typed or uploaded.
 import { prepareDialog, whileBusy } from './dialog.js'
 import { prepareDraw } from './draw.js'
 import { showOutcome } from './leaving.js'
@@ -22,11 +22,31 @@ function moveByKeys(tabs, choose) {
     })
 }
 
-/** `keep(draft)` is told what was drawn or typed and not added yet; the `draft` of an earlier visit is shown again. */
-export function prepareSignature({ announce, adopt, keep, draft }) {
+const NAMED = ['id', 'for', 'aria-controls', 'aria-labelledby', 'aria-describedby']
+
+/** The dialog once more, with names of its own, in the words for initials. Its id. */
+export function makeInitialsDialog({ firstname, lastname }) {
+    const dialog = document.getElementById('signature').cloneNode(true)
+    const say = (selector, words) => { for (const each of dialog.querySelectorAll(selector)) each.textContent = words }
+    for (const name of NAMED)
+        for (const each of [dialog, ...dialog.querySelectorAll(`[${name}]`)])
+            if (each.hasAttribute(name)) each.setAttribute(name, `initials-${each.getAttribute(name)}`)
+    say('h2, [data-hint], .field-label', text('initials.title'))
+    say('[data-adopt]', text('initials.adopt'))
+    for (const each of dialog.querySelectorAll('canvas[aria-label]')) each.ariaLabel = text('initials.title')
+    dialog.querySelector('[data-name]').value = [firstname, lastname].map(name => [...name ?? ''].at(0) ?? '').join('')
+    document.body.append(dialog)
+    return dialog.id
+}
+
+/**
+ * `dialog`: its id. `keep(draft)` is told what was drawn or typed and not added yet; the `draft` of an earlier visit is
+ * shown again.
+ */
+export function prepareSignature({ dialog: id, announce, adopt, keep, draft }) {
     const discard = prepareDialog('discard')
     let drawn = false // since the dialog was opened
-    const dialog = prepareDialog('signature', () => {
+    const dialog = prepareDialog(id, () => {
         if (drawn) discard.present()
         return !drawn
     })
@@ -72,17 +92,18 @@ export function prepareSignature({ announce, adopt, keep, draft }) {
     moveByKeys(tabs, choose)
     button.addEventListener('click', take)
     dialog.addEventListener('input', event => {
-        if (event.target.closest('#panel-draw, #panel-type')) note(ways[chosen].draft())
-        if (event.target.id === 'panel-draw') drawn = Boolean(draft)
+        if (event.target.closest('[role=tabpanel]') && ways[chosen].draft) note(ways[chosen].draft())
+        if (event.target.querySelector('[data-pad]')) drawn = Boolean(draft)
         dialog.say('')
     })
     discard.querySelector('[data-discard]').addEventListener('click', () => {
+        if (!dialog.open) return
         discard.close()
         dialog.close()
         note(null)
     })
     dialog.addEventListener('keydown', event => {
-        if (event.key === 'Enter' && event.target.id === 'typed') { event.preventDefault(); take() }
+        if (event.key === 'Enter' && event.target.matches('[data-name]')) { event.preventDefault(); take() }
     })
 
     return {

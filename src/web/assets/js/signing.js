@@ -7,8 +7,9 @@ import { setUnsent } from './leaving.js'
 import { recall, remember } from './memory.js'
 import { preparePages } from './pages.js'
 import { preview } from './preview.js'
-import { prepareSignature } from './signature.js'
+import { makeInitialsDialog, prepareSignature } from './signature.js'
 import { setTexts, text } from './texts.js'
+import { prepareValues } from './values.js'
 
 const announce = message => (document.querySelector('[data-live]').textContent = message)
 
@@ -16,15 +17,30 @@ export function startSigning(main) {
     const state = JSON.parse(main.dataset.state), { link } = main.dataset
     setTexts(JSON.parse(main.dataset.texts), document.documentElement.lang)
     const pages = preparePages(state, link, { announce })
-    let mark = recall(link).mark ?? null
-    let waiting = null // the field for which the dialog is open
+    const { placed = [], mark = null, initials = null, drafts = {} } = recall(link)
+    const marks = { signature: mark, initials }
+    let waiting = null // the field for which a dialog is open
 
-    const fields = prepareFields(state, pages.of, press)
-    const { placed = [], draft = null } = recall(link)
-    const isPlaced = () => fields.some(field => field.mark)
-    const keep = made => { remember(link, { draft: made }); setUnsent(Boolean(made) || isPlaced()) }
-    const signature = prepareSignature({ announce, adopt, keep, draft })
-    const finish = prepareFinish({ link, consent: state.consent, mark: () => mark, fields, visit })
+    const { fields, dates } = prepareFields(state, pages.of, press)
+    const kindOf = ({ field }) => field.type
+    const of = kind => fields.filter(field => kindOf(field) === kind)
+    const entries = fields.filter(field => field.control)
+    const values = prepareValues({
+        link, entries, dates, next: () => bar.go(), changed: field => (field ? bar.at(field) : bar.show()),
+    })
+    const isUnsent = () => values.isUnsent() || Object.values(drafts).some(Boolean) || fields.some(field => field.mark)
+    const dialogOf = (kind, dialog) => prepareSignature({
+        dialog, announce, draft: drafts[kind] ?? null,
+        adopt: (made, everywhere) => adopt(kind, made, everywhere),
+        keep: made => { remember(link, { drafts: Object.assign(drafts, { [kind]: made }) }); setUnsent(isUnsent()) },
+    })
+    const dialogs = {
+        initials: of('initials').length > 0 && dialogOf('initials', makeInitialsDialog(state.signer)),
+        signature: dialogOf('signature', 'signature'),
+    }
+    const finish = prepareFinish({
+        link, consent: state.consent, marks, fields, values, visit: field => bar.visit(field),
+    })
     prepareRefuse({ link })
 
     /** On a phone the text gets the width of the screen, and a tip says how it becomes larger. */
@@ -36,35 +52,40 @@ export function startSigning(main) {
     }
 
     /** The field comes into view, on small screens large enough to be read. */
-    function visit({ button }) {
-        pages.enlarge(button.parentElement)
-        goTo(button)
-        button.focus({ preventScroll: true })
+    function visit({ target, canvas }) {
+        pages.enlarge(canvas.parentElement)
+        goTo(target)
+        target.focus({ preventScroll: true })
     }
 
     /** The first field that is pressed asks for the signature, each further one takes it; a filled one changes it. */
     function press(field) {
+        const kind = kindOf(field), own = of(kind)
         bar.bring()
-        if (mark && !field.mark) return put([field])
+        if (marks[kind] && !field.mark) return put(kind, [field])
         waiting = field
-        signature.open(mark, fields.filter(each => !each.mark).length > 1 ? fields.length : 1)
+        dialogs[kind].open(marks[kind],
+            kind === 'signature' && own.filter(each => !each.mark).length > 1 ? own.length : 1)
         return false
     }
 
-    function adopt(made, everywhere) {
-        mark = made
-        put(everywhere ? fields : [...fields.filter(field => field.mark), waiting])
-        if (fields.every(field => field.mark)) finish.open()
+    /** Initials are for all of their fields. */
+    function adopt(kind, made, everywhere) {
+        const own = of(kind), all = everywhere || kind === 'initials'
+        marks[kind] = made
+        put(kind, all ? own : [...own.filter(field => field.mark), waiting])
+        if (fields.every(field => field.settled())) finish.open()
     }
 
-    function put(where) {
-        for (const field of where) field.set(mark)
-        const placed = fields.flatMap((field, at) => (field.mark ? [at] : []))
-        remember(link, { mark, placed })
+    function put(kind, where) {
+        for (const field of where) field.set(marks[kind])
+        const isPlaced = fields.flatMap((field, at) => (field.mark ? [at] : []))
+        remember(link, { mark: marks.signature, initials: marks.initials, placed: isPlaced })
         setUnsent(true)
         bar.show()
-        const all = fields.length, done = placed.length
-        announce(text(done === all ? 'placed.all' : 'placed', { done, all, count: all }))
+        const all = fields.length, done = fields.filter(field => field.filled()).length
+        const said = done === all && of('signature').length === all ? 'placed.all' : 'placed'
+        announce(text(kind === 'initials' ? 'counter' : said, { done, all, count: all }))
         if (done === all) bar.focus()
         return true
     }
@@ -72,16 +93,16 @@ export function startSigning(main) {
     /** Since the captions were drawn, the day or the language may have changed. */
     async function renew(before) {
         const { mark: drawn } = await preview(before)
-        if (!drawn || mark !== before) return
-        mark = drawn
-        remember(link, { mark })
-        for (const field of fields) if (field.mark) field.set(mark)
+        if (!drawn || marks.signature !== before) return
+        marks.signature = drawn
+        remember(link, { mark: drawn })
+        for (const field of of('signature')) if (field.mark) field.set(drawn)
     }
 
     const bar = prepareBar(fields, { begin, visit, press, finish: finish.open })
-    if (mark) for (const at of placed) fields[at]?.set(mark)
-    if (isPlaced()) bar.bring()
-    setUnsent(Boolean(draft) || isPlaced())
+    for (const at of placed) if (fields[at]?.set && marks[kindOf(fields[at])]) fields[at].set(marks[kindOf(fields[at])])
+    if (fields.some(field => field.mark) || values.isUnsent()) bar.bring()
+    setUnsent(isUnsent())
     if (mark?.shown.captions) renew(mark)
     bar.show()
 }

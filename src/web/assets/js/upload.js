@@ -66,7 +66,7 @@ async function convert(image, turns) {
 
 export function prepareUpload(panel, { say, announce }) {
     const drop = panel.querySelector('[data-drop]'), canvas = panel.querySelector('[data-uploaded]')
-    const input = panel.querySelector('#upload'), camera = panel.querySelector('#camera')
+    const input = panel.querySelector('[type=file]'), camera = panel.querySelector('[capture]')
     const turn = panel.querySelector('[data-turn]')
     let file = null, image = null, turns = 0 // as it was chosen
     let made = null // what the service has said of it, or is about to say
@@ -80,7 +80,7 @@ export function prepareUpload(panel, { say, announce }) {
 
     async function make() {
         if (image && !isCanvasTrue()) {
-            panel.querySelector('#upload-hint')?.remove() // it says that the paper is removed
+            panel.querySelector('.hint')?.remove() // it says that the paper is removed
             if (turns || !isSmall()) return { fault: text('upload.blocked') }
             return send(await asUrl(file).catch(() => null))
         }
