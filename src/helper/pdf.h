@@ -186,6 +186,7 @@ typedef struct sr_pdf_field_t {
      */
     const char *existing;
     const sr_pdf_entry_t *entry; /* NULL: a signature field */
+    bool initials;               /* a signature field that shows the initials of the signer */
 } sr_pdf_field_t;
 
 typedef struct sr_pdf_update_t {
@@ -219,9 +220,19 @@ typedef struct sr_pdf_proof_t {
 #define SR_PDF_MAX_PROOFS 64 /* for one update */
 #define SR_PDF_MAX_PROOFS_BYTES ((apr_size_t)4 << 20)
 
+/* What a field shows: exactly one of the three is set. */
+typedef struct sr_pdf_mark_t {
+    const sr_ink_t *ink;
+    const char *text;  /* UTF-8; at most 200 characters */
+    const void *image; /* PNG, JPEG or WebP; at most 1 MiB and 4 million pixels */
+    apr_size_t image_size;
+} sr_pdf_mark_t;
+
 typedef struct sr_pdf_signature_t {
-    const char *signer;               /* the same as when the document was prepared */
-    const apr_array_header_t *fields; /* the fields with which it was prepared; NULL if none of them existed before */
+    const char *signer; /* the same as when the document was prepared */
+    /* The fields with which it was prepared. The entries of this signer have the values to be filled in, and those of
+     * other signers are ignored. NULL if no field existed before, is an entry or shows initials. */
+    const apr_array_header_t *fields;
     /* Where it was prepared: after `base_size` bytes. What was appended lies in the next `prepared_size` bytes. */
     apr_off_t base_size;
     apr_size_t prepared_size;
@@ -234,9 +245,11 @@ typedef struct sr_pdf_signature_t {
      * reads. NULL: the document is read to compute it. */
     const sr_sha256_t *digest;
     apr_time_t time;
-    bool test;              /* the appearances show the word TEST */
-    const json_t *captions; /* from sr_captions_json, for the fields as they were prepared in this document; or NULL */
-    /* What all fields of the signer show. Exactly one of the four is set. */
+    bool test; /* the appearances show the word TEST */
+    /* From sr_captions_json, for the signature fields as they were prepared in this document; or NULL */
+    const json_t *captions;
+    const sr_pdf_mark_t *initials; /* what the fields with initials show; NULL: the same as the others */
+    /* What the signature fields of the signer show. Exactly one of the four is set. */
     const sr_ink_t *ink;
     const char *text;  /* UTF-8; at most 200 characters */
     const void *image; /* PNG, JPEG or WebP; at most 1 MiB and 4 million pixels */
@@ -264,8 +277,10 @@ typedef struct sr_pdf_revision_t {
     sr_sha256_t *until_contents; /* private: SHA-256 state over all bytes before the digits */
     bool unconfirmed;            /* private: another worker must make the same update */
 } sr_pdf_revision_t;
-/* Fills the fields of one signer. The answer of the worker is checked strictly: it must contain the fields as they were
- * prepared, with the requested signature dictionary, new appearances and the proofs, and nothing else. If the update
+/* Fills the fields of one signer. The signature locks the entries of the signer, so that every validator calls a later
+ * change of their values a violation. The answer of the worker is checked strictly: it must contain the fields as they
+ * were prepared, with the requested signature dictionary and values, new appearances and the proofs, and nothing else.
+ * The appearances of entries have the requested content. If the update
  * makes the document security store, another worker must make the same update. The digest is computed here from the
  * returned bytes. */
 sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,

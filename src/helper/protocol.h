@@ -40,8 +40,12 @@
  *   fill (document, result)                     {"length":n,"contents":offset}: the same. The offset is that of "<"
  *     "signer","name","reason","contact",       {"fault":"signature","reason":"…"}: the signer sent bad input
  *     "time","test". "existing":[…] is optional
- *     and has a name or null for each place of the
- *     signer. "ink", "text" or "image" (base64).
+ *     and has a name or null for each signature
+ *     field of the signer. "ink", "text"
+ *     or "image" (base64). Optional "initials" with
+ *     one of these and "places":[n,…], which show
+ *     it. Optional "entries": as in prepare, each
+ *     with the number of its field as "object".
  *     Optional "captions" (model.h, caption.c),
  *     and "dss":{"number":n?,"proofs":[{"kind":0,
  *     "data":base64,"packed":false},…]}: adds these

@@ -116,7 +116,9 @@ static const char PREPARE[] = "{\"fields\":[{\"signer\":\"a\",\"page\":0,\"rect\
 static const char FILL[] =
     "{\"signer\":\"%s\",\"name\":\"Ann (A) L\xc3\xa9\",\"time\":\"D:20261120170923Z\",\"test\":true,"
     "\"ink\":{\"width\":1,\"height\":0.5,\"pen\":0.02,\"strokes\":[[0.1,0.1,0.5,0.6,0.4,0.2,0.9,0.1,1],"
-    "[0.5,0.25,0.5]]}}";
+    "[0.5,0.25,0.5]]},\"initials\":{\"places\":[2],\"ink\":{\"width\":1,\"height\":1,\"pen\":0.02,"
+    "\"strokes\":[[0.5,0.25,0.5]]}},\"entries\":[{\"object\":%d,\"kind\":\"%s\",\"name\":\"T\",\"label\":\"\","
+    "\"text\":\"b)\",\"ticked\":true,\"content\":\"cQpRCg==\"}]}";
 
 /* Asks, and puts what is to be appended behind the document. False when there is a reason not to. */
 static bool ask(pdf_t *pdf, sr_pdfd_op_t *op, const char *text, apr_pool_t *pool)
@@ -197,7 +199,8 @@ static void run(pdf_t *pdf, int last_page, apr_pool_t *pool)
         const char *signer = i ? "a" : "b-1";
         int64_t number = highest(pdf);
         before = pdf->size;
-        if (!ask(pdf, sr_pdfd_fill, apr_psprintf(pool, FILL, signer), pool)) {
+        const int entry = (int)strtol(pdf->data + upload.size, NULL, 10) + (i ? 4 : 5); /* after the first new object */
+        if (!ask(pdf, sr_pdfd_fill, apr_psprintf(pool, FILL, signer, entry, i ? "text" : "checkbox"), pool)) {
             const pdf_t first = {.data = pdf->data, .size = upload.size};
             fuzz_must(is_taken || is_stopped_before(&first, pool));
             continue;

@@ -12,9 +12,9 @@
 typedef struct entry_case_t {
     const char *name;
     int rotate;
-    const char *page, *catalog; /* in their dictionaries */
-    const char *objects[8];     /* from number 5 on */
-    const char *qpdf;           /* options that the document is rewritten with, or NULL */
+    const char *catalog;    /* in its dictionary */
+    const char *objects[8]; /* from number 5 on */
+    const char *qpdf;       /* options that the document is rewritten with, or NULL */
 } entry_case_t;
 
 /* The fields of both signers, and their entries. */
@@ -33,7 +33,7 @@ static inline const apr_array_header_t *entry_options(apr_pool_t *pool)
 }
 
 /* Draws what the fields show. */
-static inline void entry_draw(const seal_bench_t *bench, sr_pdf_field_t *fields, sr_pdf_entry_t *entries, int count,
+static inline void entry_draw(const seal_bench_t *of, sr_pdf_field_t *fields, sr_pdf_entry_t *entries, int count,
                               apr_pool_t *pool)
 {
     apr_array_header_t *values = apr_array_make(pool, count, sizeof(sr_pdf_value_t));
@@ -47,7 +47,7 @@ static inline void entry_draw(const seal_bench_t *bench, sr_pdf_field_t *fields,
         sr_pdf_entry_size(&value.width, &value.height, fields[i].rect, entry->rotate);
         APR_ARRAY_PUSH(values, sr_pdf_value_t) = value;
     }
-    if (sr_pdf_values(&drawn, bench->workers, values, pool)) abort();
+    if (sr_pdf_values(&drawn, of->workers, values, pool)) abort();
     for (int i = 0, at = 0; i < count; i++)
         if (fields[i].entry)
             entries[fields[i].entry - entries].content = APR_ARRAY_IDX(drawn, at++, sr_pdf_drawn_value_t).content;
@@ -55,7 +55,7 @@ static inline void entry_draw(const seal_bench_t *bench, sr_pdf_field_t *fields,
 
 /* Ann has a text, a check box and a signature in two places, Bob a choice, a text of several lines, an optional text
  * and a signature. */
-static inline void entry_fields(entry_fields_t *made, const seal_bench_t *bench, int rotate, apr_pool_t *pool)
+static inline void entry_fields(entry_fields_t *made, const seal_bench_t *of, int rotate, apr_pool_t *pool)
 {
     *made = (entry_fields_t){
         .entries = {{.name = "rent", .label = "Rent", .text = "950,00", .max_length = 20},
@@ -63,17 +63,17 @@ static inline void entry_fields(entry_fields_t *made, const seal_bench_t *bench,
                     {.kind = SR_PDF_ENTRY_CHOICE, .name = "N\xc3\xa4me", .label = "Ch\xc3\xb6ice", .text = ""},
                     {.name = "rent", .label = "Notes", .text = "", .multiline = true},
                     {.name = "email", .label = "Email", .text = ""}},
-        .fields = {seal_field(ENTRY_ANN, 0, 50, 50, 150, 90), seal_field(ENTRY_ANN, 0, 50, 100, 150.5, 120),
-                   seal_field(ENTRY_ANN, 0, 50, 130, 70, 150), seal_field(ENTRY_BOB, 0, 200, 50, 300, 90),
-                   seal_field(ENTRY_BOB, 0, 200, 100, 300, 120), seal_field(ENTRY_BOB, 0, 200, 130, 300, 190),
-                   seal_field(ENTRY_BOB, 0, 200, 200, 300, 220), seal_field(ENTRY_ANN, 1, 50, 50, 150, 90)}};
-    static const int fields[5] = {1, 2, 4, 5, 6};
+        .fields = {seal_field(ENTRY_ANN, 0, 50, 50, 150, 90), seal_field(ENTRY_ANN, 0, 50, 100, 150.5, 160),
+                   seal_field(ENTRY_ANN, 0, 50, 170, 70, 190), seal_field(ENTRY_ANN, 1, 50, 50, 150, 90),
+                   seal_field(ENTRY_BOB, 0, 200, 50, 300, 90), seal_field(ENTRY_BOB, 0, 200, 100, 300, 160),
+                   seal_field(ENTRY_BOB, 0, 200, 170, 300, 230), seal_field(ENTRY_BOB, 0, 200, 240, 300, 300)}};
+    static const int fields[5] = {1, 2, 5, 6, 7};
     made->entries[2].options = entry_options(pool);
     for (int i = 0; i < 5; i++) {
         made->entries[i].rotate = rotate;
         made->fields[fields[i]].entry = &made->entries[i];
     }
-    entry_draw(bench, made->fields, made->entries, ENTRY_FIELDS, pool);
+    entry_draw(of, made->fields, made->entries, ENTRY_FIELDS, pool);
 }
 
 static inline void entry_read(pdf_t *pdf, const char *path)
@@ -87,18 +87,18 @@ static inline void entry_read(pdf_t *pdf, const char *path)
 }
 
 /* A document of two pages. */
-static inline pdf_t entry_document(const seal_bench_t *bench, const entry_case_t *kind, apr_pool_t *pool)
+static inline pdf_t entry_document(const seal_bench_t *of, const entry_case_t *kind, apr_pool_t *pool)
 {
     pdf_parts_t parts = {.pages = 2, .catalog = kind->catalog};
     int status;
-    parts.page = apr_psprintf(pool, "/MediaBox[0 0 612 792]/Rotate %d%s", kind->rotate, kind->page ? kind->page : "");
+    parts.page = apr_psprintf(pool, "/MediaBox[0 0 612 792]/Rotate %d", kind->rotate);
     memcpy(parts.objects, kind->objects, sizeof parts.objects);
     pdf_t pdf = pdf_document(&parts);
     if (!kind->qpdf) return pdf;
-    seal_write(bench, "from.pdf", pdf.data, pdf.size);
-    seal_run(&status, bench, pool, "qpdf --static-id --allow-weak-crypto %s from.pdf to.pdf", kind->qpdf);
+    seal_write(of, "from.pdf", pdf.data, pdf.size);
+    seal_run(&status, of, pool, "qpdf --static-id --allow-weak-crypto %s from.pdf to.pdf", kind->qpdf);
     if (status) abort();
-    entry_read(&pdf, apr_pstrcat(pool, bench->folder, "/to.pdf", NULL));
+    entry_read(&pdf, apr_pstrcat(pool, of->folder, "/to.pdf", NULL));
     return pdf;
 }
 

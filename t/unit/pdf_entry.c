@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_entry.c: fields that signers fill in beside their signatures, in documents of several kinds: they are added with
  * the signature fields, and other programs find them with their values. */
+#include "changes_make.h"
 #include "entry_make.h"
 
 #define FORM                                                                                                           \
     "<</Type/Annot/Subtype/Widget/FT/Tx/T(rent)/F 4/Rect[9 9 99 29]/P 3 0 R/V(1)/AP<</N 6 0 R>>>>",                    \
-        "<</Type/XObject/Subtype/Form/BBox[0 0 90 20]/Resources<<>>/Length 0>>stream\n\nendstream"
+        "<</Type/XObject/Subtype/Form/BBox[0 0 90 20]/Resources<<>>/Length 0>>stream\n\nendstream",                    \
+        "<</Fields[5 0 R]>>"
 
 static const entry_case_t CASES[] = {
     {.name = "plain"},
@@ -16,15 +18,13 @@ static const entry_case_t CASES[] = {
      .catalog = "/MarkInfo<</Marked true>>/StructTreeRoot 5 0 R",
      .objects = {"<</Type/StructTreeRoot/K 6 0 R/ParentTree 7 0 R>>", "<</Type/StructElem/S/Document/P 5 0 R>>",
                  "<</Nums[]>>"}},
-    {.name = "PDF/A", .catalog = "/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(x)>>]"},
+    {.name = "as PDF/A", .catalog = "/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(x)>>]"},
     {.name = "encrypted by AES", .qpdf = "--encrypt '' owner 256 --"},
     {.name = "encrypted by RC4", .qpdf = "--encrypt '' owner 128 --use-aes=n --"},
     {.name = "with object streams", .qpdf = "--object-streams=generate"},
-    {.name = "with a form", .page = "/Annots[5 0 R]", .catalog = "/AcroForm<</Fields[5 0 R]>>", .objects = {FORM}},
+    {.name = "with a form", .catalog = "/AcroForm 7 0 R", .objects = {FORM}},
 };
 #define CASE_COUNT (sizeof CASES / sizeof *CASES)
-
-static seal_bench_t bench;
 
 /* Returns the members of the listed fields as one text. */
 static const char *listed(const pdf_t *pdf, apr_pool_t *pool)
@@ -45,25 +45,90 @@ static const char *listed(const pdf_t *pdf, apr_pool_t *pool)
     return text;
 }
 
-#define LISTED(rent)                                                                                                   \
-    "Signature_ann signature\n" rent " text read-only 950,00\nterms_read checkbox read-only\n"                         \
-    "Signature_bob signature\nN\xc3\xa4me choice read-only \n"
+#define LISTED                                                                                                         \
+    "Signature_ann signature\nrent_1 text read-only 950,00\nterms_read checkbox read-only\n"                           \
+    "Signature_ann_2 signature\nSignature_bob signature\nN\xc3\xa4me choice read-only \n"
 
 static void test_prepared(const entry_case_t *kind, apr_pool_t *pool)
 {
     entry_fields_t made;
     int status;
-    const bool has_form = kind->page != NULL;
     entry_fields(&made, &bench, kind->rotate, pool);
     pdf_t pdf = entry_document(&bench, kind, pool);
     is_str(seal_prepare(&bench, &pdf, made.fields, ENTRY_FIELDS, pool), NULL, "%s: the fields are added", kind->name);
-    const char *want = has_form ? "rent text 1\n" LISTED("rent_2") "rent_3 text read-only multiline \n"
-                                : LISTED("rent") "rent_2 text read-only multiline \n";
-    want = apr_pstrcat(pool, want, "email text read-only \nSignature_ann_2 signature\n", NULL);
+    const char *want = LISTED "rent_2 text read-only multiline \nemail text read-only \n";
     is_str(listed(&pdf, pool), want, "%s: the form has them with their values", kind->name);
     seal_write(&bench, "prepared.pdf", pdf.data, pdf.size);
     const char *said = seal_run(&status, &bench, pool, "qpdf --check prepared.pdf");
     is_int(status, 0, "%s: qpdf finds nothing wrong: %s", kind->name, status ? said : "");
+    free(pdf.data);
+}
+
+/* Says that the entry has this value. */
+static void fill_in(entry_fields_t *made, int entry, const char *text)
+{
+    made->entries[entry].text = text;
+    made->entries[entry].ticked = text == NULL;
+    entry_draw(&bench, made->fields, made->entries, ENTRY_FIELDS, bench.pool);
+}
+
+static const char *sign(pdf_t *pdf, const entry_fields_t *made, const char *signer, apr_pool_t *pool)
+{
+    sr_pdf_signature_t signature = {.signer = signer, .name = "Ann Lee", .reason = "I agree"};
+    signature.time = apr_time_now();
+    signature.text = "Ann";
+    signature.fields = seal_fields(made->fields, ENTRY_FIELDS, pool);
+    return seal_fill(&bench, pdf, &signature, pool);
+}
+
+static void test_judged(const char *name, apr_pool_t *pool)
+{
+    int status;
+    const char *said = seal_run(&status, &bench, pool, "qpdf --check %s", name);
+    is_int(status, 0, "qpdf finds nothing wrong: %s", status ? said : "");
+    is_str(seal_pdfsig(&bench, name, 2, pool), NULL, "pdfsig finds both signatures");
+    said = seal_run(&status, &bench, pool, "mutool sign -v %s", name);
+    ok(strstr(said, "unchanged since signing") && !strstr(said, "nvalid"), "mutool finds them: %s", said);
+}
+
+/* What is verified here: "signed", and the fields that were filled in after the first signature. */
+static const char *verified(const pdf_t *pdf, apr_pool_t *pool)
+{
+    static const sr_cms_context_t context;
+    sr_pdf_verification_t found;
+    int fd = help_descriptor(pdf->data, pdf->size);
+    sr_error_t *error = sr_pdf_verify(&found, bench.workers, fd, (apr_off_t)pdf->size, &context, pool);
+    close(fd);
+    if (error) return error->message;
+    const char *text = sr_pdf_conclusion_name(found.conclusion);
+    const char *const *changes = found.count ? found.signatures[0].changes : NULL;
+    const char *const *filled = found.count ? found.signatures[0].filled : NULL;
+    for (int i = 0; changes && changes[i]; i++) text = apr_pstrcat(pool, text, "; ", changes[i], NULL);
+    for (int i = 0; filled && filled[i]; i++) text = apr_pstrcat(pool, text, ", ", filled[i], NULL);
+    return text;
+}
+
+static void test_filled(const entry_case_t *kind, const char *file, apr_pool_t *pool)
+{
+    entry_fields_t made;
+    entry_fields(&made, &bench, kind->rotate, pool);
+    pdf_t pdf = entry_document(&bench, kind, pool);
+    if (seal_prepare(&bench, &pdf, made.fields, ENTRY_FIELDS, pool)) abort();
+    fill_in(&made, 0, "1,050.00");
+    fill_in(&made, 1, NULL);
+    is_str(sign(&pdf, &made, ENTRY_ANN, pool), NULL, "%s: ann fills in her fields", kind->name);
+    fill_in(&made, 2, "N\xc3\xb6");
+    fill_in(&made, 3, "two (2)\nlines \\ \xe2\x82\xac");
+    is_str(sign(&pdf, &made, ENTRY_BOB, pool), NULL, "%s: bob fills in his fields", kind->name);
+    seal_write(&bench, file, pdf.data, pdf.size);
+    test_judged(file, pool);
+    static const char want[] =
+        "Signature_ann signature\nrent_1 text read-only 1,050.00\nterms_read checkbox read-only ticked\n"
+        "Signature_ann_2 signature\nSignature_bob signature\nN\xc3\xa4me choice read-only N\xc3\xb6\n"
+        "rent_2 text read-only multiline two (2)\nlines \\ \xe2\x82\xac\nemail text read-only \n";
+    is_str(listed(&pdf, pool), want, "%s: the form has their values", kind->name);
+    is_str(verified(&pdf, pool), "signed, N\xc3\xa4me, rent_2, email",
+           "%s: bob's fields were filled in after ann signed", kind->name);
     free(pdf.data);
 }
 
@@ -85,6 +150,87 @@ static void test_refused(apr_pool_t *pool)
     free(pdf.data);
 }
 
+/* An update changes a value that a signature locks, before another person signs or after the last signature. */
+static void test_tampered(bool covered, const char *file, apr_pool_t *pool)
+{
+    entry_fields_t made;
+    entry_fields(&made, &bench, 0, pool);
+    pdf_t pdf = entry_document(&bench, &CASES[0], pool);
+    if (seal_prepare(&bench, &pdf, made.fields, ENTRY_FIELDS, pool) || sign(&pdf, &made, ENTRY_ANN, pool)) abort();
+    changes_alter(&pdf, 7, "(950,00)", "(9500,00)", NULL);
+    if (covered) changes_sign(&pdf, "c", 1, pool);
+    is_str(changes_said(&pdf, pool),
+           covered ? "changed: the form field \"rent_1\", which the signature locks"
+                   : "extended: the form field \"rent_1\", which the signature locks",
+           "a value that is changed %s", covered ? "before another signature" : "after the last signature");
+    seal_write(&bench, file, pdf.data, pdf.size);
+    free(pdf.data);
+}
+
+/* pyHanko also says whether a later signature explains what was changed. It does not open encrypted documents. */
+static void test_pyhanko(apr_pool_t *pool)
+{
+    int status;
+    const char *said = seal_pyhanko(&status, &bench, "case-*.pdf", pool);
+    if (!said) return;
+    is_int(status, 0, "pyHanko finds all signatures valid, and their changes explained: %s", status ? said : "");
+    is_int(seal_count(said, "\"valid\": true"), 3 * ((int)CASE_COUNT - 2), "it finds all of them");
+    said = seal_pyhanko(&status, &bench, "changed-*.pdf", pool);
+    is_int(status, 1, "pyHanko finds the changed values");
+    is_int(seal_count(said, "\"modification\": \"OTHER\""), 4, "as changes that nothing explains: %s", said);
+}
+
+/* Returns the object that a signature field shows, by the number of the field. */
+static int mark_of(const pdf_t *pdf, int field)
+{
+    char *text = changes_text(pdf, field), *look = strstr(text, "/AP<</N ");
+    if (!look) abort();
+    char *form = changes_text(pdf, atoi(look + strlen("/AP<</N "))), *mark = strstr(form, "/M ");
+    const int number = mark ? atoi(mark + strlen("/M ")) : 0;
+    free(text);
+    free(form);
+    return number;
+}
+
+/* Fields 6 and 7 are those of one signer. The second one may show initials. */
+static pdf_t initialed(bool initials, const sr_pdf_mark_t *mark, apr_pool_t *pool)
+{
+    sr_pdf_field_t fields[] = {seal_field(ENTRY_ANN, 0, 50, 50, 150, 90), seal_field(ENTRY_ANN, 1, 50, 50, 150, 90)};
+    sr_pdf_signature_t signature = {.signer = ENTRY_ANN, .name = "Ann Lee", .text = "Ann Lee", .initials = mark};
+    pdf_t pdf = entry_document(&bench, &CASES[0], pool);
+    fields[1].initials = initials;
+    signature.fields = seal_fields(fields, 2, pool);
+    is_str(seal_prepare(&bench, &pdf, fields, 2, pool), NULL, "fields %s initials", initials ? "with" : "without");
+    is_str(seal_fill(&bench, &pdf, &signature, pool), NULL, "they are filled");
+    return pdf;
+}
+
+static void test_initials(apr_pool_t *pool)
+{
+    const sr_pdf_mark_t typed = {.text = "AL"}, none = {.text = ""};
+    pdf_t plain = initialed(false, NULL, pool), unused = initialed(false, &typed, pool);
+    pdf_t pdf = initialed(true, &typed, pool), same = initialed(true, NULL, pool);
+    ok(mark_of(&pdf, 6) && mark_of(&pdf, 7) && mark_of(&pdf, 6) != mark_of(&pdf, 7),
+       "initials are shown in their place");
+    is_int(mark_of(&plain, 6), mark_of(&plain, 7), "without initials both show the signature");
+    is_int(mark_of(&same, 6), mark_of(&same, 7), "without a drawing of initials, too");
+    seal_write(&bench, "initials.pdf", pdf.data, pdf.size);
+    is_str(seal_pdfsig(&bench, "initials.pdf", 1, pool), NULL, "pdfsig finds the signature");
+    is_int((int)plain.size, (int)unused.size, "a document without fields for initials does not change");
+    pdf_t refused = entry_document(&bench, &CASES[0], pool);
+    sr_pdf_field_t field = seal_field(ENTRY_ANN, 0, 50, 50, 150, 90);
+    sr_pdf_signature_t signature = {.signer = ENTRY_ANN, .name = "Ann Lee", .text = "Ann Lee", .initials = &none};
+    field.initials = true;
+    signature.fields = seal_fields(&field, 1, pool);
+    if (seal_prepare(&bench, &refused, &field, 1, pool)) abort();
+    ok(seal_fill(&bench, &refused, &signature, pool) != NULL, "initials that cannot be drawn are refused");
+    free(plain.data);
+    free(unused.data);
+    free(pdf.data);
+    free(same.data);
+    free(refused.data);
+}
+
 int main(void)
 {
     bench = seal_begin(20000);
@@ -92,9 +238,15 @@ int main(void)
         apr_pool_t *pool;
         apr_pool_create(&pool, bench.pool);
         test_prepared(&CASES[i], pool);
+        const bool is_secret = CASES[i].qpdf && strstr(CASES[i].qpdf, "--encrypt");
+        test_filled(&CASES[i], apr_psprintf(pool, "%s-%02d.pdf", is_secret ? "secret" : "case", (int)i), pool);
         apr_pool_destroy(pool);
     }
     test_refused(bench.pool);
+    test_initials(bench.pool);
+    test_tampered(false, "changed-1.pdf", bench.pool);
+    test_tampered(true, "changed-2.pdf", bench.pool);
+    test_pyhanko(bench.pool);
     is_int(help_notices, 0, "no worker was lost");
     return seal_end(&bench);
 }

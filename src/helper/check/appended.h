@@ -105,6 +105,18 @@ bool sr_pdf_take_entry_name(sr_pdf_span_t *left, const sr_pdf_entry_t *entry, ap
 bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *const objects[2], apr_int64_t off,
                            apr_pool_t *pool);
 
+/* An entry of a signer, and its field as it was prepared (NULL: it is missing). */
+typedef struct sr_pdf_own_entry_t {
+    const sr_pdf_field_t *field;
+    const sr_pdf_object_t *before;
+} sr_pdf_own_entry_t;
+/* Returns the entries (sr_pdf_own_entry_t) of a signer. `fields` may be NULL. */
+const apr_array_header_t *sr_pdf_entries_of(const sr_pdf_appended_t *prepared, const char *signer,
+                                            const apr_array_header_t *fields, apr_pool_t *pool);
+/* Returns true if the object is the field with its new value, and refers to an appearance by the number *look. */
+bool sr_pdf_entry_is_filled(apr_int64_t *look, const sr_pdf_own_entry_t *entry, const sr_pdf_object_t *object,
+                            apr_pool_t *pool);
+
 /* --------------------------------------------------------------------------------------------- existing.c */
 /* Returns the index of the first existing field among the objects of a prepared update. */
 int sr_pdf_existing_begin(const sr_pdf_appended_t *prepared, const apr_array_header_t *fields);
@@ -170,19 +182,23 @@ bool sr_pdf_dss_has(const sr_pdf_added_t *added, const sr_pdf_object_t *object);
 typedef struct sr_pdf_filled_t {
     const char *signer;
     const apr_array_header_t *fields; /* the same as in sr_pdf_signature_t */
-    const char *dictionary;           /* made by sr_pdf_signature_text */
-    const char *contents;             /* the "<" before the digits of the CMS, in the bytes that were read */
-    apr_size_t room;                  /* bytes that are reserved for the CMS */
-    apr_int64_t start;                /* offset of the last cross-reference section of the document */
-    const sr_pdf_dss_t *dss;          /* the proofs that are added; or NULL */
-    bool made;                        /* result: the catalog was rewritten, which another worker must confirm */
+    const apr_array_header_t
+        *entries;            /* made by sr_pdf_entries_of, of the prepared update after it was decrypted; or NULL */
+    const char *dictionary;  /* made by sr_pdf_signature_text */
+    const char *contents;    /* the "<" before the digits of the CMS, in the bytes that were read */
+    apr_size_t room;         /* bytes that are reserved for the CMS */
+    apr_int64_t start;       /* offset of the last cross-reference section of the document */
+    const sr_pdf_dss_t *dss; /* the proofs that are added; or NULL */
+    bool made;               /* result: the catalog was rewritten, which another worker must confirm */
 } sr_pdf_filled_t;
 /* Checks the answer to sr_pdf_fill. It must contain the requested signature dictionary, appearances that refer to no
- * older object, and the prepared widgets of this signer with these appearances. `before` is the last trailer of the
+ * older object, the prepared widgets of this signer with these appearances, and the signer's entries with their values
+ * and exactly their appearances. `before` is the last trailer of the
  * document. Returns NULL, or the reason why the update is refused. */
 const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_appended_t *prepared,
                                 const sr_pdf_trailer_t *before, sr_pdf_filled_t *wanted, apr_pool_t *pool);
-/* Returns the body of the signature dictionary up to the /ByteRange, allocated in `pool`. */
-const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool);
+/* Returns the body of the signature dictionary up to the /ByteRange, allocated in `pool`. It locks the entries. */
+const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const apr_array_header_t *entries,
+                                  const char *time, apr_pool_t *pool);
 
 #endif

@@ -79,3 +79,34 @@ bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *c
         apr_psprintf(pool, "<</On %" APR_INT64_T_FMT " 0 R/Off %" APR_INT64_T_FMT " 0 R>>", states->number + 1, off);
     return !states->is_stream && form->number == states->number + 1 && sr_pdf_span_is(&states->body, text);
 }
+
+/* ---------------------------------------------------------------------------------------------------------- filled */
+
+const apr_array_header_t *sr_pdf_entries_of(const sr_pdf_appended_t *prepared, const char *signer,
+                                            const apr_array_header_t *fields, apr_pool_t *pool)
+{
+    const apr_array_header_t *objects = prepared->objects;
+    apr_array_header_t *entries = apr_array_make(pool, 4, sizeof(sr_pdf_own_entry_t));
+    for (int i = 0, index = 0; fields && i < fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
+        if (field->existing) continue;
+        index++; /* the first object is the empty appearance */
+        if (!field->entry || strcmp(field->signer, signer) != 0) continue;
+        const sr_pdf_object_t *before = index < objects->nelts ? &APR_ARRAY_IDX(objects, index, sr_pdf_object_t) : NULL;
+        APR_ARRAY_PUSH(entries, sr_pdf_own_entry_t) = (sr_pdf_own_entry_t){field, before};
+    }
+    return entries;
+}
+
+bool sr_pdf_entry_is_filled(apr_int64_t *look, const sr_pdf_own_entry_t *entry, const sr_pdf_object_t *object,
+                            apr_pool_t *pool)
+{
+    const sr_pdf_object_t *before = entry->before;
+    sr_pdf_span_t left = object->body, value;
+    if (object->is_stream || object->generation || !sr_pdf_find_entry(&value, &before->body, "/V")) return false;
+    const char *from = before->body.at, *same = apr_pstrmemdup(pool, from, (apr_size_t)(value.at - from));
+    const char *now = sr_pdf_entry_value(entry->field->entry, pool);
+    return sr_pdf_take_text(&left, same) && sr_pdf_take_text(&left, now + strlen("/V"))
+           && sr_pdf_take_text(&left, "/AP<</N ") && sr_pdf_take_number(&left, look)
+           && sr_pdf_span_is(&left, " 0 R>>>>");
+}

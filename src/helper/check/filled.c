@@ -2,8 +2,8 @@
 /* filled.c: checks that an update with one signature contains this signature and nothing else. The check does not read
  * the document. The update may only rewrite the signer's own fields, which an earlier update of this service added, or
  * repeated if they are existing fields (existing.c), and the document security store (dss.c). All other objects must be
- * new and refer to new objects only. The content of a new appearance is not checked, but the appearance is confined to
- * the area of its field. */
+ * new and refer to new objects only. The content of a signature's appearance is not checked, but the appearance is
+ * confined to the area of its field. An entry of the signer must have the requested value and content (entry.c). */
 #include "helper/check/appended.h"
 #include "helper/pdf.h"
 
@@ -16,12 +16,14 @@ static const char NO_SIGNATURE[] = "the signature dictionary is not the requeste
 static const char NEW_OBJECT[] = "it has an object that was not requested";
 static const char OLD_OBJECT[] = "it changes an object that is not a field of this signer";
 static const char NO_FIELD[] = "a field of the signer is changed otherwise than by its signature";
+static const char NO_ENTRY[] = "a field that is filled in has another value than the requested one";
 
 typedef struct check_t {
     const sr_pdf_appended_t *appended, *prepared;
     apr_int64_t first, end; /* the new numbers n, first <= n < end; the first is the number of the signature */
     apr_hash_t *own; /* object number (apr_int64_t) → the field of this signer as it was prepared (sr_pdf_object_t) */
-    int fields;      /* number of fields of this signer that were not found yet */
+    apr_hash_t *filled;   /* object number → the same: an entry that is filled in, or an object of its appearance */
+    int fields;           /* number of fields of this signer that were not found yet */
     sr_pdf_added_t added; /* what was added to the document security store */
     apr_pool_t *pool;
 } check_t;
@@ -125,14 +127,30 @@ static bool is_appearance(const check_t *check, const sr_pdf_object_t *object)
 
 /* --------------------------------------------------------------------------------------------------- the signature */
 
-const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
+/* Returns the key that locks the entries, or "". */
+static const char *reference_text(const apr_array_header_t *entries, apr_pool_t *pool)
+{
+    apr_array_header_t *names = apr_array_make(pool, 4, sizeof(char *));
+    sr_pdf_span_t name;
+    for (int i = 0; entries && i < entries->nelts; i++) {
+        const sr_pdf_object_t *before = APR_ARRAY_IDX(entries, i, sr_pdf_own_entry_t).before;
+        if (!before || !sr_pdf_find_entry(&name, &before->body, "/T")) continue; /* it is refused later */
+        APR_ARRAY_PUSH(names, const char *) = apr_pstrmemdup(pool, name.at, (apr_size_t)(name.end - name.at));
+    }
+    if (!names->nelts) return "";
+    return apr_pstrcat(pool, SR_PDF_REFERENCE, apr_array_pstrcat(pool, names, 0), SR_PDF_REFERENCE_END, NULL);
+}
+
+const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const apr_array_header_t *entries,
+                                  const char *time, apr_pool_t *pool)
 {
     const char *reason =
         signature->reason ? apr_pstrcat(pool, "/Reason", sr_pdf_string(signature->reason, pool), NULL) : "";
     const char *contact =
         signature->contact ? apr_pstrcat(pool, "/ContactInfo", sr_pdf_string(signature->contact, pool), NULL) : "";
     return apr_pstrcat(pool, "<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Name",
-                       sr_pdf_string(signature->name, pool), reason, contact, "/M(", time, ")/ByteRange", NULL);
+                       sr_pdf_string(signature->name, pool), reason, contact, "/M(", time, ")",
+                       reference_text(entries, pool), "/ByteRange", NULL);
 }
 
 /* fill.c has compared the byte ranges and the digits between them. This function verifies that they belong to this
@@ -158,8 +176,9 @@ static void filled_add_own(check_t *check, const sr_pdf_object_t *object)
 static bool is_own(const sr_pdf_object_t *object, const char *name)
 {
     sr_pdf_span_t left;
-    if (object->is_stream || !sr_pdf_find_entry(&left, &object->body, "/T") || !sr_pdf_take_text(&left, name))
+    if (object->is_stream || !sr_pdf_find_entry(&left, &object->body, "/FT") || !sr_pdf_span_is(&left, "/Sig"))
         return false;
+    if (!sr_pdf_find_entry(&left, &object->body, "/T") || !sr_pdf_take_text(&left, name)) return false;
     return sr_pdf_span_is(&left, ")") || sr_pdf_span_begins(&left, "_");
 }
 
@@ -218,11 +237,47 @@ static bool is_filled(const check_t *check, const sr_pdf_object_t *object, const
            && sr_pdf_find_entry(&now, &object->body, "/V") && sr_pdf_span_is(&now, signature);
 }
 
+/* ---------------------------------------------------------------------------------------------------- the entries */
+
+static const sr_pdf_object_t *filled_object(const check_t *check, apr_hash_t *objects, apr_int64_t number)
+{
+    const sr_pdf_object_t *object = apr_hash_get(objects, &number, sizeof number);
+    if (object) apr_hash_set(check->filled, &object->number, sizeof object->number, object);
+    return object;
+}
+
+/* Checks the fields of the entries and their appearances, which are objects of no other field. */
+static const char *check_entries(const check_t *check, const apr_array_header_t *entries)
+{
+    const apr_array_header_t *all = check->appended->objects;
+    apr_hash_t *objects = apr_hash_make(check->pool);
+    unsigned int used = 0;
+    for (int i = 0; entries && entries->nelts && i < all->nelts; i++) {
+        const sr_pdf_object_t *object = &APR_ARRAY_IDX(all, i, sr_pdf_object_t);
+        apr_hash_set(objects, &object->number, sizeof object->number, object);
+    }
+    for (int i = 0; entries && i < entries->nelts; i++) {
+        const sr_pdf_own_entry_t *entry = &APR_ARRAY_IDX(entries, i, sr_pdf_own_entry_t);
+        const sr_pdf_object_t *field, *look[2] = {NULL, NULL};
+        const int count = sr_pdf_entry_objects(entry->field->entry);
+        const apr_int64_t off = APR_ARRAY_IDX(check->prepared->objects, 0, sr_pdf_object_t).number;
+        apr_int64_t number;
+        field = entry->before ? filled_object(check, objects, entry->before->number) : NULL;
+        if (!field || !sr_pdf_entry_is_filled(&number, entry, field, check->pool) || number <= check->first)
+            return NO_ENTRY;
+        for (int j = 0; j < count; j++) look[j] = filled_object(check, objects, number + j);
+        used += 1 + (unsigned int)count;
+        if (!sr_pdf_entry_is_shown(entry->field, look, off, check->pool)) return NO_ENTRY;
+    }
+    return apr_hash_count(check->filled) == used ? NULL : NO_ENTRY;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ all */
 
 static const char *filled_check_object(check_t *check, const sr_pdf_object_t *object, const sr_pdf_filled_t *wanted)
 {
     if (object->number == check->first) return is_signature(object, wanted) ? NULL : NO_SIGNATURE;
+    if (apr_hash_get(check->filled, &object->number, sizeof object->number)) return NULL;
     if (sr_pdf_dss_has(&check->added, object)) return NULL;
     if (object->number > check->first) return is_appearance(check, object) ? NULL : NEW_OBJECT;
     const sr_pdf_object_t *before = apr_hash_get(check->own, &object->number, sizeof object->number);
@@ -237,19 +292,22 @@ const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_
     const sr_pdf_trailer_t *trailer = &appended->trailer;
     check_t check = {.appended = appended, .prepared = prepared, .pool = pool};
     check.own = apr_hash_make(pool);
+    check.filled = apr_hash_make(pool);
     check.first = before->size;
     check.end = trailer->size;
     if (trailer->previous != wanted->start || !sr_pdf_span_same(&trailer->keys, &before->keys)) return OTHER_DOCUMENT;
     if (!find_own(&check, wanted)) return NO_FIELD;
+    const char *reason = check_entries(&check, wanted->entries);
+    if (reason) return reason;
     if (wanted->dss) {
-        const char *reason = sr_pdf_dss_check(&check.added, wanted->dss, appended, check.first + 1, pool);
+        reason = sr_pdf_dss_check(&check.added, wanted->dss, appended, check.first + 1, pool);
         if (reason) return reason;
         wanted->made = check.added.made;
     }
     int left = (int)(check.end - check.first) - trailer->is_stream;
     for (int i = 0; i < appended->objects->nelts; i++) {
         const sr_pdf_object_t *object = &APR_ARRAY_IDX(appended->objects, i, sr_pdf_object_t);
-        const char *reason = filled_check_object(&check, object, wanted);
+        reason = filled_check_object(&check, object, wanted);
         if (reason) return reason;
         left -= object->number >= check.first;
     }

@@ -93,7 +93,6 @@ static sr_error_t *check_filled(const char **why, sr_pdf_revision_t *revision, i
     sr_pdf_sections_t sections;
     sr_pdf_filled_t wanted = {.signer = signature->signer,
                               .fields = signature->fields,
-                              .dictionary = sr_pdf_signature_text(signature, time, pool),
                               .contents = (const char *)revision->bytes + revision->contents,
                               .room = revision->room,
                               .dss = dss};
@@ -110,6 +109,8 @@ static sr_error_t *check_filled(const char **why, sr_pdf_revision_t *revision, i
     if (!*why) *why = sr_pdf_appended_decrypt(&prepared, &revision->cipher, NULL, pool);
     if (!*why) *why = sr_pdf_appended_decrypt(&appended, &revision->cipher, &wanted.contents, pool);
     if (!*why && dss && dss->number) *why = sr_pdf_appended_decrypt(&dss->known, &revision->cipher, NULL, pool);
+    wanted.entries = sr_pdf_entries_of(&prepared, signature->signer, signature->fields, pool);
+    wanted.dictionary = sr_pdf_signature_text(signature, wanted.entries, time, pool);
     if (!*why) *why = sr_pdf_filled_check(&appended, &prepared, &sections.last, &wanted, pool);
     revision->unconfirmed = wanted.made;
     return NULL;

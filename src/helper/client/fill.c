@@ -39,15 +39,30 @@ static const char *date_of(const sr_pdf_signature_t *signature, apr_pool_t *pool
     return apr_pstrdup(pool, date);
 }
 
+static const sr_pdf_field_t *fill_field_at(const sr_pdf_signature_t *signature, int index)
+{
+    return &APR_ARRAY_IDX(signature->fields, index, sr_pdf_field_t);
+}
+
+static int fill_count(const sr_pdf_signature_t *signature)
+{
+    return signature->fields ? signature->fields->nelts : 0;
+}
+
+static bool is_place(const sr_pdf_signature_t *signature, const sr_pdf_field_t *field)
+{
+    return !field->entry && !strcmp(field->signer, signature->signer);
+}
+
 /* Makes an array with the name of the existing field, or null, for each place of the signer. Returns NULL if the signer
  * has no existing field. */
 static json_t *existing_json(const sr_pdf_signature_t *signature)
 {
     json_t *names = json_array();
     bool any = false;
-    for (int i = 0; signature->fields && i < signature->fields->nelts; i++) {
-        const sr_pdf_field_t *field = &APR_ARRAY_IDX(signature->fields, i, sr_pdf_field_t);
-        if (strcmp(field->signer, signature->signer) != 0) continue;
+    for (int i = 0; i < fill_count(signature); i++) {
+        const sr_pdf_field_t *field = fill_field_at(signature, i);
+        if (!is_place(signature, field)) continue;
         json_array_append_new(names, sr_json_string_or_null(field->existing));
         any |= field->existing != NULL;
     }
@@ -55,8 +70,56 @@ static json_t *existing_json(const sr_pdf_signature_t *signature)
     return any ? names : NULL;
 }
 
-static const char *fill_signature_json(const sr_pdf_signature_t *signature, const sr_pdf_dss_t *dss, const char *time,
-                                       apr_pool_t *pool)
+/* Makes the drawing of the initials, with the numbers of the places that show it. Returns NULL if there are none. */
+static json_t *initials_json(const sr_pdf_signature_t *signature, apr_pool_t *pool)
+{
+    json_t *json = json_object(), *places = json_array();
+    json_object_set_new(json, "places", places);
+    for (int i = 0, place = 0; signature->initials && i < fill_count(signature); i++) {
+        const sr_pdf_field_t *field = fill_field_at(signature, i);
+        if (!is_place(signature, field)) continue;
+        place++;
+        if (field->initials) json_array_append_new(places, json_integer(place));
+    }
+    const bool any = json_array_size(places) > 0;
+    if (any) sr_pdf_mark_ask(json, signature->initials, pool);
+    else json_decref(json);
+    return any ? json : NULL;
+}
+
+/* Makes an array of the signer's entries with the numbers of their objects. These follow the first object that was
+ * prepared, in the order of all added fields. *entries is NULL if there are none. */
+static sr_error_t *entries_json(json_t **entries, int descriptor, const sr_pdf_signature_t *signature, apr_pool_t *pool)
+{
+    char head[32] = "";
+    sr_pdf_span_t left = {head, head + sizeof head};
+    apr_int64_t first = 0;
+    json_t *list = sr_json_own(json_array(), pool);
+    *entries = NULL;
+    for (int i = 0, added = 0; i < fill_count(signature); i++) {
+        const sr_pdf_field_t *field = fill_field_at(signature, i);
+        if (field->existing) continue;
+        added++;
+        if (!field->entry || strcmp(field->signer, signature->signer) != 0) continue;
+        json_t *json = sr_pdf_entry_json(field->entry, pool);
+        json_object_set_new(json, "object", json_integer(added));
+        json_array_append_new(list, json);
+    }
+    if (!json_array_size(list)) return NULL;
+    const apr_size_t length = signature->prepared_size < sizeof head ? signature->prepared_size : sizeof head;
+    SR_TRY(sr_pdf_read(head, descriptor, signature->base_size, length, pool));
+    sr_pdf_take_text(&left, "\n");
+    sr_pdf_take_number(&left, &first);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *number = json_object_get(json_array_get(list, i), "object");
+        json_integer_set(number, first + json_integer_value(number));
+    }
+    *entries = list;
+    return NULL;
+}
+
+static const char *fill_signature_json(const sr_pdf_signature_t *signature, json_t *entries, const sr_pdf_dss_t *dss,
+                                       const char *time, apr_pool_t *pool)
 {
     json_t *request = sr_json_own(json_object(), pool);
     json_object_set_new(request, "op", json_string(SR_PDF_OP_FILL));
@@ -70,6 +133,8 @@ static const char *fill_signature_json(const sr_pdf_signature_t *signature, cons
     if (signature->room) json_object_set_new(request, "room", json_integer((json_int_t)signature->room));
     if (dss) json_object_set_new(request, "dss", sr_pdf_dss_json(dss, pool));
     sr_pdf_signature_ask(request, signature, pool);
+    json_object_set_new(request, "initials", initials_json(signature, pool));
+    json_object_set(request, "entries", entries);
     return sr_json_text(request, pool);
 }
 
@@ -100,9 +165,11 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
     }
     const char *time = date_of(signature, pool);
     sr_pdf_dss_t *dss;
+    json_t *entries;
     SR_TRY(find_dss(&dss, descriptor, size, signature, pool));
-    const sr_pdf_asked_t asked = {SR_PDF_OP_FILL, fill_signature_json(signature, dss, time, pool), descriptor, size,
-                                  signature->room ? signature->room : SR_PDF_CONTENTS_BYTES};
+    SR_TRY(entries_json(&entries, descriptor, signature, pool));
+    const sr_pdf_asked_t asked = {SR_PDF_OP_FILL, fill_signature_json(signature, entries, dss, time, pool), descriptor,
+                                  size, signature->room ? signature->room : SR_PDF_CONTENTS_BYTES};
     SR_TRY(sr_pdf_revision_ask(revision, workers, &asked, pool));
     if (revision->fault) return NULL;
     SR_TRY(sr_pdf_check_filled(revision, workers, descriptor, size, signature, dss, time, pool));

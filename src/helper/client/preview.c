@@ -8,25 +8,34 @@
 #include <openssl/evp.h>
 #include <string.h>
 
-void sr_pdf_signature_ask(json_t *request, const sr_pdf_signature_t *signature, apr_pool_t *pool)
+void sr_pdf_mark_ask(json_t *request, const sr_pdf_mark_t *mark, apr_pool_t *pool)
 {
     json_t *ink = NULL;
-    if (signature->ink && !sr_json_parse(&ink, signature->ink->text, strlen(signature->ink->text), pool))
+    if (mark->ink && !sr_json_parse(&ink, mark->ink->text, strlen(mark->ink->text), pool))
         json_object_set(request, "ink", ink);
+    if (mark->text) json_object_set_new(request, "text", json_string(mark->text));
+    if (!mark->image) return;
+    char *digits = apr_palloc(pool, 4 * (mark->image_size / 3 + 1) + 1);
+    EVP_EncodeBlock((unsigned char *)digits, mark->image, (int)mark->image_size);
+    json_object_set_new(request, "image", json_string(digits));
+}
+
+void sr_pdf_signature_ask(json_t *request, const sr_pdf_signature_t *signature, apr_pool_t *pool)
+{
+    const sr_pdf_mark_t mark = {signature->ink, signature->text, signature->image, signature->image_size};
+    sr_pdf_mark_ask(request, &mark, pool);
     if (signature->captions) json_object_set(request, "captions", (json_t *)signature->captions);
-    if (signature->text) json_object_set_new(request, "text", json_string(signature->text));
     if (signature->seal)
         json_object_set_new(request, "seal",
                             json_pack("{s:s,s:b}", "name", signature->seal, "right", signature->right));
-    if (!signature->image) return;
-    char *digits = apr_palloc(pool, 4 * (signature->image_size / 3 + 1) + 1);
-    EVP_EncodeBlock((unsigned char *)digits, signature->image, (int)signature->image_size);
-    json_object_set_new(request, "image", json_string(digits));
 }
 
 const char *sr_pdf_signature_fault(const sr_pdf_signature_t *signature)
 {
-    if (signature->image && signature->image_size > SR_PDF_MAX_IMAGE_BYTES) return "The image is larger than 1 MiB";
+    const sr_pdf_mark_t *initials = signature->initials;
+    const bool is_large = signature->image && signature->image_size > SR_PDF_MAX_IMAGE_BYTES;
+    if (is_large || (initials && initials->image && initials->image_size > SR_PDF_MAX_IMAGE_BYTES))
+        return "The image is larger than 1 MiB";
     return NULL;
 }
 

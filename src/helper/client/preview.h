@@ -6,7 +6,9 @@
 
 #include "helper/pdf.h"
 
-/* Adds "ink", "text" or "image" to the request, and "captions" if there are any. */
+/* Adds "ink", "text" or "image" to the request. */
+void sr_pdf_mark_ask(json_t *request, const sr_pdf_mark_t *mark, apr_pool_t *pool);
+/* Does the same for a signature, and adds "seal" and "captions" if there are any. */
 void sr_pdf_signature_ask(json_t *request, const sr_pdf_signature_t *signature, apr_pool_t *pool);
 /* Returns the reason to refuse the signature without asking a worker, or NULL. */
 const char *sr_pdf_signature_fault(const sr_pdf_signature_t *signature);

@@ -401,6 +401,14 @@ typedef struct sr_pdfd_entry_t {
  * objects with consecutive numbers, and shows `off` if it is not ticked. */
 void sr_pdfd_entry_put(sr_pdfd_update_t *update, const sr_pdfd_entry_t *entry, const sr_pdfd_widget_t *widget,
                        int64_t number, int64_t off);
+/* Reads the entries that the parameters of "fill" contain. Returns false if they are not valid. */
+bool sr_pdfd_entries_read(apr_array_header_t **entries, const json_t *parameters, apr_pool_t *pool);
+/* Finds their fields. Returns NULL, or the reason why that is not possible. */
+const char *sr_pdfd_entries_find(const apr_array_header_t *entries, qpdf_data q, apr_pool_t *pool);
+/* Writes their fields again with the new values and new appearances. */
+void sr_pdfd_entries_fill(sr_pdfd_update_t *update, const apr_array_header_t *entries);
+/* Writes the key of the signature dictionary that locks them, if there are any. */
+void sr_pdfd_entries_refer(sr_pdfd_buffer_t *out, const apr_array_header_t *entries);
 
 /* --------------------------------------------------------------------------------------------- caption.c */
 /* Adds the captions that the parameters of "fill" contain, each text once. Returns NULL, or what is wrong with them. */

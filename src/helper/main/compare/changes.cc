@@ -214,6 +214,11 @@ Outcome compare(Revision &before, Revision &after, Uses &uses, const Revision *p
     Outcome outcome;
     uses.add(before, previous, limit);
     Step step(before, after, uses);
+    std::unique_ptr<Policy> policy; // not known until it is needed
+    step.locks = [&after, &policy](const std::string &name) {
+        if (!policy) policy = std::make_unique<Policy>(policy_of(after));
+        return policy->is_locked(name);
+    };
     step.run();
     Names names(step);
     for (auto &change : step.unexplained) {

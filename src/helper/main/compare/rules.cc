@@ -318,12 +318,15 @@ bool Step::check_field_change(int number, Field &field, const QPDFObjectHandle &
     return good;
 }
 
-// A field may only change its appearance together with its value, and must not become visible or hidden.
+// A field may only change its appearance together with its value, or with a signature that locks it, and must not
+// become visible or hidden.
 bool Step::is_filled_well(const Field &field, const Keys &keys, const QPDFObjectHandle &old_field,
                           const QPDFObjectHandle &new_field)
 {
     const long long hiding = 1 | 2 | 32;
-    if (!is_subset(keys, FILLING_KEYS) || (!field.value_changed && !is_subset(keys, SIGNED_KEYS))) return false;
+    const bool locked = is_subset(keys, {"/AP"}) && locks && locks(field.name);
+    if (!is_subset(keys, FILLING_KEYS)) return false;
+    if (!field.value_changed && !locked && !is_subset(keys, SIGNED_KEYS)) return false;
     if ((integer(raw(old_field, "/F")) ^ integer(raw(new_field, "/F"))) & hiding) return false;
     if (integer(raw(new_field, "/Ff")) & 65536 && field.type == "/Btn") return false;
     auto value = raw(new_field, "/V"), old_value = before.object(number_of(value));

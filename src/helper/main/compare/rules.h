@@ -7,6 +7,8 @@
 #include "helper/main/compare/changes.h"
 #include "helper/main/compare/revision.h"
 
+#include <functional>
+
 namespace sr
 {
 
@@ -48,6 +50,8 @@ class Step
     std::vector<Widget> widgets;
     std::vector<Unexplained> unexplained;
     bool has_validation = false; // data for the validation of signatures was added
+    // Returns true if the signature that this step ends with locks the field.
+    std::function<bool(const std::string &)> locks;
 
   private:
     struct Field {

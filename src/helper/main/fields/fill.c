@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fill.c: the operation "fill": one incremental update that gives the fields of one signer their appearance and their
- * value. The value is one signature dictionary for added and existing fields, with room for the CMS. Pages and form do
- * not change, and the catalog only if the update adds a document security store (dss.c). */
+ * value. The value of signature fields is one signature dictionary for added and existing fields, with room for the
+ * CMS. It locks the entries of the signer (entry.c), which are filled in with it. Pages and form do not change, and the
+ * catalog only if the update adds a document security store (dss.c). */
 #include "helper/main/pdfd.h"
 
 #include <stdio.h>
@@ -18,6 +19,9 @@ typedef struct fill_t {
     const json_t *existing;       /* a name or null for each place of the signer; NULL if none is an existing field */
     apr_array_header_t *widgets;  /* sr_pdfd_widget_t */
     apr_array_header_t *captions; /* sr_pdfd_mark_t */
+    apr_array_header_t *entries;  /* private to entry.c */
+    sr_pdfd_mark_t mark, initials;
+    const json_t *initialed; /* the places that show the initials, or NULL */
     int64_t signature;
     sr_pdfd_room_t room;
     sr_pdfd_dss_t dss;
@@ -47,7 +51,7 @@ static bool read_parameters(fill_t *fill, const json_t *parameters)
     fill->time = sr_json_string(parameters, "time");
     fill->existing = json_object_get(parameters, "existing");
     return sr_pdfd_is_signer(fill->signer) && fill->name && is_date(fill->time) && read_room(fill, parameters)
-           && sr_pdfd_dss_read(&fill->dss, parameters);
+           && sr_pdfd_dss_read(&fill->dss, parameters) && sr_pdfd_entries_read(&fill->entries, parameters, fill->pool);
 }
 
 /* Returns 1 for the field of the signer's first placement, n for "…_n", and 0 for fields of other signers. */
@@ -55,6 +59,7 @@ static int read_ordinal(const fill_t *fill, qpdf_oh field)
 {
     qpdf_data q = fill->document.q;
     qpdf_oh name = qpdf_oh_get_key(q, field, "/T");
+    if (!qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, field, "/FT"), "/Sig")) return 0;
     const char *text = qpdf_oh_is_string(q, name) ? qpdf_oh_get_utf8_value(q, name) : "";
     size_t prefix = sizeof SR_PDFD_FIELD - 1, length = strlen(fill->signer);
     if (strncmp(text, SR_PDFD_FIELD, prefix) != 0 || strncmp(text + prefix, fill->signer, length) != 0) return 0;
@@ -165,17 +170,37 @@ static void put_signature(fill_t *fill)
         sr_pdfd_put_string(out, fill->contact);
     }
     sr_pdfd_print(out, "/M(%s)", fill->time);
+    sr_pdfd_entries_refer(out, fill->entries);
     sr_pdfd_room_put(&fill->room, &fill->update);
 }
 
-static const char *fill_put_all(fill_t *fill, const sr_pdfd_mark_t *mark, const json_t *parameters)
+/* Adds what the widgets show. */
+static const char *fill_put_marks(fill_t *fill, const json_t *parameters)
+{
+    const json_t *initials = json_object_get(parameters, "initials");
+    const char *reason = sr_pdfd_mark(&fill->mark, &fill->update, parameters);
+    if (!reason && initials) reason = sr_pdfd_mark(&fill->initials, &fill->update, initials);
+    fill->initialed = json_object_get(initials, "places");
+    return reason ? reason : sr_pdfd_captions(&fill->captions, &fill->update, parameters);
+}
+
+static const sr_pdfd_mark_t *fill_mark_of(const fill_t *fill, const sr_pdfd_widget_t *widget)
+{
+    for (size_t i = 0; i < json_array_size(fill->initialed); i++)
+        if (json_integer_value(json_array_get(fill->initialed, i)) == widget->number) return &fill->initials;
+    return &fill->mark;
+}
+
+static const char *fill_put_all(fill_t *fill, const json_t *parameters)
 {
     int64_t warning = json_is_true(json_object_get(parameters, "test")) ? sr_pdfd_test_form(&fill->update) : 0;
     for (int i = 0; i < fill->widgets->nelts; i++) {
         const sr_pdfd_widget_t *widget = &APR_ARRAY_IDX(fill->widgets, i, sr_pdfd_widget_t);
         const sr_pdfd_mark_t *caption = sr_pdfd_caption_of(fill->captions, widget, parameters);
+        const sr_pdfd_mark_t *mark = fill_mark_of(fill, widget);
         rewrite_widget(fill, widget, sr_pdfd_appearance(&fill->update, widget, mark, warning, caption));
     }
+    sr_pdfd_entries_fill(&fill->update, fill->entries);
     put_signature(fill);
     if (*fill->catalog.dss) sr_pdfd_catalog_put(&fill->update, &fill->catalog, "");
     const char *reason = sr_pdfd_update_end(&fill->update);
@@ -187,12 +212,12 @@ json_t *sr_pdfd_fill(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     fill_t fill = {.pool = pool, .catalog = {"", ""}};
     fill.widgets = apr_array_make(pool, 4, sizeof(sr_pdfd_widget_t));
-    sr_pdfd_mark_t mark = {0};
     if (!read_parameters(&fill, request->text)) return NULL;
     bool archival = false;
     const char *reason = sr_pdfd_document_open(&fill.document, &request->bytes, pool);
     if (!reason) reason = sr_pdfd_archive_read(&archival, &fill.document, pool);
     if (!reason) reason = find_widgets(&fill);
+    if (!reason) reason = sr_pdfd_entries_find(fill.entries, fill.document.q, pool);
     if (reason) return sr_pdfd_document_fault(reason);
 
     sr_pdfd_update_begin(&fill.update, &fill.document, pool);
@@ -200,10 +225,9 @@ json_t *sr_pdfd_fill(const sr_pdfd_request_t *request, apr_pool_t *pool)
     fill.signature = fill.update.signature = sr_pdfd_object_number(&fill.update);
     reason = sr_pdfd_dss_put(&fill.dss, &fill.update, &fill.catalog);
     if (reason) return sr_pdfd_document_fault(reason);
-    reason = sr_pdfd_mark(&mark, &fill.update, request->text);
-    if (!reason) reason = sr_pdfd_captions(&fill.captions, &fill.update, request->text);
+    reason = fill_put_marks(&fill, request->text);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
-    reason = fill_put_all(&fill, &mark, request->text);
+    reason = fill_put_all(&fill, request->text);
     if (reason) return sr_pdfd_document_fault(reason);
     json_t *response = sr_pdfd_result(request, fill.update.out->data, fill.update.out->size);
     json_object_set_new(response, "contents", json_integer((json_int_t)fill.room.contents));

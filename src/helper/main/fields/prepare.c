@@ -129,49 +129,82 @@ static bool read_widgets(prepare_t *p, const json_t *fields)
 
 /* ------------------------------------------------------------------------------------------------------ the names */
 
-/* Makes a name that no other field has: the wanted one, or the wanted one with a number. `taken` has for each name the
- * highest number after it. */
-static const char *unique_name(apr_hash_t *taken, const char *wanted, apr_pool_t *pool)
+/* Names of fields. pyHanko takes the lock of a field for that of all fields whose names begin with its name, so the
+ * name of an entry is not the beginning of another name. */
+typedef struct names_t {
+    apr_hash_t *beginnings; /* of all names → how many names have it (int) */
+    apr_hash_t *entries;    /* the names that entries got */
+    apr_pool_t *pool;
+} names_t;
+
+static int name_count(const names_t *names, const char *beginning)
 {
-    int *highest = apr_hash_get(taken, wanted, APR_HASH_KEY_STRING);
+    const int *count = apr_hash_get(names->beginnings, beginning, APR_HASH_KEY_STRING);
+    return count ? *count : 0;
+}
+
+static void name_add(names_t *names, const char *name)
+{
+    const apr_ssize_t length = (apr_ssize_t)strlen(name);
+    for (apr_ssize_t i = 1; i <= length; i++) {
+        int *count = apr_hash_get(names->beginnings, name, i);
+        if (!count) apr_hash_set(names->beginnings, name, i, count = apr_pcalloc(names->pool, sizeof *count));
+        ++*count;
+    }
+}
+
+static bool name_begins_with_entry(const names_t *names, const char *name)
+{
+    const apr_ssize_t length = (apr_ssize_t)strlen(name);
+    for (apr_ssize_t i = 1; i <= length; i++)
+        if (apr_hash_get(names->entries, name, i)) return true;
+    return false;
+}
+
+/* Returns the wanted name, which has been added, or the wanted name with a number. */
+static const char *name_give(names_t *names, const char *wanted)
+{
     const char *name = wanted;
-    while (apr_hash_get(taken, name, APR_HASH_KEY_STRING)) name = apr_psprintf(pool, "%s_%d", wanted, ++*highest);
-    highest = apr_palloc(pool, sizeof *highest);
-    *highest = 1;
-    apr_hash_set(taken, name, APR_HASH_KEY_STRING, highest);
+    int others = 1; /* the wanted name itself */
+    for (int i = 1; name_count(names, name) > others || name_begins_with_entry(names, name); i++) {
+        name = apr_psprintf(names->pool, "%s_%d", wanted, i);
+        others = 0;
+    }
+    if (name != wanted) name_add(names, name);
+    apr_hash_set(names->entries, name, APR_HASH_KEY_STRING, name);
     return name;
 }
 
-static void take_names(prepare_t *p, apr_hash_t *taken)
+/* Adds the names of the fields that the document has. */
+static void names_take(names_t *names, qpdf_data q)
 {
-    qpdf_data q = p->document.q;
     qpdf_oh form = qpdf_oh_get_key(q, qpdf_get_root(q), "/AcroForm");
     qpdf_oh fields = qpdf_oh_is_dictionary(q, form) ? qpdf_oh_get_key(q, form, "/Fields") : form;
     for (int i = 0; i < sr_pdfd_items(q, fields); i++) {
         qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);
         qpdf_oh name = qpdf_oh_is_dictionary(q, field) ? qpdf_oh_get_key(q, field, "/T") : field;
-        if (qpdf_oh_is_string(q, name))
-            unique_name(taken, apr_pstrdup(p->pool, qpdf_oh_get_utf8_value(q, name)), p->pool);
+        if (qpdf_oh_is_string(q, name)) name_add(names, apr_pstrdup(names->pool, qpdf_oh_get_utf8_value(q, name)));
         qpdf_oh_release(q, field);
     }
 }
 
-/* A field at the top level of the form has no other name than its own. */
 static void set_names(prepare_t *p)
 {
-    apr_hash_t *taken = apr_hash_make(p->pool);
+    names_t names = {apr_hash_make(p->pool), apr_hash_make(p->pool), p->pool};
     for (int i = 0; i < p->count; i++) {
         widget_t *widget = &p->widgets[i];
-        if (widget->entry) continue;
-        widget->name = apr_psprintf(p->pool, widget->ordinal > 1 ? "%s%s_%d" : "%s%s", SR_PDFD_FIELD, widget->signer,
-                                    widget->ordinal);
-        if (p->has_entries) unique_name(taken, widget->name, p->pool);
+        const char *number = widget->ordinal > 1 ? apr_psprintf(p->pool, "_%d", widget->ordinal) : "";
+        widget->name = widget->entry ? sr_pdf_entry_name(&widget->entry->entry, p->pool)
+                                     : apr_pstrcat(p->pool, SR_PDFD_FIELD, widget->signer, number, NULL);
+        if (p->has_entries) name_add(&names, widget->name);
     }
-    if (p->has_entries) take_names(p, taken);
+    if (!p->has_entries) return;
+    names_take(&names, p->document.q);
+    name_add(&names, "Timestamp_"); /* SR_PDF_STAMP_BEGIN */
     for (int i = 0; i < p->count; i++) {
         widget_t *widget = &p->widgets[i];
         if (!widget->entry) continue;
-        widget->name = unique_name(taken, sr_pdf_entry_name(&widget->entry->entry, p->pool), p->pool);
+        widget->name = name_give(&names, widget->name);
         sr_pdfd_put_string(widget->owner->names, widget->name);
     }
 }
