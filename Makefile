@@ -127,7 +127,7 @@ $(O)/sigreqctl: $(call obj,$(CTL_SRC)) $(O)/libsigreq.a $(O)/flags
 
 # the parsers of src/http that know no httpd.h are tested alone, too
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
-$(O)/t/pdf_seal_pixels $(O)/t/pdf_drawing $(O)/t/pdf_values: UNIT_LIBS := $(IMAGE_LIBS)
+$(O)/t/pdf_seal_pixels $(O)/t/pdf_drawing $(O)/t/pdf_values $(O)/t/pdf_entry: UNIT_LIBS := $(IMAGE_LIBS)
 # the comparison of revisions, without a process for each
 $(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: $(call obj,$(filter-out %/proofs.cc,$(wildcard src/helper/main/compare/*.cc)) $(addprefix src/helper/main/read/,covers.c xref.c tidy.c))
 $(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: UNIT_LIBS := $(PDFD_LIBS) -lstdc++

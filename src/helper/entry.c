@@ -102,9 +102,11 @@ const char *sr_pdf_entry_value(const sr_pdf_entry_t *entry, apr_pool_t *pool)
     return apr_pstrcat(pool, "/V", sr_pdf_string(entry->text, pool), NULL);
 }
 
-int sr_pdf_entry_objects(const sr_pdf_entry_t *entry)
+/* The states of a check box are in a direct dictionary, because poppler shows none of an indirect one. */
+const char *sr_pdf_entry_appearance(const sr_pdf_entry_t *entry, apr_int64_t number, apr_int64_t off, apr_pool_t *pool)
 {
-    return entry->kind == SR_PDF_ENTRY_CHECKBOX ? 2 : 1;
+    if (entry->kind != SR_PDF_ENTRY_CHECKBOX) return apr_psprintf(pool, "/AP<</N %" APR_INT64_T_FMT " 0 R>>", number);
+    return apr_psprintf(pool, "/AP<</N<</On %" APR_INT64_T_FMT " 0 R/Off %" APR_INT64_T_FMT " 0 R>>>>", number, off);
 }
 
 /* -------------------------------------------------------------------------------------------------------- requests */

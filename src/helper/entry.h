@@ -49,9 +49,9 @@ const char *sr_pdf_entry_name(const sr_pdf_entry_t *entry, apr_pool_t *pool);
 /* Returns the entries of its dictionary that say of which kind it is, and those with its value. */
 const char *sr_pdf_entry_type(const sr_pdf_entry_t *entry, apr_pool_t *pool);
 const char *sr_pdf_entry_value(const sr_pdf_entry_t *entry, apr_pool_t *pool);
-/* Returns the number of objects that its appearance has: a form, and for a check box the states before it. They have
- * consecutive numbers. */
-int sr_pdf_entry_objects(const sr_pdf_entry_t *entry);
+/* Returns the entry of its dictionary with its appearance: the object `number`, which a check box shows if it is
+ * ticked. Otherwise it shows `off`. */
+const char *sr_pdf_entry_appearance(const sr_pdf_entry_t *entry, apr_int64_t number, apr_int64_t off, apr_pool_t *pool);
 /* Sets the matrix that makes a form of this size, as displayed, upright on a rotated page. */
 void sr_pdf_upright(double matrix[6], double width, double height, int rotate);
 

@@ -23,6 +23,7 @@ typedef struct entry_fields_t {
     sr_pdf_field_t fields[8];
 } entry_fields_t;
 #define ENTRY_FIELDS 8
+#define ENTRY_NO_BOX 7 /* without the check box, which is the last one */
 
 static inline const apr_array_header_t *entry_options(apr_pool_t *pool)
 {
@@ -64,10 +65,10 @@ static inline void entry_fields(entry_fields_t *made, const seal_bench_t *of, in
                     {.name = "rent", .label = "Notes", .text = "", .multiline = true},
                     {.name = "email", .label = "Email", .text = ""}},
         .fields = {seal_field(ENTRY_ANN, 0, 50, 50, 150, 90), seal_field(ENTRY_ANN, 0, 50, 100, 150.5, 160),
-                   seal_field(ENTRY_ANN, 0, 50, 170, 70, 190), seal_field(ENTRY_ANN, 1, 50, 50, 150, 90),
-                   seal_field(ENTRY_BOB, 0, 200, 50, 300, 90), seal_field(ENTRY_BOB, 0, 200, 100, 300, 160),
-                   seal_field(ENTRY_BOB, 0, 200, 170, 300, 230), seal_field(ENTRY_BOB, 0, 200, 240, 300, 300)}};
-    static const int fields[5] = {1, 2, 5, 6, 7};
+                   seal_field(ENTRY_ANN, 1, 50, 50, 150, 90), seal_field(ENTRY_BOB, 0, 200, 50, 300, 90),
+                   seal_field(ENTRY_BOB, 0, 200, 100, 300, 160), seal_field(ENTRY_BOB, 0, 200, 170, 300, 230),
+                   seal_field(ENTRY_BOB, 0, 200, 240, 300, 300), seal_field(ENTRY_ANN, 0, 50, 170, 70, 190)}};
+    static const int fields[5] = {1, 7, 4, 5, 6};
     made->entries[2].options = entry_options(pool);
     for (int i = 0; i < 5; i++) {
         made->entries[i].rotate = rotate;

@@ -5,17 +5,17 @@
 #include "lies.h"
 #include "entry_make.h"
 
-/* Objects of the document: 1 the catalog, 2 the page tree, 3 and 4 the pages. Prepared: 5 the empty appearance; 6 and 9
- * the signature fields of ann, 7 her text, 8 her check box; 10 the signature field of bob, 11 his choice, 12 and 13 his
- * texts; 14 the appearance of 7, 15 the states of 8 and 16 its tick; 17 to 19 the appearances of 11 to 13; 20 and 21
- * the locks of ann and bob; 22 the form. Filled by ann: 23 the signature, 24 what is drawn, 25 and 26 the appearances
- * of 6 and 9; 27 that of 7; 28 and 29 those of 8. */
+/* Objects of the document: 1 the catalog, 2 the page tree, 3 and 4 the pages. Prepared: 5 the empty appearance; 6 and 8
+ * the signature fields of ann, 7 her text; 9 the signature field of bob, 10 his choice, 11 and 12 his texts; 13 the
+ * check box of ann; 14 to 18 the appearances of 7, 10 to 12 and 13; 19 and 20 the locks of ann and bob; 21 the form.
+ * Filled by ann: 22 the signature, 23 what is drawn, 24 and 25 the appearances of 6 and 8, 26 and 27 those of 7 and
+ * 13. */
 #define CONFIRMED 64u /* with where_t: it takes the document to find the lie */
 #define DIFFERS "the fields are added otherwise than they have to be"
 
 #define WIDGET "<</Type/Annot/Subtype/Widget/F 132/T"
 #define EMAIL                                                                                                          \
-    WIDGET "(email)/TU(Email)/FT/Tx/Ff 1/DA(/Helv 0 Tf 0 g)/P 3 0 R/Rect[200 240 300 300 ]/V(eve)/AP<</N 27 0 R>>>>"
+    WIDGET "(email)/TU(Email)/FT/Tx/Ff 1/DA(/Helv 0 Tf 0 g)/P 3 0 R/Rect[200 240 300 300 ]/V(eve)/AP<</N 26 0 R>>>>"
 #define TICK "<</Type/XObject/Subtype/Form/BBox[0 0 9 9 ]/Resources<<>>/Length 0>>stream\n\nendstream"
 
 static const lie_t LIES[] = {
@@ -29,30 +29,31 @@ static const lie_t LIES[] = {
     {"prepare", "another length", OBJECT, 7, "/MaxLen 20", "/MaxLen 5"},
     {"prepare", "readers may change a text", OBJECT, 7, "/Ff 1", "/Ff 0"},
     {"prepare", "a text does something", OBJECT, 7, "/FT/Tx", "/FT/Tx/AA 5 0 R"},
-    {"prepare", "a text shows what another one shows", OBJECT, 7, "/N 14 0 R", "/N 18 0 R"},
-    {"prepare", "a check box is ticked", OBJECT, 8, "/V/Off/AS/Off", "/V/On/AS/On"},
-    {"prepare", "a check box looks ticked", OBJECT, 8, "/AS/Off", "/AS/On"},
-    {"prepare", "a check box becomes a button", OBJECT, 8, "/Ff 1", "/Ff 65537"},
-    {"prepare", "a choice has one option less", OBJECT, 11, "(Yes \\(both\\))", ""},
-    {"prepare", "a choice can be edited", OBJECT, 11, "/Ff 131073", "/Ff 393217"},
+    {"prepare", "a text shows what another one shows", OBJECT, 7, "/N 14 0 R", "/N 16 0 R"},
+    {"prepare", "a check box is ticked", OBJECT, 13, "/V/Off/AS/Off", "/V/On/AS/On"},
+    {"prepare", "a check box looks ticked", OBJECT, 13, "/AS/Off", "/AS/On"},
+    {"prepare", "a check box becomes a button", OBJECT, 13, "/Ff 1", "/Ff 65537"},
+    {"prepare", "a check box shows a tick if it is not ticked", OBJECT, 13, "/Off 5 0 R", "/Off 18 0 R"},
+    {"prepare", "a check box shows no tick", OBJECT, 13, "/On 18 0 R", "/On 5 0 R"},
+    {"prepare", "a check box has one state more", OBJECT, 13, "<</On", "<</Other 5 0 R/On"},
+    {"prepare", "a choice has one option less", OBJECT, 10, "(Yes \\(both\\))", ""},
+    {"prepare", "a choice can be edited", OBJECT, 10, "/Ff 131073", "/Ff 393217"},
     {"prepare", "a text shows something else", OBJECT, 14, "stream\nx", "stream\ny"},
     {"prepare", "a text is shown larger", OBJECT, 14, "/BBox[0 0 100.5 ", "/BBox[0 0 10.5 "},
     {"prepare", "a text is turned", OBJECT, 14, "/Matrix[1 0 0 1 ", "/Matrix[0 1 1 0 "},
     {"prepare", "a text has other resources", OBJECT, 14, "/Resources<<", "/Resources<</XObject<</X 5 0 R>>"},
     {"prepare", "a text has the resources of PDF/A", OBJECT | CONFIRMED, 14, "/Resources" SR_PDF_CAPTION_RESOURCES,
      "/Resources" SR_PDF_CAPTION_ARCHIVAL},
-    {"prepare", "a check box shows a tick if it is not ticked", OBJECT, 15, "/Off 5 0 R", "/Off 16 0 R"},
-    {"prepare", "a check box shows no tick", OBJECT, 15, "/On 16 0 R", "/On 5 0 R"},
-    {"prepare", "a tick is drawn otherwise", OBJECT, 16, " RG", " rg"},
-    {"prepare", "a lock names one field less", OBJECT, 20, "(terms_read)", ""},
-    {"prepare", "a lock names a field of another signer", OBJECT, 20, "(terms_read)", "(terms_read)(email)"},
-    {"prepare", "a lock is for all other fields", OBJECT, 20, "/Include", "/Exclude"},
-    {"prepare", "a lock permits no more signatures", OBJECT, 20, "]>>", "]/P 1>>"},
-    {"prepare", "a signature has no lock", OBJECT, 6, "/Lock 20 0 R", ""},
-    {"prepare", "a signature has the lock of another signer", OBJECT, 9, "/Lock 20 0 R", "/Lock 21 0 R"},
+    {"prepare", "a tick is drawn otherwise", OBJECT, 18, " RG", " rg"},
+    {"prepare", "a lock names one field less", OBJECT, 19, "(terms_read)", ""},
+    {"prepare", "a lock names a field of another signer", OBJECT, 19, "(terms_read)", "(terms_read)(email)"},
+    {"prepare", "a lock is for all other fields", OBJECT, 19, "/Include", "/Exclude"},
+    {"prepare", "a lock permits no more signatures", OBJECT, 19, "]>>", "]/P 1>>"},
+    {"prepare", "a signature has no lock", OBJECT, 6, "/Lock 19 0 R", ""},
+    {"prepare", "a signature has the lock of another signer", OBJECT, 8, "/Lock 19 0 R", "/Lock 20 0 R"},
     {"prepare", "a text is missing", DROP, 7, NULL, NULL},
     {"prepare", "an appearance is missing", DROP, 14, NULL, NULL},
-    {"prepare", "a lock is missing", DROP, 21, NULL, NULL},
+    {"prepare", "a lock is missing", DROP, 20, NULL, NULL},
 
     {"fill", "nothing", NOWHERE, 0, NULL, NULL},
     {"fill", "another value", OBJECT, 7, "(1,050.00)", "(9,050.00)"},
@@ -64,32 +65,33 @@ static const lie_t LIES[] = {
     {"fill", "another label", OBJECT, 7, "/TU(Rent)", "/TU(Costs)"},
     {"fill", "another place", OBJECT, 7, "/Rect[50 ", "/Rect[90 "},
     {"fill", "a text is hidden", OBJECT, 7, "/F 132", "/F 134"},
-    {"fill", "a text shows what it showed", OBJECT, 7, "/N 27 0 R", "/N 14 0 R"},
-    {"fill", "a text shows a tick", OBJECT, 7, "/N 27 0 R", "/N 29 0 R"},
-    {"fill", "a text shows the signature", OBJECT, 7, "/N 27 0 R", "/N 25 0 R"},
-    {"fill", "a text shows more when it is touched", OBJECT, 7, "/N 27 0 R", "/N 27 0 R/D 25 0 R"},
-    {"fill", "a check box is not ticked", OBJECT, 8, "/V/On/AS/On", "/V/Off/AS/Off"},
-    {"fill", "a check box looks otherwise", OBJECT, 8, "/AS/On", "/AS/Off"},
-    {"fill", "a text shows something else", OBJECT, 27, "stream\nx", "stream\ny"},
-    {"fill", "a text is shown smaller", OBJECT, 27, "/BBox[0 0 100.5 ", "/BBox[0 0 900.5 "},
-    {"fill", "a tick is drawn otherwise", OBJECT, 29, " RG", " rg"},
-    {"fill", "a tick is nothing", OBJECT, 28, "/On 29 0 R", "/On 5 0 R"},
-    {"fill", "a box that is not ticked looks ticked", OBJECT, 28, "/Off 5 0 R", "/Off 29 0 R"},
-    {"fill", "a check box has one state more", OBJECT, 28, "<</On", "<</Other 25 0 R/On"},
+    {"fill", "a text shows what it showed", OBJECT, 7, "/N 26 0 R", "/N 14 0 R"},
+    {"fill", "a text shows a tick", OBJECT, 7, "/N 26 0 R", "/N 27 0 R"},
+    {"fill", "a text shows the signature", OBJECT, 7, "/N 26 0 R", "/N 24 0 R"},
+    {"fill", "a text shows more when it is touched", OBJECT, 7, "/N 26 0 R", "/N 26 0 R/D 24 0 R"},
+    {"fill", "a check box is not ticked", OBJECT, 13, "/V/On/AS/On", "/V/Off/AS/Off"},
+    {"fill", "a check box looks otherwise", OBJECT, 13, "/AS/On", "/AS/Off"},
+    {"fill", "a tick is nothing", OBJECT, 13, "/On 27 0 R", "/On 5 0 R"},
+    {"fill", "a tick is the one of before", OBJECT, 13, "/On 27 0 R", "/On 18 0 R"},
+    {"fill", "a box that is not ticked looks ticked", OBJECT, 13, "/Off 5 0 R", "/Off 27 0 R"},
+    {"fill", "a check box has one state more", OBJECT, 13, "<</On", "<</Other 24 0 R/On"},
+    {"fill", "a text shows something else", OBJECT, 26, "stream\nx", "stream\ny"},
+    {"fill", "a text is shown smaller", OBJECT, 26, "/BBox[0 0 100.5 ", "/BBox[0 0 900.5 "},
+    {"fill", "a tick is drawn otherwise", OBJECT, 27, " RG", " rg"},
     {"fill", "a value is not filled in", DROP, 7, NULL, NULL},
-    {"fill", "a tick is not filled in", DROP, 8, NULL, NULL},
-    {"fill", "an appearance is missing", DROP, 27, NULL, NULL},
-    {"fill", "a field of another signer is filled in", ADD, 13, NULL, EMAIL},
-    {"fill", "what another field shows", ADD, 19, NULL, TICK},
-    {"fill", "the lock is there again", ADD, 20, NULL, "<</Type/SigFieldLock/Action/Include/Fields[(email)]>>"},
-    {"fill", "states that nobody needs", ADD, 30, NULL, "<</On 29 0 R/Off 5 0 R>>"},
+    {"fill", "a tick is not filled in", DROP, 13, NULL, NULL},
+    {"fill", "an appearance is missing", DROP, 26, NULL, NULL},
+    {"fill", "a field of another signer is filled in", ADD, 12, NULL, EMAIL},
+    {"fill", "what another field shows", ADD, 17, NULL, TICK},
+    {"fill", "the lock is there again", ADD, 19, NULL, "<</Type/SigFieldLock/Action/Include/Fields[(email)]>>"},
+    {"fill", "states that nobody needs", ADD, 28, NULL, "<</On 27 0 R/Off 5 0 R>>"},
     {"fill", "a value is there twice", TWICE, 7, "(1,050.00)", "(9,050.00)"},
-    {"fill", "no lock", OBJECT, 23, "/Reference", "/Preference"},
-    {"fill", "a lock with one field less", OBJECT, 23, "(terms_read)", ""},
-    {"fill", "a lock with a field of another signer", OBJECT, 23, "(terms_read)", "(email)"},
-    {"fill", "a lock that is for all other fields", OBJECT, 23, "/Include", "/Exclude"},
-    {"fill", "a signature field loses its lock", OBJECT, 6, "/Lock 20 0 R", ""},
-    {"fill", "a signature field has another lock", OBJECT, 9, "/Lock 20 0 R", "/Lock 21 0 R"},
+    {"fill", "no lock", OBJECT, 22, "/Reference", "/Preference"},
+    {"fill", "a lock with one field less", OBJECT, 22, "(terms_read)", ""},
+    {"fill", "a lock with a field of another signer", OBJECT, 22, "(terms_read)", "(email)"},
+    {"fill", "a lock that is for all other fields", OBJECT, 22, "/Include", "/Exclude"},
+    {"fill", "a signature field loses its lock", OBJECT, 6, "/Lock 19 0 R", ""},
+    {"fill", "a signature field has another lock", OBJECT, 8, "/Lock 19 0 R", "/Lock 20 0 R"},
 };
 
 static char script[] = "/tmp/sigreq-lies-XXXXXX";

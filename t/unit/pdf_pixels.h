@@ -14,14 +14,13 @@ typedef struct pixels_t {
 } pixels_t;
 
 /* The only page of the document. */
-static inline pixels_t pixels_render(const seal_bench_t *bench, const void *data, size_t length, int dpi,
-                                     apr_pool_t *pool)
+static inline pixels_t pixels_render(const seal_bench_t *of, const void *data, size_t length, int dpi, apr_pool_t *pool)
 {
     int status;
     pixels_t page = {0};
-    seal_write(bench, "page.pdf", data, length);
-    const char *said = seal_run(&status, bench, pool, "pdftoppm -r %d -gray -cropbox -singlefile page.pdf page", dpi);
-    FILE *file = fopen(apr_pstrcat(pool, bench->folder, "/page.pgm", NULL), "rb");
+    seal_write(of, "page.pdf", data, length);
+    const char *said = seal_run(&status, of, pool, "pdftoppm -r %d -gray -cropbox -singlefile page.pdf page", dpi);
+    FILE *file = fopen(apr_pstrcat(pool, of->folder, "/page.pgm", NULL), "rb");
     if (status || !file || fscanf(file, "P5 %d %d 255", &page.width, &page.height) != 2) {
         printf("# pdftoppm: %s\n", said);
         abort();

@@ -100,10 +100,8 @@ int sr_pdf_prepared_most(const apr_array_header_t *fields);
 bool sr_pdf_take_decimal(sr_pdf_span_t *left, double wanted);
 /* Removes the name of the field of an entry: the wanted name, or one with a number after it ("_2"). */
 bool sr_pdf_take_entry_name(sr_pdf_span_t *left, const sr_pdf_entry_t *entry, apr_pool_t *pool);
-/* Returns true if these objects (NULL: it is missing) are the appearance of the field. `off` is the number of the empty
- * appearance, which a check box shows if it is not ticked. */
-bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *const objects[2], apr_int64_t off,
-                           apr_pool_t *pool);
+/* Returns true if the object is a form of the size of the field with the content of its entry. */
+bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *object, apr_pool_t *pool);
 
 /* An entry of a signer, and its field as it was prepared (NULL: it is missing). */
 typedef struct sr_pdf_own_entry_t {
@@ -113,9 +111,10 @@ typedef struct sr_pdf_own_entry_t {
 /* Returns the entries (sr_pdf_own_entry_t) of a signer. `fields` may be NULL. */
 const apr_array_header_t *sr_pdf_entries_of(const sr_pdf_appended_t *prepared, const char *signer,
                                             const apr_array_header_t *fields, apr_pool_t *pool);
-/* Returns true if the object is the field with its new value, and refers to an appearance by the number *look. */
+/* Returns true if the object is the field with its new value, and refers to an appearance by the number *look. `off` is
+ * the empty appearance, which a check box shows if it is not ticked. */
 bool sr_pdf_entry_is_filled(apr_int64_t *look, const sr_pdf_own_entry_t *entry, const sr_pdf_object_t *object,
-                            apr_pool_t *pool);
+                            apr_int64_t off, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- existing.c */
 /* Returns the index of the first existing field among the objects of a prepared update. */

@@ -48,8 +48,7 @@ static bool entry_take_numbers(sr_pdf_span_t *left, const double *wanted, int co
     return true;
 }
 
-/* Returns true if the object is a form of the size of the field with the content of its entry. */
-static bool entry_is_form(const sr_pdf_object_t *object, const sr_pdf_field_t *field, apr_pool_t *pool)
+bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *object, apr_pool_t *pool)
 {
     const sr_pdf_content_t content = sr_pdf_content(field->entry->content, pool);
     sr_pdf_span_t left = object->body;
@@ -66,18 +65,6 @@ static bool entry_is_form(const sr_pdf_object_t *object, const sr_pdf_field_t *f
         apr_psprintf(pool, "%s/Length %" APR_SIZE_T_FMT ">>", content.packed ? SR_PDF_PACKED : "", content.size);
     return sr_pdf_span_is(&left, end) && (apr_size_t)(object->data.end - object->data.at) == content.size
            && !memcmp(object->data.at, content.data, content.size);
-}
-
-bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *const objects[2], apr_int64_t off,
-                           apr_pool_t *pool)
-{
-    const bool is_box = field->entry->kind == SR_PDF_ENTRY_CHECKBOX;
-    const sr_pdf_object_t *states = objects[0], *form = objects[is_box];
-    if (!states || !form || states->generation || !entry_is_form(form, field, pool)) return false;
-    if (!is_box) return true;
-    const char *text =
-        apr_psprintf(pool, "<</On %" APR_INT64_T_FMT " 0 R/Off %" APR_INT64_T_FMT " 0 R>>", states->number + 1, off);
-    return !states->is_stream && form->number == states->number + 1 && sr_pdf_span_is(&states->body, text);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- filled */
@@ -99,14 +86,18 @@ const apr_array_header_t *sr_pdf_entries_of(const sr_pdf_appended_t *prepared, c
 }
 
 bool sr_pdf_entry_is_filled(apr_int64_t *look, const sr_pdf_own_entry_t *entry, const sr_pdf_object_t *object,
-                            apr_pool_t *pool)
+                            apr_int64_t off, apr_pool_t *pool)
 {
     const sr_pdf_object_t *before = entry->before;
+    const sr_pdf_entry_t *wanted = entry->field->entry;
+    const bool is_box = wanted->kind == SR_PDF_ENTRY_CHECKBOX;
     sr_pdf_span_t left = object->body, value;
     if (object->is_stream || object->generation || !sr_pdf_find_entry(&value, &before->body, "/V")) return false;
     const char *from = before->body.at, *same = apr_pstrmemdup(pool, from, (apr_size_t)(value.at - from));
-    const char *now = sr_pdf_entry_value(entry->field->entry, pool);
-    return sr_pdf_take_text(&left, same) && sr_pdf_take_text(&left, now + strlen("/V"))
-           && sr_pdf_take_text(&left, "/AP<</N ") && sr_pdf_take_number(&left, look)
-           && sr_pdf_span_is(&left, " 0 R>>>>");
+    const char *now = sr_pdf_entry_value(wanted, pool);
+    if (!sr_pdf_take_text(&left, same) || !sr_pdf_take_text(&left, now + strlen("/V"))) return false;
+    sr_pdf_span_t number = left;
+    if (!sr_pdf_take_text(&number, is_box ? "/AP<</N<</On " : "/AP<</N ") || !sr_pdf_take_number(&number, look))
+        return false;
+    return sr_pdf_span_is(&left, apr_pstrcat(pool, sr_pdf_entry_appearance(wanted, *look, off, pool), ">>", NULL));
 }

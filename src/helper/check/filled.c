@@ -258,16 +258,13 @@ static const char *check_entries(const check_t *check, const apr_array_header_t 
     }
     for (int i = 0; entries && i < entries->nelts; i++) {
         const sr_pdf_own_entry_t *entry = &APR_ARRAY_IDX(entries, i, sr_pdf_own_entry_t);
-        const sr_pdf_object_t *field, *look[2] = {NULL, NULL};
-        const int count = sr_pdf_entry_objects(entry->field->entry);
         const apr_int64_t off = APR_ARRAY_IDX(check->prepared->objects, 0, sr_pdf_object_t).number;
+        const sr_pdf_object_t *field = entry->before ? filled_object(check, objects, entry->before->number) : NULL;
         apr_int64_t number;
-        field = entry->before ? filled_object(check, objects, entry->before->number) : NULL;
-        if (!field || !sr_pdf_entry_is_filled(&number, entry, field, check->pool) || number <= check->first)
-            return NO_ENTRY;
-        for (int j = 0; j < count; j++) look[j] = filled_object(check, objects, number + j);
-        used += 1 + (unsigned int)count;
-        if (!sr_pdf_entry_is_shown(entry->field, look, off, check->pool)) return NO_ENTRY;
+        if (!field || !sr_pdf_entry_is_filled(&number, entry, field, off, check->pool)) return NO_ENTRY;
+        const sr_pdf_object_t *look = number > check->first ? filled_object(check, objects, number) : NULL;
+        if (!look || !sr_pdf_entry_is_shown(entry->field, look, check->pool)) return NO_ENTRY;
+        used += 2;
     }
     return apr_hash_count(check->filled) == used ? NULL : NO_ENTRY;
 }

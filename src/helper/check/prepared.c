@@ -60,7 +60,7 @@ int sr_pdf_prepared_most(const apr_array_header_t *fields)
 {
     int entries = 0;
     for (int i = 0; i < fields->nelts; i++) entries += APR_ARRAY_IDX(fields, i, sr_pdf_field_t).entry != NULL;
-    return 3 * fields->nelts + 3 * entries + FURTHER;
+    return 3 * fields->nelts + 2 * entries + FURTHER;
 }
 
 static const sr_pdf_object_t *object_at(const check_t *check, int index)
@@ -146,12 +146,14 @@ static bool take_rotation(const sr_pdf_entry_t *entry, sr_pdf_span_t *left, apr_
            || sr_pdf_take_text(left, "270>>");
 }
 
+/* Returns the end of a field. `look` is the appearance of an entry. */
 static const char *prepared_end(const check_t *check, const sr_pdf_entry_t *entry, const owner_t *owner,
                                 apr_int64_t look)
 {
     const char *lock = owner->lock ? apr_psprintf(check->pool, "/Lock %" APR_INT64_T_FMT " 0 R", owner->lock) : "";
-    return apr_psprintf(check->pool, "%s/AP<</N %" APR_INT64_T_FMT " 0 R>>>>",
-                        entry ? sr_pdf_entry_value(entry, check->pool) : lock, entry ? look : check->first);
+    if (!entry) return apr_psprintf(check->pool, "%s/AP<</N %" APR_INT64_T_FMT " 0 R>>>>", lock, check->first);
+    return apr_pstrcat(check->pool, sr_pdf_entry_value(entry, check->pool),
+                       sr_pdf_entry_appearance(entry, look, check->first, check->pool), ">>", NULL);
 }
 
 /* Checks all of a field. The reference to its page must be the same for all fields of that page. `look` is the
@@ -190,7 +192,7 @@ static const char *check_fields(check_t *check)
         if (!is_new(check, object, 1 + i)) return NO_FIELD;
         const char *reason = check_field(check, field, i, look, object);
         if (reason) return reason;
-        if (field->entry) look += sr_pdf_entry_objects(field->entry);
+        look += field->entry != NULL;
     }
     return NULL;
 }
@@ -211,7 +213,7 @@ static void find_owners(check_t *check)
         }
         owner->signs |= !field->entry;
         owner->has_entries |= field->entry != NULL;
-        if (field->entry) check->elements += sr_pdf_entry_objects(field->entry);
+        check->elements += field->entry != NULL;
     }
     for (int i = 0; i < check->signers->nelts; i++) {
         owner_t *owner = APR_ARRAY_IDX(check->signers, i, owner_t *);
@@ -224,12 +226,9 @@ static const char *check_looks(const check_t *check)
     int ordinal = (int)(check->looks - check->first);
     for (int i = 0; i < check->fields->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->fields, i, sr_pdf_field_t);
-        const sr_pdf_object_t *objects[2] = {NULL, NULL};
-        for (int j = 0; field->entry && j < sr_pdf_entry_objects(field->entry); j++, ordinal++) {
-            objects[j] = object_at(check, ordinal);
-            if (!is_new(check, objects[j], ordinal)) return NO_LOOK;
-        }
-        if (field->entry && !sr_pdf_entry_is_shown(field, objects, check->first, check->pool)) return NO_LOOK;
+        if (!field->entry) continue;
+        const sr_pdf_object_t *object = object_at(check, ordinal);
+        if (!is_new(check, object, ordinal++) || !sr_pdf_entry_is_shown(field, object, check->pool)) return NO_LOOK;
     }
     return NULL;
 }

@@ -397,10 +397,9 @@ typedef struct sr_pdfd_entry_t {
     sr_pdf_content_t content;
 } sr_pdfd_entry_t;
 
-/* Adds the appearance of an entry, which the widget refers to by the object number `number`. A check box has two
- * objects with consecutive numbers, and shows `off` if it is not ticked. */
+/* Adds the appearance of an entry as the object `number`. */
 void sr_pdfd_entry_put(sr_pdfd_update_t *update, const sr_pdfd_entry_t *entry, const sr_pdfd_widget_t *widget,
-                       int64_t number, int64_t off);
+                       int64_t number);
 /* Reads the entries that the parameters of "fill" contain. Returns false if they are not valid. */
 bool sr_pdfd_entries_read(apr_array_header_t **entries, const json_t *parameters, apr_pool_t *pool);
 /* Finds their fields. Returns NULL, or the reason why that is not possible. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* entry.c: the appearance of a form field that a signer fills in (ISO 32000-2, 12.5.5), and its new value. The content
- * of the appearance was drawn by a worker that has read no document, and is copied verbatim. The states of a check box
- * are in an indirect dictionary, because some validators do not permit readers to replace a direct one. */
+ * of the appearance was drawn by a worker that has read no document, and is copied verbatim. */
 #include "helper/main/pdfd.h"
 
 #include <string.h>
@@ -14,15 +13,9 @@ static const char *const KEYS[] = {"/TU",  "/StructParent", "/FT", "/Ff",   "/Ma
 #define KEY_COUNT (sizeof KEYS / sizeof *KEYS)
 
 void sr_pdfd_entry_put(sr_pdfd_update_t *update, const sr_pdfd_entry_t *entry, const sr_pdfd_widget_t *widget,
-                       int64_t number, int64_t off)
+                       int64_t number)
 {
     sr_pdfd_buffer_t *keys = sr_pdfd_buffer(update->pool);
-    if (entry->entry.kind == SR_PDF_ENTRY_CHECKBOX) {
-        sr_pdfd_object_begin(update, number, 0);
-        sr_pdfd_print(update->out, "<</On %lld 0 R/Off %lld 0 R>>", (long long)number + 1, (long long)off);
-        sr_pdfd_object_end(update);
-        number++;
-    }
     sr_pdfd_put_form(keys, widget);
     sr_pdfd_print(keys, "/Resources%s%s", update->archival ? SR_PDF_CAPTION_ARCHIVAL : SR_PDF_CAPTION_RESOURCES,
                   entry->content.packed ? SR_PDF_PACKED : "");
@@ -116,8 +109,7 @@ void sr_pdfd_entries_fill(sr_pdfd_update_t *update, const apr_array_header_t *en
         const filled_t *filled = &APR_ARRAY_IDX(entries, i, filled_t);
         const sr_pdf_entry_t *entry = &filled->entry.entry;
         const int64_t look = sr_pdfd_object_number(update);
-        for (int j = sr_pdf_entry_objects(entry); j > 1; j--) sr_pdfd_object_number(update);
-        sr_pdfd_entry_put(update, &filled->entry, &filled->widget, look, filled->off);
+        sr_pdfd_entry_put(update, &filled->entry, &filled->widget, look);
         sr_pdfd_object_begin(update, filled->number, 0);
         sr_pdfd_put_text(out, SR_PDF_WIDGET);
         sr_pdfd_put_string(out, filled->name);
@@ -126,7 +118,8 @@ void sr_pdfd_entries_fill(sr_pdfd_update_t *update, const apr_array_header_t *en
             sr_pdfd_put_text(out, KEYS[j]);
             entry_put_value(out, q, qpdf_oh_get_key(q, filled->field, KEYS[j]), false);
         }
-        sr_pdfd_print(out, "%s/AP<</N %lld 0 R>>>>", sr_pdf_entry_value(entry, update->pool), (long long)look);
+        sr_pdfd_print(out, "%s%s>>", sr_pdf_entry_value(entry, update->pool),
+                      sr_pdf_entry_appearance(entry, look, filled->off, update->pool));
         sr_pdfd_object_end(update);
     }
 }

@@ -231,8 +231,10 @@ static void put_widget(prepare_t *p, const widget_t *widget, int index, qpdf_oh 
     sr_pdfd_put_text(out, "]");
     if (rotate) sr_pdfd_print(out, "/MK<</R %d>>", rotate);
     if (lock) sr_pdfd_print(out, "/Lock %lld 0 R", (long long)lock);
-    if (entry) sr_pdfd_put_text(out, sr_pdf_entry_value(entry, p->pool));
-    sr_pdfd_print(out, "/AP<</N %lld 0 R>>>>", (long long)(entry ? widget->look : p->empty));
+    if (entry)
+        sr_pdfd_print(out, "%s%s>>", sr_pdf_entry_value(entry, p->pool),
+                      sr_pdf_entry_appearance(entry, widget->look, p->empty, p->pool));
+    else sr_pdfd_print(out, "/AP<</N %lld 0 R>>>>", (long long)p->empty);
     sr_pdfd_object_end(&p->update);
 }
 
@@ -267,13 +269,8 @@ static const char *number_objects(prepare_t *p)
         sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &widget->page, sizeof widget->page);
         sr_pdfd_print(references, "%lld 0 R ", (long long)widget->number);
     }
-    for (int i = 0; i < p->count; i++) {
-        widget_t *widget = &p->widgets[i];
-        for (int j = widget->entry ? sr_pdf_entry_objects(&widget->entry->entry) : 0; j > 0; j--) {
-            const int64_t number = sr_pdfd_object_number(&p->update);
-            if (!widget->look) widget->look = number;
-        }
-    }
+    for (int i = 0; i < p->count; i++)
+        if (p->widgets[i].entry) p->widgets[i].look = sr_pdfd_object_number(&p->update);
     for (int i = 0; i < p->owners->nelts; i++) {
         owner_t *owner = APR_ARRAY_IDX(p->owners, i, owner_t *);
         if (owner->names && owner->places) owner->lock = sr_pdfd_object_number(&p->update);
@@ -286,7 +283,7 @@ static void put_look(prepare_t *p, const widget_t *widget)
     qpdf_data q = p->document.q;
     sr_pdfd_widget_t shown = {.rotate = sr_pdfd_page_rotation(q, qpdf_get_page_n(q, (size_t)widget->page))};
     sr_pdf_entry_size(&shown.width, &shown.height, widget->rect, shown.rotate);
-    sr_pdfd_entry_put(&p->update, widget->entry, &shown, widget->look, p->empty);
+    sr_pdfd_entry_put(&p->update, widget->entry, &shown, widget->look);
 }
 
 static void put_lock(prepare_t *p, const owner_t *owner)
