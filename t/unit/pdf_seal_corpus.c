@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_seal_corpus.c: every accepted file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS)
- * is normalised if its probe says so, prepared and filled for two signers with proofs, and archived: pdfsig must call
+ * is normalised if its probe says so, prepared and filled for two signers with proofs, and archived. Each signer fills
+ * in a text and a check box, too, unless the file was signed before. pdfsig must call
  * both signatures, which are in two fields each, valid and the last one whole, earlier ones as valid as they were, and
  * qpdf must find no more wrong than before. The proofs of the second signer, which are those of the first, take no
  * room. Where the folder is absent the test says so and is skipped. t/tool/judges, which is one process of poppler and
@@ -50,24 +51,46 @@ static const char *normalise(pdf_t *pdf, sr_pdf_probe_t *probe, apr_pool_t *pool
     return probe->verdict == SR_PDF_ACCEPTED && strstr(says, "\"normalise\":false") ? NULL : says;
 }
 
-static const char *sign_two(pdf_t *pdf, const sr_pages_t *pages, const char **reason_to_prepare, apr_pool_t *pool)
+/* The fields of two signers: two signatures of each, then a text and a check box of each. */
+#define FIELDS 8
+static void place_fields(sr_pdf_field_t *fields, sr_pdf_entry_t *entries, const char *const *ids,
+                         const sr_pages_t *pages)
 {
-    const char *ids[] = {sr_uuid_make(pool), sr_uuid_make(pool)};
-    sr_pdf_field_t fields[4];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < FIELDS; i++) {
         sr_placement_t placement;
-        sr_area_t area = {.x = 10 + 70 * (i % 2), .y = 20, .w = 60, .h = 30, .origin = SR_ORIGIN_TOP_LEFT};
-        area.page = i < 2 ? 0 : pages->count - 1;
+        sr_area_t area = {.x = 10 + 70 * (i % 2), .y = 20 + 40 * (i / 4), .w = 60, .h = 30};
+        area.origin = SR_ORIGIN_TOP_LEFT;
+        area.page = i % 4 < 2 ? 0 : pages->count - 1;
         sr_area_place(&placement, &area, sr_pages_at(pages, area.page));
         const double *r = placement.rect;
         fields[i] = seal_field(ids[i % 2], area.page, r[0], r[1], r[2], r[3]);
+        if (i < 4) continue;
+        entries[i - 4] = (sr_pdf_entry_t){.kind = i < 6 ? SR_PDF_ENTRY_TEXT : SR_PDF_ENTRY_CHECKBOX,
+                                          .name = "Signature",
+                                          .label = "L\xc3\xa4nge",
+                                          .text = "950",
+                                          .rotate = sr_pages_at(pages, area.page)->rotate,
+                                          .content = "q 0 0 0 rg 0 0 9 9 re f Q\n"};
+        fields[i].entry = &entries[i - 4];
     }
-    *reason_to_prepare = seal_prepare(&bench, pdf, fields, 4, pool);
+}
+
+static const char *sign_two(pdf_t *pdf, const sr_pages_t *pages, const char **reason_to_prepare, apr_pool_t *pool)
+{
+    const char *ids[] = {sr_uuid_make(pool), sr_uuid_make(pool)};
+    sr_pdf_field_t fields[FIELDS];
+    sr_pdf_entry_t entries[FIELDS - 4];
+    const int count = pages->signatures ? 4 : FIELDS;
+    place_fields(fields, entries, ids, pages);
+    *reason_to_prepare = seal_prepare(&bench, pdf, fields, count, pool);
     const char *reason = *reason_to_prepare;
     for (int i = 0; !reason && i < 2; i++) {
         const size_t before = pdf->size;
         sr_pdf_signature_t signature = {.signer = ids[i], .name = "Ann Lee", .time = apr_time_now()};
         signature.proofs = dss_proofs('o', pool);
+        signature.fields = seal_fields(fields, count, pool);
+        entries[i].text = "1,050 \xe2\x82\xac";
+        entries[i + 2].ticked = true;
         if (i) signature.text = "Ann Lee";
         else signature.ink = seal_ink(SEAL_INK, pool);
         reason = seal_fill(&bench, pdf, &signature, pool);
