@@ -5,8 +5,9 @@
  * statements get names only if the process that runs them is the one that has answered when the connection was made: a
  * pooler makes up the number that it gives to its clients.
  *
- * A named statement may have another text than the one that is sent without a name (@named): that of a function in SQL,
- * which the server inserts into the statement. That saves a fifth of the time, but must be planned with the statement.
+ * A named statement may have another text than the one that is sent without a name (@named): the call of a function in
+ * SQL, which the server inserts into the statement. That saves a fifth of the time, but must be planned with the
+ * statement.
  *
  * Everything still works if that was wrong. An operation is one statement here, and one that has failed has changed
  * nothing. If a named one fails, this session uses no names any more, and the operation is sent again without. So it

@@ -41,7 +41,7 @@ typedef struct sr_statement_t {
     bool answer;       /* if it gives rows, they are the result and end the operation */
     int needs;         /* the number of an argument, from 1: the statement is skipped if it is NULL; 0: none */
     bool typed;        /* its text has the types of the arguments, so that it can be prepared under a name (named.c) */
-    const char *named; /* another text for that, with the same result, or NULL */
+    const char *named; /* another text for that, or NULL. If it gives no row, the statement itself is run. */
 } sr_statement_t;
 
 typedef struct sr_operation_t {

@@ -184,16 +184,14 @@ static void take_row(call_t *call, apr_dbd_row_t *row, int columns)
     if (!call->outcome) call->outcome = outcome ? apr_pstrdup(call->pool, outcome) : "NULL";
 }
 
-static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
+static int send_statement(call_t *call, apr_dbd_prepared_t *prepared, const sr_statement_t *statement,
+                          apr_pool_t *scratch_pool)
 {
     const sr_connection_t *connection = &call->store->connection;
-    const sr_statement_t *statement = &call->operation->statements[number];
-    apr_dbd_prepared_t *prepared = sr_named_get(call->store->prepared->named, connection, call->op, scratch_pool);
     apr_dbd_results_t *results = NULL;
     apr_dbd_row_t *row = NULL;
     int columns, count, status = sr_connection_enter(connection);
     if (status != 0) return status;
-    if (!prepared) prepared = call->statements[number];
     /* apr_dbd's parameter is not const, but apr_dbd does not change the arguments */
     status = apr_dbd_pselect(connection->driver, scratch_pool, connection->handle, &results, prepared, 1,
                              statement->arguments, (const char **)call->arguments);
@@ -206,6 +204,16 @@ static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
         take_row(call, row, columns);
     }
     return 0;
+}
+
+static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
+{
+    const sr_statement_t *statement = &call->operation->statements[number];
+    apr_dbd_prepared_t *named =
+        sr_named_get(call->store->prepared->named, &call->store->connection, call->op, scratch_pool);
+    const int status = named ? send_statement(call, named, statement, scratch_pool) : 0;
+    if (status != 0 || (named && (call->outcome || !statement->named))) return status;
+    return send_statement(call, call->statements[number], statement, scratch_pool);
 }
 
 /* Chooses whether the commit of the operation waits for the disk. Only after a success it is certain that commits wait

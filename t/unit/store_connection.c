@@ -98,6 +98,7 @@ static void named(link_t *l, link_t *other)
     kill_backend(other, pid);
     is_str(outcome_of_many(l), "ok", "a new session");
     is_str(names(l), "sigreq_token_current 3", "has it, too");
+    execute(other, "ALTER FUNCTION sigreq.token_current_first RENAME TO former_first");
     execute(other, "ALTER FUNCTION sigreq.token_current RENAME TO former");
     execute(other, "CREATE FUNCTION sigreq.token_current(text, bigint) RETURNS TABLE (outcome text) "
                    "LANGUAGE sql AS 'SELECT ''unauthorized''::text'");
@@ -105,6 +106,7 @@ static void named(link_t *l, link_t *other)
     is_str(link_outcome(l), "unauthorized", "a function with other columns is called");
     execute(other, "DROP FUNCTION sigreq.token_current");
     execute(other, "ALTER FUNCTION sigreq.former RENAME TO token_current");
+    execute(other, "ALTER FUNCTION sigreq.former_first RENAME TO token_current_first");
     is_str(outcome_of_many(l), "ok", "and the former one again");
     ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
     kill_backend(other, pid);

@@ -13,6 +13,8 @@
 --   -- @answer          if the statement gives rows, they are the result and end the operation. Otherwise the next
 --                       statement runs.
 --   -- @outcome         the same, for a statement that gives the outcome alone, in one row at most
+--   -- @named           above the first @answer: with PostgreSQL, a function in SQL of this statement is called before
+--                       the operation's function, on connections that keep statements prepared (named.c)
 --   -- @if name         the statement runs only if this argument of the operation is not NULL
 --   -- @row name {column type, …}   a row: the columns that follow the outcome. It becomes a C struct, sr_name_row_t
 --   -- @type name {member type, …}   a JSON object that is an argument of an operation (p name), or of which an

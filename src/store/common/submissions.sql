@@ -49,6 +49,7 @@ CREATE VIEW submission_row AS
 -- second one finds the reason.
 -- @op submission_get(token_hash hash, now time, uuid uuid, version int, known text?)
 --     → ok shown | missing | deleted | unauthorized
+-- @named
 -- @answer
 SELECT 'ok', @TAG(s), CASE WHEN :known IS NULL OR instr(:known, '"' || @TAG(s) || '-') = 0 THEN s.representation END
 FROM token t CROSS JOIN submission s

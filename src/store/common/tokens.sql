@@ -12,6 +12,7 @@ CREATE VIEW token_row AS
     WHERE u.id = t.user_id AND o.id = t.organization_id
 
 -- @op token_current(token_hash hash, now time) → ok token | unauthorized
+-- @named
 -- @answer
 SELECT 'ok', @COLUMNS(r) FROM token_row r WHERE @CALLER(r)
 

@@ -3,8 +3,6 @@
 -- files. In addition:
 --
 --   -- @engine NAME n   SQL that the engine itself sends (private.h)
---   -- @named name      above a definition: a function that is called instead of an operation's, with the same arguments
---                       and result, when its statement is kept prepared (named.c)
 --   CREATE FUNCTION …   a definition in the database that the operations use
 --
 -- An operation is one statement here, the call of a function. sql2c writes the types of its arguments into the call, so

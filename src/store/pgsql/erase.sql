@@ -2,13 +2,6 @@
 -- Deleting submissions. A tombstone stays: the row without what is personal, and the events without their personal
 -- values. Blobs that nothing refers to any more are collected as usual. engine.sql describes the form of this file.
 
--- The outcome of an operation that found no submission.
-CREATE FUNCTION sigreq.why_no_submission(p_token_hash text, p_now bigint, p_submission uuid) RETURNS text
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-BEGIN
-    RETURN @NOSUBMISSION(submission);
-END $$
-
 -- Of the contents of a submission, those that no other submission of the organisation has: a JSON array, or NULL.
 CREATE FUNCTION sigreq.erasing(p_submission bigint, p_contents json) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
