@@ -117,7 +117,7 @@ static void add_places(json_t *values)
     for (size_t i = 0; i < json_array_size(fields); i++) {
         const json_t *field = json_array_get(fields, i);
         const char *uuid = sr_json_string(field, "document"), *type = sr_json_string(field, "type");
-        if (strcmp(type, "signature") != 0 && strcmp(type, "initials") != 0) continue;
+        if (strcmp(type, "signature") != 0) continue;
         for (size_t j = 0; uuid && j < json_array_size(documents); j++) {
             const json_t *document = json_array_get(documents, j);
             if (strcmp(uuid, sr_json_string(document, "uuid")) != 0) continue;

@@ -114,6 +114,25 @@ static json_t *plain_row(const json_t *field, const json_t *entered)
     return row;
 }
 
+/* Adds the initials, if the signer has fields for them. The default is what the service writes without them. */
+static void plain_add_initials(json_t *view, const json_t *texts, apr_pool_t *pool)
+{
+    const json_t *fields = json_object_get(view, "fields"), *script = json_object_get(texts, "script");
+    const json_t *signer = json_object_get(view, "signer");
+    const char *names[] = {sr_json_string(signer, "firstname"), sr_json_string(signer, "lastname")}, *letters = "";
+    for (size_t i = 0; i < 2; i++) {
+        const char *end = names[i];
+        if (!end || !*end) continue;
+        sr_text_next(&end);
+        letters = apr_pstrcat(pool, letters, apr_pstrmemdup(pool, names[i], (apr_size_t)(end - names[i])), NULL);
+    }
+    for (size_t i = 0; i < json_array_size(fields); i++)
+        if (!strcmp(sr_json_string(json_array_get(fields, i), "type"), "initials"))
+            json_object_set_new(
+                view, "initials",
+                json_pack("{s:O,s:s}", "label", json_object_get(script, "initials.title"), "letters", letters));
+}
+
 void sr_web_add_entries(json_t *view, const sr_web_entered_t *entered, const json_t *texts, apr_pool_t *pool)
 {
     const apr_array_header_t *fields = plain_sorted_fields(view, pool);
@@ -132,6 +151,7 @@ void sr_web_add_entries(json_t *view, const sr_web_entered_t *entered, const jso
         json_array_append_new(rows, row);
     }
     json_object_set_new(view, "groups", groups);
+    plain_add_initials(view, texts, pool);
     if (!entered) return;
     json_object_set(view, "rejected", json_object_get(json_object_get(texts, "script"), "rejected"));
     if (entered->typed) json_object_set_new(view, "fullname", json_string(entered->typed));

@@ -245,9 +245,9 @@ export async function openSignature(page) {
 export async function typeSignature(page, name, everywhere) {
     await page.getByRole('tab', { name: 'Type' }).click()
     if (name) await page.locator('#typed').fill(name)
-    const all = page.locator('[data-all] input')
+    const all = page.locator('#signature [data-all] input')
     if (everywhere && await all.isVisible()) await all.check()
-    await page.locator('[data-adopt]').click()
+    await page.locator('#signature [data-adopt]').click()
 }
 
 /** From the last step, which opens by itself after the last field, back to the document. */

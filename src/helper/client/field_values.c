@@ -89,7 +89,7 @@ static sr_error_t *field_values_ask(const apr_array_header_t **drawn, sr_pdf_poo
                                     .text = sr_json_text(request, pool),
                                     .descriptor = -1,
                                     .output = response.output,
-                                    .room = SR_PDF_MAX_VALUES,
+                                    .room = as_json ? SR_PDF_MAX_PREVIEW : SR_PDF_MAX_VALUES,
                                     .read = field_values_read,
                                     .result = &response};
     *response.output = (sr_pdf_output_t){.descriptor = -1};

@@ -36,13 +36,14 @@ export function prepareBar(fields, steps) {
     const button = bar.querySelector('[data-next]'), inView = new Set()
     const bring = watchIntro(bar, intro)
     let here = null // the field that was gone to last
+    const hasValues = fields.some(field => field.control) // then what is next comes after the last one
     const isAtHand = field => field === here || inView.has(field.target)
+    const isAfter = field => field.at > here.at || (field === here && !field.control)
     const next = () => {
         const left = fields.filter(field => !field.settled())
-        const near = here?.control ? field => field.at > here.at : isAtHand
+        const near = hasValues && here ? isAfter : isAtHand
         return left.find(near) ?? left[0]
     }
-    const hasValues = fields.some(field => field.control)
     const stepOf = field => {
         if (!field) return 'finish'
         if (field.control || !isAtHand(field)) return hasValues ? 'next.any' : 'next'
@@ -90,7 +91,7 @@ export function prepareBar(fields, steps) {
     show()
     return {
         show, bring, go, visit, focus: () => button.focus(),
-        /** A field has the focus: what is next comes after it. */
+        /** A field is being filled in. */
         at: field => { here = field; bring(); show() },
     }
 }

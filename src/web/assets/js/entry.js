@@ -55,7 +55,7 @@ function makeCanvas(field) {
     return canvas
 }
 
-/** What paints the value of a field, while it is near the view. */
+/** What paints the value of a field, while it is near the view. The image of the page has the value of the caller. */
 function prepareInk(own) {
     let near = false
     own.draw = (isNear = near) => {
@@ -65,7 +65,8 @@ function prepareInk(own) {
     }
     own.show = shown => {
         own.shown = shown
-        own.element.classList.toggle('drawn', Boolean(shown))
+        own.element.classList.toggle('drawn', Boolean(shown) || (own.filled() && own.isGiven()))
+        own.canvas.classList.toggle('cover', Boolean(own.field.value) && !own.isGiven())
         own.draw()
     }
 }
@@ -77,7 +78,7 @@ export function makeDate(field, language) {
     place(element, field.percent)
     element.append(make('span', { textContent: new Intl.DateTimeFormat(language, { dateStyle: 'long' }).format(now) }))
     prepareInk(own)
-    return Object.assign(own, { filled: () => true, value: () => null })
+    return Object.assign(own, { filled: () => true, value: () => null, isGiven: () => false })
 }
 
 export function makeEntry(field) {
@@ -99,6 +100,8 @@ export function makeEntry(field) {
     Object.assign(own, {
         value: () => (isBox ? control.checked : control.value),
         filled: () => (isBox ? control.checked : Boolean(control.value.trim())),
+        /** Whether this is the value of the caller. */
+        isGiven: () => own.value() === (field.value || (isBox ? false : '')),
         set: value => {
             control[isBox ? 'checked' : 'value'] = value
             own.changed()
@@ -113,6 +116,6 @@ export function makeEntry(field) {
             mark()
         },
     })
-    mark()
+    own.changed()
     return own
 }

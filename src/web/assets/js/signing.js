@@ -61,6 +61,7 @@ export function startSigning(main) {
     /** The first field that is pressed asks for the signature, each further one takes it; a filled one changes it. */
     function press(field) {
         const kind = kindOf(field), own = of(kind)
+        if (entries.length) bar.at(field)
         bar.bring()
         if (marks[kind] && !field.mark) return put(kind, [field])
         waiting = field

@@ -7,7 +7,7 @@ import { previewValues } from './preview.js'
 import { text } from './texts.js'
 
 const NEAR = '500px' // of the view: other values are neither asked for nor painted
-const AT_ONCE = 50 // values of one request, as the service takes them
+const AT_ONCE = 20 // values of one request, as the service takes them
 
 export const isEntered = ({ type, readOnly }) => ['text', 'checkbox', 'choice'].includes(type) && !readOnly
 
@@ -52,6 +52,7 @@ function prepareAsking() {
         }
     }
     return own => {
+        if (!own.filled() || own.isGiven()) return
         waiting.add(own)
         clearTimeout(timer)
         timer = setTimeout(flush)
@@ -66,7 +67,7 @@ export function prepareValues({ link, entries, dates, changed, next }) {
         for (const { target, isIntersecting } of all) {
             const own = byElement.get(target)
             own.draw(isIntersecting)
-            if (isIntersecting && !own.shown && !own.fault && own.filled()) ask(own)
+            if (isIntersecting && !own.shown && !own.fault) ask(own)
         }
     }, { rootMargin: NEAR })
     const resized = new ResizeObserver(all => all.forEach(({ target }) => byElement.get(target).draw()))
@@ -85,7 +86,7 @@ export function prepareValues({ link, entries, dates, changed, next }) {
             keep(own)
             changed()
         })
-        own.control.addEventListener('change', () => own.filled() && ask(own))
+        own.control.addEventListener('change', () => ask(own))
         own.control.addEventListener('focus', () => { own.seen = true; changed(own) })
         own.control.addEventListener('keydown', event => {
             if (event.key !== 'Enter' || own.field.multiline || event.isComposing) return
