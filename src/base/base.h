@@ -57,6 +57,7 @@ typedef struct sr_error_t {
     const char *message; /* UTF-8, safe for clients */
     const char *cause;   /* for the log, or NULL */
     const char *hint;    /* UTF-8, for the client and not for the log: what may be wrong, or NULL */
+    json_t *fields;      /* [{"number","code","message"}]: the fields at fault, for the client; or NULL */
     const char *file;    /* the source file and line that made the error */
     int line;
     int retry_after;                /* seconds, for SR_ETOOMANY and SR_EUNAVAILABLE; 0: the default of http */

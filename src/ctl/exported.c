@@ -130,7 +130,7 @@ static sr_error_t *document_shown(json_t **shown, const filing_t *filing, const 
                        "size", (json_int_t)document.size, "pages", document.pages);
     exported_add_file(filing, *shown, "original", apr_psprintf(pool, "%d-original", number),
                       one_key(document.key, pool), document.sha256);
-    if (!document.revisions->nelts) return NULL;
+    if (!sr_document_state_is_signed(&document)) return NULL;
     json_object_set_new(*shown, "signedSha256", json_string(sr_document_state_sha256(&document)));
     exported_add_file(filing, *shown, "signed", apr_psprintf(pool, "%d-signed", number),
                       sr_document_state_files(&document, pool), sr_document_state_sha256(&document));

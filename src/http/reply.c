@@ -266,5 +266,6 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error)
     json_object_set_new(body, "statusCode", json_integer(status));
     json_object_set_new(body, "error", json_string(reply_reason_of(status)));
     json_object_set_new(body, "message", json_string(error->message));
+    if (error->fields) json_object_set(body, "fields", error->fields);
     sr_http_json(http, status, body);
 }

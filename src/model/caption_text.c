@@ -185,7 +185,7 @@ const json_t *sr_captions_json(const sr_captions_t *captions, const char *docume
     for (int i = 0; document && i < fields->nelts; i++) {
         const sr_field_t *field = &APR_ARRAY_IDX(fields, i, sr_field_t);
         const char *caption = caption_of(field);
-        if (!strcmp(field->document, document))
+        if (!field->entry && !strcmp(field->document, document))
             json_array_append_new(numbers, json_integer(caption ? index_of(list, caption) : -1));
     }
     return json;

@@ -34,8 +34,8 @@ static const char *canonical(const json_t *value, apr_pool_t *pool)
 /* The members that are personal, in an event and in its detail. */
 static bool is_personal(const char *member)
 {
-    static const char *const names[] = {"ip",   "userAgent", "firstname", "lastname",  "email",
-                                        "name", "reason",    "timeZone",  "utcOffset", DRAWING};
+    static const char *const names[] = {"ip",     "userAgent", "firstname", "lastname", "email", "name",
+                                        "reason", "timeZone",  "utcOffset", DRAWING,    "value"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], member)) return true;
     return false;
@@ -225,11 +225,13 @@ static bool was_by(const json_t *event, const sr_event_reader_t *reader)
     return reader->caller;
 }
 
-/* Returns true if the value at a path is about the reader, or is the name of a document. */
+/* Returns true if the value at a path is about the reader, or is the name of a document. The value of a field
+ * (detail.signers.0.values.1.value) is about the signer who has the field. */
 static bool is_about(json_t *event, const char *path, const sr_event_reader_t *reader, apr_pool_t *pool)
 {
     static const char documents[] = "detail.documents.";
-    char *member = apr_pstrdup(pool, path);
+    char *member = apr_pstrdup(pool, path), *values = strstr(member, ".values.");
+    if (values) values[1] = '\0';
     const json_t *parent = parent_of(event, &member);
     const char *signer = sr_json_string(parent, "uuid");
     if (!strncmp(path, documents, sizeof documents - 1)) return true;
@@ -246,7 +248,9 @@ static void shorten_links(json_t *value)
     size_t i;
     json_array_foreach (value, i, member) shorten_links(member);
     json_object_foreach (value, key, member) {
-        if (!strcmp(key, "submission") || !strcmp(key, "token") || !strcmp(key, "documents")) continue;
+        if (!strcmp(key, "submission") || !strcmp(key, "token") || !strcmp(key, "documents")
+            || !strcmp(key, "document"))
+            continue;
         const char *text = json_string_value(member);
         if (text && sr_uuid_valid(text)) json_string_setn(member, text, SR_LINK_SHOWN);
         else shorten_links(member);

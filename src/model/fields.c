@@ -52,13 +52,14 @@ static json_t *fields_field_json(const sr_field_t *field)
 {
     json_t *object = json_object();
     json_object_set_new(object, "name", json_string(field->name));
-    json_object_set_new(object, "type", json_string(field->type));
+    json_object_set_new(object, "type", json_string(field->type->name));
     json_object_set_new(object, "document", json_string(field->document));
     json_object_set_new(object, "page", json_integer(field->area.page));
     json_object_set_new(object, "area", area_json(field));
     json_object_set_new(object, "percent", sr_area_percent(field->placement.percent));
     json_object_set_new(object, "rect", sr_area_rect(field->placement.rect));
     if (field->caption) json_object_set_new(object, "caption", json_string(field->caption));
+    if (field->entry) sr_entry_write(object, field->entry);
     return object;
 }
 
@@ -70,12 +71,13 @@ json_t *sr_signer_fields_json(const sr_signer_t *signer)
     return list;
 }
 
-static bool fields_read_field(sr_field_t *field, const json_t *row)
+static bool fields_read_field(sr_field_t *field, const json_t *row, apr_pool_t *pool)
 {
+    const char *type = sr_json_string(row, "type");
     const json_t *area = json_object_get(row, "area"), *rect = json_object_get(row, "rect");
     const char *origin = sr_json_string(area, "origin");
     double *values[] = {&field->area.x, &field->area.y, &field->area.w, &field->area.h};
-    *field = (sr_field_t){.type = sr_json_string(row, "type"),
+    *field = (sr_field_t){.type = type ? sr_field_type(type) : NULL,
                           .name = sr_json_string(row, "name"),
                           .document = sr_json_string(row, "document"),
                           .existing = sr_json_string(area, "field"),
@@ -88,7 +90,8 @@ static bool fields_read_field(sr_field_t *field, const json_t *row)
         field->placement.percent[i] = json_number_value(json_object_get(json_object_get(row, "percent"), keys[i]));
         field->placement.rect[i] = json_number_value(json_array_get(rect, i));
     }
-    return field->type && field->name && field->document && json_array_size(rect) == 4;
+    if (!field->type || !field->name || !field->document || json_array_size(rect) != 4) return false;
+    return field->type->filler == SR_FILLER_SEAL || !sr_entry_read(&field->entry, field->type, row, pool);
 }
 
 sr_error_t *sr_signer_fields_parse(sr_signer_t *signer, const json_t *fields, apr_pool_t *pool)
@@ -96,7 +99,7 @@ sr_error_t *sr_signer_fields_parse(sr_signer_t *signer, const json_t *fields, ap
     apr_array_header_t *list = apr_array_make(pool, (int)json_array_size(fields), sizeof(sr_field_t));
     signer->fields = list;
     for (size_t i = 0; i < json_array_size(fields); i++)
-        if (!fields_read_field(apr_array_push(list), json_array_get(fields, i)))
+        if (!fields_read_field(apr_array_push(list), json_array_get(fields, i), pool))
             return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "a stored field");
     return NULL;
 }

@@ -191,9 +191,19 @@ const char *sr_signer_status(sr_signer_state_t state);
  * such status. */
 const char *sr_signer_states_of_status(const char *status, apr_pool_t *pool);
 
+#include "model/field_types.h"
+
 /* ---------------------------------------------------------------------------------------------- signers.c
  * The part `signers` of POST /signatures, checked in the order of the contract's error table.
  */
+/* What the creation appends to a document with fields that have values. */
+typedef struct sr_prepared_t {
+    const char *sha256; /* of what is appended; NULL: nothing is */
+    apr_off_t size;
+    const char *whole_sha256; /* of the whole document with it */
+    apr_off_t whole_size;
+} sr_prepared_t;
+
 typedef struct sr_document_t {
     const char *uuid;
     const char *name;   /* as shown; decoded (%22, filename*) */
@@ -203,21 +213,10 @@ typedef struct sr_document_t {
     const char *rewritten_sha256; /* of the rewritten document that is shown and sealed instead, or NULL */
     apr_off_t rewritten_size;
     const sr_pages_t *pages;
+    sr_prepared_t prepared;
 } sr_document_t;
 
-typedef struct sr_field_t {
-    const char *type; /* "signature" */
-    const char *name;
-    const char *document;      /* as sent; after sr_signers_resolve the document's name as shown */
-    const char *document_uuid; /* set by sr_signers_resolve */
-    const char *existing;      /* the name of an existing signature field that its area refers to, or NULL */
-    sr_area_t area;            /* for an existing field set by sr_signers_resolve */
-    const json_t *area_sent;   /* the JSON object that the area was read from, or NULL */
-    const char *caption;       /* the result of sr_caption_read; NULL: none was sent */
-    sr_placement_t placement;  /* set by sr_signers_resolve */
-} sr_field_t;
-
-typedef struct sr_signer_t {
+struct sr_signer_t {
     const char *uuid;
     const char *firstname;
     const char *lastname;
@@ -236,12 +235,11 @@ typedef struct sr_signer_t {
     int reminders;          /* how many automatic reminders they got */
     const char *replaces;   /* the uuid of the signer whom they replaced, or NULL */
     const char *alias;      /* the alias of the first signer at this place, or NULL: the uuid gives it */
-} sr_signer_t;
+};
 
 typedef struct sr_person_t {
     const char *firstname, *lastname, *email;
 } sr_person_t;
-typedef struct sr_submission_t sr_submission_t; /* submission.h */
 
 typedef struct sr_signers_rules_t {
     bool send_email;            /* each signer needs an email address */
@@ -262,15 +260,19 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
 /* Reads one person from a JSON object: firstname, lastname, email (needed if `email`) and locale. The texts belong to
  * the object. Errors: SR_EBADREQUEST. */
 sr_error_t *sr_signer_read_person(sr_signer_t *signer, const json_t *object, bool email, apr_pool_t *pool);
-/* Finds the document and page of each field and computes its placement. Errors: SR_EBADREQUEST with "Document {name}
- * not found", "Index page unknown", or the reason why an existing field cannot be signed. */
-sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool);
+/* Finds the document and page of each field and computes its placement. A field that is on all pages becomes one field
+ * for each page, but not more than `max_fields` of all signers. Errors: SR_EBADREQUEST with "Document {name} not
+ * found", "Index page unknown", or the reason why an existing field cannot be signed. */
+sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, int max_fields,
+                               apr_pool_t *pool);
 /* Called after sr_signers_resolve: checks the total length of the texts of a submission, because every response that
  * shows the submission repeats them. The name of a document counts once for each field in it. Errors: SR_EBADREQUEST.
  */
 #define SR_SIGNERS_TEXTS_MAX 262144
 sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *signers,
                                    const apr_array_header_t *documents, apr_pool_t *pool);
+/* Returns an SR_EBADREQUEST that names a signer and one of their fields, counted from 1. */
+sr_error_t *sr_signers_refuse(const sr_signer_t *signer, int number, int field, const char *reason, apr_pool_t *pool);
 /* Adds a remark for each area that lies partly or wholly outside its page or is too low for its caption, and for each
  * existing field whose preferences are not followed. */
 void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents);
@@ -402,8 +404,8 @@ typedef struct sr_captions_t {
     apr_time_t when;
 } sr_captions_t;
 /* Returns the captions of a signer for sr_pdf_signature_t, released with the pool, or NULL if no field has one:
- * {"texts":["…"],"fields":[0,-1,…]}. Each text occurs once. "fields" has an entry for each field in `document` (none
- * if it is NULL): the index of its text, or -1. */
+ * {"texts":["…"],"fields":[0,-1,…]}. Each text occurs once. "fields" has an entry for each signature field in
+ * `document` (none if it is NULL): the index of its text, or -1. */
 const json_t *sr_captions_json(const sr_captions_t *captions, const char *document, apr_pool_t *pool);
 /* Returns that index for one field of a signer. */
 int sr_caption_number(const sr_signer_t *signer, const sr_field_t *field, apr_pool_t *pool);

@@ -64,6 +64,18 @@ sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t 
     return read_revisions(document, json_object_get(row, "revisions"), pool);
 }
 
+static apr_array_header_t *first_revisions(const sr_prepared_t *prepared, apr_pool_t *pool)
+{
+    apr_array_header_t *revisions = apr_array_make(pool, 1, sizeof(sr_revised_t));
+    if (prepared->sha256)
+        APR_ARRAY_PUSH(revisions, sr_revised_t) = (sr_revised_t){.sha256 = prepared->sha256,
+                                                                 .size = prepared->size,
+                                                                 .whole_sha256 = prepared->whole_sha256,
+                                                                 .whole_size = prepared->whole_size,
+                                                                 .archives = true};
+    return revisions;
+}
+
 apr_array_header_t *sr_document_states(const apr_array_header_t *documents, apr_pool_t *pool)
 {
     apr_array_header_t *states = apr_array_make(pool, documents->nelts, sizeof(sr_document_state_t));
@@ -79,9 +91,16 @@ apr_array_header_t *sr_document_states(const apr_array_header_t *documents, apr_
                                   .base_sha256 = rewritten ? rewritten : document->sha256,
                                   .base_size = rewritten ? document->rewritten_size : document->size,
                                   .warnings = document->pages->warnings,
-                                  .revisions = apr_array_make(pool, 1, sizeof(sr_revised_t))};
+                                  .revisions = first_revisions(&document->prepared, pool)};
     }
     return states;
+}
+
+bool sr_document_state_is_signed(const sr_document_state_t *document)
+{
+    for (int i = 0; i < document->revisions->nelts; i++)
+        if (!APR_ARRAY_IDX(document->revisions, i, sr_revised_t).archives) return true;
+    return false;
 }
 
 static const sr_revised_t *last_revision(const sr_document_state_t *document)

@@ -66,6 +66,9 @@ static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *do
         return sr_error_hint(sr_error(pool, SR_EBADREQUEST, "Index page unknown"), pool,
                              "page %d of %s: it has %d, counted from 0", field->area.page, document->name,
                              document->pages->count);
+    if (field->entry && document->pages->signatures)
+        return sr_error(pool, SR_EBADREQUEST, "Document %s is signed: only fields of type signature can be added",
+                        sr_text_printable(document->name, pool));
     field->document = document->name;
     field->document_uuid = document->uuid;
     sr_area_place(&field->placement, &field->area, page);
@@ -127,16 +130,90 @@ void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers,
     }
 }
 
-sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool)
+/* Adds the field once for each page of its document. */
+static sr_error_t *add_on_pages(apr_array_header_t *fields, const sr_field_t *field,
+                                const apr_array_header_t *documents, int room, apr_pool_t *pool)
 {
-    apr_hash_t *named = apr_hash_make(pool);
-    int i, j;
-    for (i = 0; i < signers->nelts; i++) {
-        const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
-        for (j = 0; j < signer->fields->nelts; j++)
-            SR_TRY(resolve_field(&APR_ARRAY_IDX(signer->fields, j, sr_field_t), documents, named, pool));
+    const sr_document_t *document = find_document(documents, field->document, pool);
+    if (!document) return unknown_document(documents, field->document, pool);
+    if (document->pages->count > room)
+        return sr_error(pool, SR_EBADREQUEST, "At most %d fields can be provided", fields->nelts + room);
+    for (int i = 0; i < document->pages->count; i++) {
+        sr_field_t *added = apr_array_push(fields);
+        *added = *field;
+        added->on_all_pages = false;
+        added->area.page = i;
     }
     return NULL;
+}
+
+/* `*room`: the number of fields that may be added. */
+static sr_error_t *resolve_pages(sr_signer_t *signer, const apr_array_header_t *documents, int *room, apr_pool_t *pool)
+{
+    apr_array_header_t *fields = apr_array_make(pool, signer->fields->nelts, sizeof(sr_field_t));
+    for (int i = 0; i < signer->fields->nelts; i++) {
+        const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
+        const int before = fields->nelts;
+        if (!field->on_all_pages) APR_ARRAY_PUSH(fields, sr_field_t) = *field;
+        else SR_TRY(add_on_pages(fields, field, documents, *room + 1, pool));
+        *room -= fields->nelts - before - 1;
+    }
+    signer->fields = fields;
+    return NULL;
+}
+
+static bool seals_document(const sr_signer_t *signer, const char *document)
+{
+    for (int i = 0; i < signer->fields->nelts; i++) {
+        const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
+        if (!field->entry && !strcmp(field->document, document)) return true;
+    }
+    return false;
+}
+
+/* The signature of a signer seals the values of their fields in the same document. */
+static sr_error_t *check_sealed(const sr_signer_t *signer, int number, apr_pool_t *pool)
+{
+    for (int i = 0; i < signer->fields->nelts; i++) {
+        const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
+        if (!field->entry || seals_document(signer, field->document)) continue;
+        const char *name = sr_text_printable(field->document, pool);
+        return sr_signers_refuse(signer, number, i + 1,
+                                 apr_psprintf(pool, "Document %s needs a field of type signature of this signer", name),
+                                 pool);
+    }
+    return NULL;
+}
+
+static int count_fields(const apr_array_header_t *signers)
+{
+    int count = 0;
+    for (int i = 0; i < signers->nelts; i++) count += APR_ARRAY_IDX(signers, i, sr_signer_t).fields->nelts;
+    return count;
+}
+
+sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, int max_fields,
+                               apr_pool_t *pool)
+{
+    apr_hash_t *named = apr_hash_make(pool);
+    int room = max_fields - count_fields(signers), i, j;
+    for (i = 0; i < signers->nelts; i++) {
+        sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+        SR_TRY(resolve_pages(signer, documents, &room, pool));
+        for (j = 0; j < signer->fields->nelts; j++)
+            SR_TRY(resolve_field(&APR_ARRAY_IDX(signer->fields, j, sr_field_t), documents, named, pool));
+        SR_TRY(check_sealed(signer, i + 1, pool));
+    }
+    return NULL;
+}
+
+static apr_size_t entry_size(const sr_entry_t *entry)
+{
+    const char *value = json_string_value(entry->value);
+    apr_size_t size = (value ? strlen(value) : 0) + (entry->group ? strlen(entry->group) : 0);
+    for (size_t i = 0; i < json_array_size(entry->options); i++)
+        size += json_string_length(json_array_get(entry->options, i));
+    return size;
 }
 
 sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *signers,
@@ -150,6 +227,7 @@ sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *s
         for (int j = 0; j < signer->fields->nelts; j++) {
             const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
             size += strlen(field->name) + strlen(field->document) + (field->existing ? strlen(field->existing) : 0);
+            if (field->entry) size += entry_size(field->entry);
         }
     }
     if (size <= SR_SIGNERS_TEXTS_MAX) return NULL;

@@ -121,11 +121,12 @@ static json_int_t order_of(const json_t *signer)
 
 static void add_document(const review_t *review, const json_t *row)
 {
-    const char *uuid = sr_json_string(row, "uuid");
-    if (uuid)
-        json_object_set_new(review->documents, uuid,
-                            json_pack("{s:s?,s:s?,s:[]}", "uploaded", sr_json_string(row, "sha256"), "rewritten",
-                                      sr_json_string(row, "normalisedSha256"), "versions"));
+    const char *uuid = sr_json_string(row, "uuid"), *prepared = sr_json_string(row, "preparedSha256");
+    if (!uuid) return;
+    json_t *document = json_pack("{s:s?,s:s?,s:[]}", "uploaded", sr_json_string(row, "sha256"), "rewritten",
+                                 sr_json_string(row, "normalisedSha256"), "versions");
+    if (prepared) json_array_append_new(json_object_get(document, "versions"), json_string(prepared));
+    json_object_set_new(review->documents, uuid, document);
 }
 
 static void created(review_t *review, const json_t *detail, apr_time_t at)

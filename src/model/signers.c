@@ -31,16 +31,23 @@ static sr_error_t *signers_refuse(const place_t *at, const char *reason)
     return sr_error(at->pool, SR_EBADREQUEST, "%s: %s", who, reason);
 }
 
-/* Adds a remark for each unknown member of an object. `of` ends the remark, as in " of its area". */
-static void remark_unknown(const place_t *at, const json_t *object, const char *const *known, const char *of,
-                           sr_remarks_t *remarks)
+sr_error_t *sr_signers_refuse(const sr_signer_t *signer, int number, int field, const char *reason, apr_pool_t *pool)
+{
+    const place_t at = {.signer = number, .field = field, .email = signer->email, .pool = pool};
+    return signers_refuse(&at, reason);
+}
+
+/* Adds a remark for each unknown member of an object. `type` is that of a field, or NULL. `of` ends the remark, as in
+ * " of its area". */
+static void remark_unknown(const place_t *at, const json_t *object, const char *const *known,
+                           const sr_field_type_t *type, const char *of, sr_remarks_t *remarks)
 {
     const char *key;
     json_t *value;
     json_object_foreach ((json_t *)object, key, value) {
         const char *const *name = known;
         while (*name && strcmp(*name, key) != 0) name++;
-        if (*name) continue;
+        if (*name || (type && sr_field_type_has(type, key))) continue;
         const char *shown = sr_remark_name(key, at->pool); /* the loop goes on from `key` */
         if (at->field) sr_remark(remarks, "Signer %d, Field %d: unknown member %s%s", at->signer, at->field, shown, of);
         else sr_remark(remarks, "Signer %d: unknown member %s%s", at->signer, shown, of);
@@ -177,7 +184,8 @@ static bool take_origin(sr_origin_t *origin, const json_t *area, sr_origin_t oth
     return !value || json_is_null(value);
 }
 
-static const char *const members_of_area[] = {"x", "y", "w", "h", "page", "origin", "field", NULL};
+static const char *const members_of_area[] = {"pages", "x", "y", "w", "h", "page", "origin", "field", NULL};
+#define WITHOUT_PAGES (members_of_area + 1) /* only initials can be on all pages */
 
 /* Reads the name of an existing signature field. An area with such a name has no coordinates. */
 static sr_error_t *take_existing(const char **existing, const place_t *at, const json_t *area)
@@ -194,51 +202,85 @@ static sr_error_t *take_existing(const char **existing, const place_t *at, const
                : signers_refuse(at, "Area field must be the name of a signature field");
 }
 
-static sr_error_t *take_area(sr_area_t *area, const place_t *at, const json_t *value, sr_origin_t origin)
+/* Initials may be on each page of a document, at the same place: "pages": "all" instead of "page". */
+static bool take_pages(sr_field_t *field, const json_t *area)
 {
+    const char *pages = sr_json_string(area, "pages");
+    field->on_all_pages = field->type->initials && pages && !strcmp(pages, "all") && !json_object_get(area, "page");
+    return field->on_all_pages;
+}
+
+static sr_error_t *take_area(sr_field_t *field, const place_t *at, const json_t *value, sr_origin_t origin)
+{
+    sr_area_t *area = &field->area;
     if (!take_numbers(&area->x, &area->y, value, "x", "y"))
         return signers_refuse(at, "Area x/y coordinate must be a number");
     if (!take_numbers(&area->w, &area->h, value, "w", "h") || !(area->w > 0) || !(area->h > 0))
         return signers_refuse(at, "Area width/height must be a positive number");
-    if (!take_page(&area->page, value)) return signers_refuse(at, "Area page must be a non-negative integer");
+    if (!take_pages(field, value) && !take_page(&area->page, value))
+        return signers_refuse(at, "Area page must be a non-negative integer");
     if (!take_origin(&area->origin, value, origin))
         return signers_refuse(at, "Area origin must be user-space or top-left");
     return NULL;
 }
 
-/* Without a caption, or with null, the caption of the form applies. An empty text means no caption. */
-static sr_error_t *take_caption(const char **caption, const place_t *at, const json_t *field,
-                                const sr_signers_rules_t *rules)
+/* Without a caption, or with null, a signature has that of the form. An empty text means no caption. */
+static sr_error_t *take_caption(const char **caption, const sr_field_type_t *type, const place_t *at,
+                                const json_t *field, const sr_signers_rules_t *rules)
 {
     const json_t *value = json_object_get(field, "caption");
-    *caption = rules->caption;
+    *caption = type->initials ? NULL : rules->caption;
     if (!value || json_is_null(value)) return NULL;
     if (!json_is_string(value) || !sr_caption_read(caption, json_string_value(value), at->pool))
         return signers_refuse(at, "A " SR_CAPTION_RULE);
     return NULL;
 }
 
-static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, const json_t *value,
-                                      const sr_signers_rules_t *rules)
+static sr_error_t *take_type(const sr_field_type_t **type, const place_t *at, const json_t *value,
+                             const sr_signers_rules_t *rules)
 {
     static const char *const known[] = {"type", "name", "document", "area", "caption", NULL};
-    if (!json_is_object(value)) return signers_refuse(at, "Must be an object");
-    field->area_sent = json_object_get(value, "area");
-    remark_unknown(at, value, known, "", rules->remarks);
-    if (json_is_object(field->area_sent))
-        remark_unknown(at, field->area_sent, members_of_area, " of its area", rules->remarks);
-    SR_TRY(signers_take_text(&field->type, at, value, &type_rule));
-    if (strcmp(field->type, "signature") != 0) return signers_refuse(at, "Only type signature is supported");
-    SR_TRY(signers_take_text(&field->name, at, value, &name_rule));
-    SR_TRY(signers_take_text(&field->document, at, value, &document_rule));
+    static const char *const of_entry[] = {"type", "name", "document", "area", NULL};
+    const char *name = sr_json_string(value, "type");
+    const json_t *area = json_object_get(value, "area");
+    *type = name ? sr_field_type(name) : NULL;
+    const bool seals = !*type || (*type)->filler == SR_FILLER_SEAL;
+    remark_unknown(at, value, seals ? known : of_entry, *type, "", rules->remarks);
+    const bool initials = *type && (*type)->initials;
+    if (json_is_object(area))
+        remark_unknown(at, area, initials ? members_of_area : WITHOUT_PAGES, NULL, " of its area", rules->remarks);
+    SR_TRY(signers_take_text(&name, at, value, &type_rule));
+    return *type ? NULL
+                 : sr_error_hint(signers_refuse(at, "Only type signature is supported"), at->pool,
+                                 "further types are initials, text, date, checkbox and choice");
+}
+
+static sr_error_t *take_place(sr_field_t *field, const place_t *at, const sr_signers_rules_t *rules)
+{
     if (!json_is_object(field->area_sent)) {
         sr_error_t *error = signers_refuse(at, "An area must be provided");
         return field->area_sent ? sr_error_hint(error, at->pool, "%s was sent", signers_describe(field->area_sent))
                                 : error;
     }
     SR_TRY(take_existing(&field->existing, at, field->area_sent));
-    if (!field->existing) SR_TRY(take_area(&field->area, at, field->area_sent, rules->default_origin));
-    return take_caption(&field->caption, at, value, rules);
+    if (!field->existing) return take_area(field, at, field->area_sent, rules->default_origin);
+    if (field->type->filler == SR_FILLER_SEAL) return NULL;
+    return signers_refuse(at, "Area field is only possible for type signature");
+}
+
+static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, const json_t *value,
+                                      const sr_signers_rules_t *rules)
+{
+    if (!json_is_object(value)) return signers_refuse(at, "Must be an object");
+    *field = (sr_field_t){.area_sent = json_object_get(value, "area")};
+    SR_TRY(take_type(&field->type, at, value, rules));
+    SR_TRY(signers_take_text(&field->name, at, value, &name_rule));
+    SR_TRY(signers_take_text(&field->document, at, value, &document_rule));
+    SR_TRY(take_place(field, at, rules));
+    if (field->type->filler == SR_FILLER_SEAL) return take_caption(&field->caption, field->type, at, value, rules);
+    const char *fault = sr_entry_read(&field->entry, field->type, value, at->pool);
+    if (field->type->filler == SR_FILLER_SERVICE) field->entry->value = NULL;
+    return fault ? signers_refuse(at, fault) : NULL;
 }
 
 /* --- signers */
@@ -251,7 +293,7 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     const json_t *list;
     int count;
     if (!json_is_object(value)) return signers_refuse(at, "Must be an object");
-    remark_unknown(at, value, known, "", rules->remarks);
+    remark_unknown(at, value, known, NULL, "", rules->remarks);
     SR_TRY(signers_take_text(&signer->firstname, at, value, &firstname_rule));
     SR_TRY(signers_take_text(&signer->lastname, at, value, &lastname_rule));
     SR_TRY(take_email(&signer->email, at, value, rules));
@@ -274,7 +316,9 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     }
     signer->fields = fields;
     signer->uuid = sr_uuid_make(at->pool);
-    return NULL;
+    at->field = 0;
+    const char *fault = sr_entries_fault(signer, at->pool);
+    return fault ? signers_refuse(at, fault) : NULL;
 }
 
 static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length, const sr_signers_rules_t *rules,

@@ -66,6 +66,17 @@ static json_t *caption(const sr_signing_t *signing, const sr_document_state_t *d
     return json_pack("{s:i,s:f}", "number", number, "height", 100 * line / height);
 }
 
+/* What the signing page needs to have a field filled in. */
+static void set_entry(json_t *row, const sr_field_t *field, int number)
+{
+    const sr_entry_t *entry = field->entry;
+    sr_entry_write(row, entry);
+    json_object_set_new(row, "number", json_integer(number));
+    json_object_set_new(row, "required", json_boolean(entry->required));
+    json_object_set_new(row, "readOnly", json_boolean(entry->read_only));
+    if (field->type->widget == SR_WIDGET_TEXT) json_object_set_new(row, "maxLength", json_integer(entry->max_length));
+}
+
 /* Returns the signer's fields, each with the uuid of its document instead of the document's name. */
 static json_t *fields(const sr_signing_t *signing, apr_pool_t *pool)
 {
@@ -79,6 +90,7 @@ static json_t *fields(const sr_signing_t *signing, apr_pool_t *pool)
         for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)
             json_object_set(row, shown[k], json_object_get(json_array_get(all, (size_t)i), shown[k]));
         if (line) json_object_set_new(row, "caption", line);
+        if (field->entry) set_entry(row, field, i + 1);
         json_array_append_new(list, row);
     }
     return list;

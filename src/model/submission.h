@@ -25,7 +25,8 @@ typedef struct sr_revised_t { /* an incremental update that a signer appended to
     const char *whole_sha256; /* of the whole document, up to and including this update */
     apr_off_t whole_size;
     const char *key; /* of the blob with what was appended */
-    bool archives;   /* the service has appended it after the last signature: proofs and a document timestamp */
+    bool archives;   /* the service has appended it, and no signer: fields with values before the first signature, or
+                        proofs and a document timestamp after the last one */
 } sr_revised_t;
 
 typedef struct sr_document_state_t {
@@ -79,6 +80,8 @@ struct sr_submission_t {
 sr_error_t *sr_submission_parse(sr_submission_t *submission, const json_t *row, apr_pool_t *pool);
 /* Reads one document row of the store. Errors: SR_EINTERNAL. */
 sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t *row, apr_pool_t *pool);
+/* Returns true if a signer has signed the document. */
+bool sr_document_state_is_signed(const sr_document_state_t *document);
 /* Returns the states (sr_document_state_t) of uploaded documents (sr_document_t). */
 apr_array_header_t *sr_document_states(const apr_array_header_t *documents, apr_pool_t *pool);
 /* Return the SHA-256 and the size of the document in its current revision. */

@@ -188,14 +188,20 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
 int sr_show_width(int wanted);
 
 /* ------------------------------------------------------------------------------------------------- sign.c */
-/* Seals all documents on which the signer has fields. *signing is as it was read, and afterwards the new state. The
- * signer accepted `consent`, beside which `terms_url` was linked ("": nothing was). Without an error everything is
- * durable, and with an error nothing has changed. Errors: SR_ECONFLICT if the signer has signed or refused already, or
- * another signer has refused; SR_EBADREQUEST if a signature cannot be drawn; SR_EUNAVAILABLE if documents cannot be
- * sealed at the moment. */
+/* What a signer sends to sign. */
+typedef struct sr_signed_t {
+    const sr_signature_t *signature;
+    const sr_signature_t *initials; /* NULL: the first letters of the names are typed */
+    const json_t *values;           /* of fields, by their numbers: {"3": "Engineer", "4": true}; or NULL */
+    const sr_consent_t *consent;    /* what the signer accepted */
+    const char *terms_url;          /* the page that was linked beside it, or "" */
+} sr_signed_t;
+/* Seals all documents on which the signer has fields. *signing is as it was read, and afterwards the new state. Without
+ * an error everything is durable, and with an error nothing has changed. Errors: SR_ECONFLICT if the signer has signed
+ * or refused already, or another signer has refused; SR_EBADREQUEST if a signature cannot be drawn, or with `fields` if
+ * values are missing or wrong; SR_EUNAVAILABLE if documents cannot be sealed at the moment. */
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
-                            const sr_signature_t *signature, const sr_consent_t *consent, const char *terms_url,
-                            apr_pool_t *pool);
+                            const sr_signed_t *what, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- preview.c */
 /* Previews the signature and the captions of the signer's fields as they would be now. `client` and `language` are

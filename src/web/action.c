@@ -40,12 +40,18 @@ bool sr_web_answers_json(sr_http_t *http)
     return !has_type(http, FORM, NULL);
 }
 
-/* Returns the number of values that the signer can send. */
+/* Returns true for a field that is not filled in by the signature. */
+static bool needs_more(const sr_field_t *field)
+{
+    return field->entry || field->type->initials;
+}
+
+/* Returns the number of fields that make a body larger. */
 static int count_values(const sr_signing_t *signing)
 {
     int count = 0;
     for (int i = 0; i < signing->signer->fields->nelts; i++)
-        count += strcmp(APR_ARRAY_IDX(signing->signer->fields, i, sr_field_t).type, "signature") != 0;
+        count += needs_more(&APR_ARRAY_IDX(signing->signer->fields, i, sr_field_t));
     return count;
 }
 
@@ -188,7 +194,7 @@ static void form_set_boxes(form_t *form, const sr_signing_t *signing)
     for (int i = 0; i < signing->signer->fields->nelts; i++) {
         const sr_field_t *field = &APR_ARRAY_IDX(signing->signer->fields, i, sr_field_t);
         const char *key = apr_itoa(form->pool, i + 1);
-        if (strcmp(field->type, "checkbox") != 0) continue;
+        if (field->type->widget != SR_WIDGET_CHECKBOX || field->entry->read_only) continue;
         if (!form->values) form->values = sr_json_own(json_object(), form->pool);
         const char *value = sr_json_string(form->values, key);
         json_object_set_new(form->values, key, json_boolean(value && !strcmp(value, "true")));

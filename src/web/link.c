@@ -114,8 +114,8 @@ static sr_error_t *link_act(sr_signing_t **signing, sr_http_t *http, const sr_we
     const sr_client_t client = client_with_zone(http, action);
     if (action->action == SR_ACTION_REFUSE)
         return sr_service_refuse(http->service, signing, &client, action->reason, http->pool);
-    return sr_service_sign(http->service, signing, &client, &action->signature, action->consent, action->terms_url,
-                           http->pool);
+    const sr_signed_t what = {&action->signature, action->initials, action->values, action->consent, action->terms_url};
+    return sr_service_sign(http->service, signing, &client, &what, http->pool);
 }
 
 /* Checks before the body is read that the request does not come from another site and that the link exists. */

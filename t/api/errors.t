@@ -139,7 +139,7 @@ my @rows = (
         [{ signers => '[1]' },                        'Signer 1: Must be an object'],
         [{ signers => [$good, []] },                  'Signer 2: Must be an object'],
         [{ signers => signers({ fields => ['x'] }) }, 'Signer 1, Field 1: Must be an object'],
-        [{ signers => field(type => 'text') },        'Signer 1, Field 1: Only type signature is supported'],
+        [{ signers => field(type => 'stamp') },       'Signer 1, Field 1: Only type signature is supported'],
         [{ signers => field(document => undef) },     'Signer 1, Field 1: A document must be provided'],
         [{ signers => area(origin => 'bottom') },     'Signer 1, Field 1: Area origin must be user-space or top-left'],
         [{ files     => [['a.pdf', pdf()], ['a.pdf', pdf(pages => 2)]] }, 'Document a.pdf is provided more than once'],

@@ -36,7 +36,7 @@ static apr_array_header_t *signers_for(const char *const *names, const int *page
 
 static const char *answer(const char *const *names, const int *pages, int count)
 {
-    const sr_error_t *error = sr_signers_resolve(signers_for(names, pages, count), documents, pool);
+    const sr_error_t *error = sr_signers_resolve(signers_for(names, pages, count), documents, 1000, pool);
     if (error && error->code != SR_EBADREQUEST) return "the wrong code";
     return error ? error->message : "resolved";
 }
@@ -47,7 +47,7 @@ static void test_resolved(void)
     static const int pages[] = {0, 2, 1, 0};
     apr_array_header_t *signers = signers_for(names, pages, 4);
     const sr_field_t *field;
-    ok(!sr_signers_resolve(signers, documents, pool), "documents are found");
+    ok(!sr_signers_resolve(signers, documents, 1000, pool), "documents are found");
     field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
     is_str(field->document_uuid, "uuid-a", "a document is found by its name");
     is_num(field->placement.rect[0], 61.2, "the field has its rectangle");
@@ -88,7 +88,7 @@ static sr_error_t *resolve_existing(apr_array_header_t **signers, const char *on
         APR_ARRAY_PUSH(fields, sr_field_t) = (sr_field_t){.document = "form.pdf", .existing = names[i]};
         APR_ARRAY_PUSH(*signers, sr_signer_t) = (sr_signer_t){.fields = fields};
     }
-    return sr_signers_resolve(*signers, documents, pool);
+    return sr_signers_resolve(*signers, documents, 1000, pool);
 }
 
 static void is_existing_refused(const char *one, const char *other, const char *message)

@@ -115,7 +115,7 @@ static const case_t fields[] = {
     {"[{" ANN ",\"fields\":[{}]}]", "Signer 1, Field 1: A type must be provided"},
     {WITH_FIELD(FIELD ",{\"type\":7}"), "Signer 1 (ann@x.org), Field 2: A type must be provided"},
     {WITH_FIELD("{\"type\":\"\"}"), F1 "A type must be provided"},
-    {WITH_FIELD("{\"type\":\"text\"}"), F1 "Only type signature is supported"},
+    {WITH_FIELD("{\"type\":\"stamp\"}"), F1 "Only type signature is supported"},
     {WITH_FIELD("{\"type\":\"Signature\"}"), F1 "Only type signature is supported"},
     {WITH_FIELD("{\"type\":\"signature\"}"), F1 "A name must be provided"},
     {WITH_FIELD("{\"type\":\"signature\",\"name\":\" \"}"), F1 "A name must be provided"},
@@ -270,7 +270,7 @@ static void test_accepted(void)
     is_int(signer->fields->nelts, 2, "two fields");
     field = &APR_ARRAY_IDX(signer->fields, 0, sr_field_t);
     is_str(field->name, "Here", "field name");
-    is_str(field->type, "signature", "type");
+    is_str(field->type->name, "signature", "type");
     is_str(field->document, "a.pdf", "document");
     is_num(field->area.y, 2.5, "y");
     is_num(field->area.h, 4, "h");

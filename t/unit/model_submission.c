@@ -21,7 +21,7 @@ static sr_submission_t *example(void)
                               .pages = 12,
                               .revisions = apr_array_make(pool, 1, sizeof(sr_revised_t))};
     APR_ARRAY_PUSH(fields, sr_field_t) =
-        (sr_field_t){.type = "signature",
+        (sr_field_t){.type = sr_field_type("signature"),
                      .name = "Here",
                      .document = "a.pdf",
                      .area.page = 3,

@@ -99,7 +99,8 @@ static void sign(sr_service_t *service, const char *signer, size_t size, int rea
     const sr_signing_t *read = signing;
     counted->reads = counted->writes = 0;
     hashed = 0;
-    sr_error_t *error = sr_service_sign(service, &signing, &client, &signature, sr_consent_of_language("en"), "", p);
+    const sr_signed_t what = {.signature = &signature, .consent = sr_consent_of_language("en"), .terms_url = ""};
+    sr_error_t *error = sr_service_sign(service, &signing, &client, &what, p);
     if (!ok(!error, "and signed: %s", error ? error->cause ? error->cause : error->message : "")) return;
     ok(signing == read, "it is not read again");
     is_int(counted->reads, reads, "questions to the store");

@@ -208,8 +208,8 @@ static long long growth(link_t *l, int rounds)
 {
     const char *arguments[] = {"hash", NOW, uuid(1, 1, l->pool), "1", NULL};
     const wish_t w = {"nohash", 1790000000000000, 3, "Refused", NULL, NULL, 0};
-    const char *refused[] = {w.token, NOW, uuid(1, 9, l->pool), wish(&w, l->pool), "", NULL, NULL, FOLDER, "[]", NULL,
-                             NULL,    NULL};
+    const char *refused[] = {
+        w.token, NOW, uuid(1, 9, l->pool), wish(&w, l->pool), "", NULL, NULL, FOLDER, "[]", NULL, NULL, NULL, NULL};
     apr_array_header_t *rows;
     sr_outcome_t outcome;
     struct mallinfo2 before, after;
@@ -219,7 +219,7 @@ static long long growth(link_t *l, int rounds)
         if (i == rounds) before = mallinfo2();
         apr_pool_clear(pool);
         if (sr_store_run(l->store, SR_OP_SUBMISSION_GET, &outcome, &rows, arguments, 5, pool)) return -1;
-        if (sr_store_run(l->store, SR_OP_SUBMISSION_CREATE, &outcome, &rows, refused, 12, pool)) return -1;
+        if (sr_store_run(l->store, SR_OP_SUBMISSION_CREATE, &outcome, &rows, refused, 13, pool)) return -1;
     }
     after = mallinfo2();
     apr_pool_destroy(pool);

@@ -419,7 +419,7 @@ static void refusals(link_t *l)
     RUN(l, SR_OP_TOKEN_CURRENT, "one");
     ok(l->error && l->error->code == SR_EINTERNAL, "too few arguments are refused");
     RUN(l, SR_OP_SUBMISSION_CREATE, callers[A_TEST].hash, now_text, uuid(1, 500, p), "{\"name\": \"secret-words", "",
-        NULL, NULL, FOLDER, "[]", NULL, NULL, NULL);
+        NULL, NULL, FOLDER, "[]", NULL, NULL, NULL, NULL);
     ok(l->error && l->error->code == SR_EINTERNAL, "broken JSON is refused");
     ok(l->error && l->error->cause && !strstr(l->error->cause, "secret"), "without its words: %s", l->error->cause);
     RUN(l, SR_OP_WEBHOOK_SET, callers[A_TEST].hash, now_text, "sent", apr_psprintf(p, "https://secret/%0300d", 0));

@@ -60,7 +60,7 @@ static void check_records(sr_store_source_t *source, link_t *l)
                                         .documents = documents,
                                         .signers = signers};
     ok(!sr_store_submission_create(source, &outcome, &none, "hash1", NOW, uuid(1, 1, p), &creation, "{}", NULL, NULL,
-                                   FOLDER, NULL, NULL, NULL, NULL, p)
+                                   FOLDER, NULL, NULL, NULL, NULL, NULL, p)
            && outcome == SR_OK,
        "a creation");
     ok(!sr_store_submission_record(source, &outcome, &body, "hash1", NOW, uuid(1, 1, p), p) && outcome == SR_OK,
@@ -89,7 +89,7 @@ static void check_after_an_error(apr_pool_t *p)
     ok(sr_store_token_list(&source, &outcome, &rows, "hash1", NOW, 5, "older", 0, 0, p) && !rows,
        "there are no rows after an error");
     ok(sr_store_submission_create(&source, &outcome, &row, "hash1", NOW, uuid(1, 1, p), &creation, "{}", NULL, NULL,
-                                  uuid(1, 2, p), NULL, NULL, NULL, NULL, p)
+                                  uuid(1, 2, p), NULL, NULL, NULL, NULL, NULL, p)
            && !row,
        "nor is there a row");
 }

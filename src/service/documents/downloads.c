@@ -48,18 +48,19 @@ sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *down
         APR_ARRAY_IDX(files, 0, const char *) = document->key;
     }
     SR_TRY(open_blobs(&blobs, service, files, pool));
-    *download = (sr_download_t){.blobs = blobs,
-                                .name = original || !document->revisions->nelts ? document->name
-                                                                                : signed_name(document->name, pool),
-                                .sha256 = original ? document->sha256 : sr_document_state_sha256(document)};
+    *download = (sr_download_t){
+        .blobs = blobs,
+        .name = original || !sr_document_state_is_signed(document) ? document->name : signed_name(document->name, pool),
+        .sha256 = original ? document->sha256 : sr_document_state_sha256(document)};
     return NULL;
 }
 
 /* Leaves out what was appended after the last signature. */
-static void drop_archives(apr_array_header_t *revisions)
+static void drop_archives(const sr_document_state_t *document)
 {
-    while (revisions->nelts && APR_ARRAY_IDX(revisions, revisions->nelts - 1, sr_revised_t).archives)
-        revisions->nelts--;
+    apr_array_header_t *revisions = document->revisions;
+    if (!sr_document_state_is_signed(document)) return;
+    while (APR_ARRAY_IDX(revisions, revisions->nelts - 1, sr_revised_t).archives) revisions->nelts--;
 }
 
 sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
@@ -76,7 +77,7 @@ sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *down
     SR_TRY(sr_service_refusal(outcome, pool));
     SR_TRY(sr_json_read(&json, row->body, pool));
     SR_TRY(sr_document_state_parse(&document, json, pool));
-    if (version && !original) drop_archives(document.revisions);
+    if (version && !original) drop_archives(&document);
     return sr_service_download(service, download, &document, original, pool);
 }
 

@@ -55,7 +55,7 @@ static sr_error_t *extend_all(const sr_service_t *service, archiving_t *a, const
     const sr_service_t own = sr_service_for_request(service, owner, work);
     for (int i = 0; i < signing->submission.documents->nelts; i++) {
         sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
-        if (document->revisions->nelts) SR_TRY(archive_extend(&own, a, document));
+        if (sr_document_state_is_signed(document)) SR_TRY(archive_extend(&own, a, document));
     }
     apr_pool_destroy(work);
     return NULL;

@@ -4,18 +4,18 @@
  * submission. A crash before that leaves files to which no row refers. */
 #include <string.h>
 
+#include "service/documents/placed_fields.h"
 #include "service/seals/seal_document.h"
 #include "service/submissions/transition.h"
 
 typedef struct signing_t {
     sr_blobs_t *documents;
-    const sr_signature_t *signature;
-    const sr_consent_t *consent;
-    const char *terms_url;       /* the page that was linked beside the consent, or "" */
-    json_t *evidence;            /* what the event says of each document */
-    apr_array_header_t *waiting; /* waiting_t: signed, and not sealed yet */
-    apr_pool_t *parts;           /* what was appended and is not stored yet */
-    apr_size_t held;             /* bytes of that */
+    const sr_signed_t *what;
+    const sr_pdf_mark_t *initials; /* NULL: the signer has no field that shows them */
+    json_t *evidence;              /* what the event says of each document */
+    apr_array_header_t *waiting;   /* waiting_t: signed, and not sealed yet */
+    apr_pool_t *parts;             /* what was appended and is not stored yet */
+    apr_size_t held;               /* bytes of that */
 } signing_t;
 
 /* A document that waits for the timestamp of its signature. `part` is what is appended to it. */
@@ -27,25 +27,6 @@ typedef struct waiting_t {
 } waiting_t;
 
 /* --- preparing: the first signature also adds the fields of all signers, in the same revision */
-
-static apr_array_header_t *all_fields(const sr_signing_t *signing, const sr_document_state_t *document,
-                                      apr_pool_t *pool)
-{
-    const apr_array_header_t *signers = signing->submission.signers;
-    apr_array_header_t *fields = apr_array_make(pool, 8, sizeof(sr_pdf_field_t));
-    for (int i = 0; i < signers->nelts; i++) {
-        const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
-        const char *alias = sr_signer_alias(signer, pool);
-        for (int j = 0; j < signer->fields->nelts; j++) {
-            const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
-            if (strcmp(field->document, document->name) != 0) continue;
-            sr_pdf_field_t *made = apr_array_push(fields);
-            *made = (sr_pdf_field_t){.signer = alias, .page = field->area.page, .existing = field->existing};
-            memcpy(made->rect, field->placement.rect, sizeof made->rect);
-        }
-    }
-    return fields;
-}
 
 static sr_error_t *sign_prepare(const sr_service_t *service, sr_pdf_update_t *update, const apr_array_header_t *fields,
                                 const sr_joined_t *joined, apr_pool_t *pool)
@@ -103,8 +84,8 @@ static sr_error_t *sign_fill(const sr_service_t *service, sr_sealing_t *sealing,
                              const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
 {
     const sr_signing_t *signing = transition->signing;
-    const sr_signature_t *signature = s->signature;
-    const sr_captions_t captions = {signing->signer, sr_language_of(s->consent->language), transition->client,
+    const sr_signature_t *signature = s->what->signature;
+    const sr_captions_t captions = {signing->signer, sr_language_of(s->what->consent->language), transition->client,
                                     transition->now};
     const apr_size_t first = document->revisions->nelts
                                  ? (apr_size_t)APR_ARRAY_IDX(document->revisions, 0, sr_revised_t).size
@@ -120,6 +101,7 @@ static sr_error_t *sign_fill(const sr_service_t *service, sr_sealing_t *sealing,
         .time = transition->now,
         .test = signing->environment == SR_TEST,
         .captions = sr_captions_json(&captions, document->name, pool),
+        .initials = s->initials,
         .ink = signature->ink,
         .text = signature->text,
         .image = signature->image,
@@ -201,7 +183,8 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     sr_pdf_update_t prepared;
     sr_sealing_t sealing;
     apr_pool_create(&work, transition->pool);
-    const apr_array_header_t *fields = all_fields(transition->signing, document, work);
+    const apr_array_header_t *fields =
+        sr_placed_fields(transition->signing->submission.signers, document->name, document->boxes, work);
     SR_TRY(sign_join(&joined, s, document, work));
     SR_TRY(prepare_first(service, own, &prepared, transition->signing, fields, document, &joined, work));
     SR_TRY(sign_fill(own, &sealing, transition, s, document, fields, &prepared, &joined, work));
@@ -233,6 +216,81 @@ static sr_error_t *sign_documents(const sr_service_t *service, signing_t *s, sr_
     return seal_waiting(service, s, transition);
 }
 
+/* --- values of fields */
+
+static sr_error_t *sign_probe(const sr_service_t *service, const signing_t *s, sr_document_state_t *document,
+                              apr_pool_t *pool)
+{
+    apr_array_header_t *key = apr_array_make(pool, 1, sizeof(const char *));
+    sr_joined_t joined;
+    sr_pdf_probe_t probe;
+    APR_ARRAY_PUSH(key, const char *) = document->base_key;
+    SR_TRY(sr_blobs_join(&joined, s->documents, key, false, pool));
+    SR_TRY(sr_pdf_probe(&probe, service->pdf, joined.descriptor, joined.size, pool));
+    document->boxes = probe.pages;
+    return probe.pages ? NULL : sr_seal_failed(pool, document->uuid, "its pages cannot be read");
+}
+
+static sr_error_t *draw_values(const sr_service_t *service, const signing_t *s, sr_signing_t *signing,
+                               apr_array_header_t *faults, apr_pool_t *pool)
+{
+    const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
+    SR_TRY(sr_service_signing_boxes(service, signing, pool));
+    for (int i = 0; i < signing->submission.documents->nelts; i++) {
+        sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
+        if (!sr_placed_entries(signing->submission.signers, document->name)) continue;
+        if (!document->boxes) SR_TRY(sign_probe(service, s, document, pool));
+        SR_TRY(sr_placed_draw(faults, service, owner, signing->signer, document->name, document->boxes, pool));
+    }
+    return NULL;
+}
+
+/* Fills in the values of the signer's fields. The day is that in the signer's time zone. */
+static sr_error_t *fill_in(const sr_service_t *service, const signing_t *s, const sr_transition_t *transition)
+{
+    sr_signing_t *signing = transition->signing;
+    const int offset = transition->client->utc_offset;
+    const sr_language_t *language = signing->signer->locale ? sr_language_of(signing->signer->locale) : NULL;
+    apr_array_header_t *faults;
+    char day[SR_TIME_PRINTED];
+    if (!language) language = sr_language_of(s->what->consent->language);
+    sr_time_print(day, "%Y-%m-%d", transition->now + apr_time_from_sec(60) * offset);
+    sr_entries_fill(&faults, signing->signer, s->what->values, apr_pstrdup(transition->pool, day),
+                    sr_date_text(language, transition->now, offset, transition->pool), transition->pool);
+    SR_TRY(sr_entries_error(faults, transition->pool));
+    if (!sr_entries_any(signing->signer)) return NULL;
+    SR_TRY(draw_values(service, s, signing, faults, transition->pool));
+    return sr_entries_error(faults, transition->pool);
+}
+
+static const char *first_letter(const char *name, apr_pool_t *pool)
+{
+    const char *end = name;
+    sr_text_next(&end);
+    return apr_pstrmemdup(pool, name, (apr_size_t)(end - name));
+}
+
+static bool has_initials(const sr_signer_t *signer)
+{
+    for (int i = 0; i < signer->fields->nelts; i++)
+        if (APR_ARRAY_IDX(signer->fields, i, sr_field_t).type->initials) return true;
+    return false;
+}
+
+/* Without initials of the signer, the first letters of the names are typed. */
+static void sign_set_initials(signing_t *s, const sr_signer_t *signer, apr_pool_t *pool)
+{
+    const sr_signature_t *sent = s->what->initials;
+    sr_pdf_mark_t *mark = apr_pcalloc(pool, sizeof *mark);
+    s->initials = NULL;
+    if (!has_initials(signer)) return;
+    s->initials = mark;
+    if (sent) *mark = (sr_pdf_mark_t){sent->ink, sent->text, sent->image, sent->image_size};
+    else
+        mark->text =
+            apr_pstrcat(pool, first_letter(signer->firstname, pool), first_letter(signer->lastname, pool), NULL);
+}
+
 /* --- the transition */
 
 static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition, void *baton)
@@ -243,22 +301,27 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
     const char *drawing;
     s->evidence = json_array();
     s->waiting = apr_array_make(transition->pool, 4, sizeof(waiting_t));
-    json_object_set_new(detail, "signatureType", json_string(s->signature->kind));
-    json_object_set_new(detail, "consent", json_string(s->consent->version));
-    if (*s->terms_url) json_object_set_new(detail, "termsUrl", json_string(s->terms_url));
+    json_object_set_new(detail, "signatureType", json_string(s->what->signature->kind));
+    json_object_set_new(detail, "consent", json_string(s->what->consent->version));
+    if (*s->what->terms_url) json_object_set_new(detail, "termsUrl", json_string(s->what->terms_url));
     if (transition->client->time_zone) {
         json_object_set_new(detail, "timeZone", json_string(transition->client->time_zone));
         json_object_set_new(detail, "utcOffset", json_integer(transition->client->utc_offset));
     }
     json_object_set_new(detail, "documents", s->evidence);
     SR_TRY(sr_signing_may(signing, SR_ACTION_SIGN, transition->pool));
+    SR_TRY(fill_in(service, s, transition));
+    sign_set_initials(s, signing->signer, transition->pool);
+    json_t *values = sr_entries_json(&signing->submission, signing->signer);
+    if (values) json_object_set_new(detail, "values", values);
     apr_pool_create(&s->parts, transition->pool);
     s->held = 0;
     SR_TRY(sign_documents(service, s, transition));
-    SR_TRY(sr_certify_drawing(&drawing, service, signing, s->signature, transition->pool));
+    SR_TRY(sr_certify_drawing(&drawing, service, signing, s->what->signature, transition->pool));
     if (drawing) json_object_set_new(detail, "drawing", json_string(drawing));
     sr_transition_open(transition);
-    sr_signing_complete(signing, transition->now, transition->client, s->signature->kind, s->consent->version);
+    sr_signing_complete(signing, transition->now, transition->client, s->what->signature->kind,
+                        s->what->consent->version);
     sr_transition_event(transition, transition->signing->signer->uuid, "signed", json_incref(detail));
     sr_transition_notify(transition, "signed");
     sr_transition_change(transition, signing->signer);
@@ -268,10 +331,9 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
 }
 
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
-                            const sr_signature_t *signature, const sr_consent_t *consent, const char *terms_url,
-                            apr_pool_t *pool)
+                            const sr_signed_t *what, apr_pool_t *pool)
 {
-    signing_t s = {.signature = signature, .consent = consent, .terms_url = terms_url};
+    signing_t s = {.what = what};
     SR_TRY(sr_service_documents(&s.documents, service, pool));
     SR_TRY(sr_service_folder(service, s.documents, pool));
     const sr_subject_t subject = {.signer = (*signing)->signer->uuid};

@@ -76,6 +76,24 @@ static apr_array_header_t *document_rows(const apr_array_header_t *documents, ap
     return rows;
 }
 
+/* What the creation has appended to documents. NULL: nothing. */
+static apr_array_header_t *first_revisions(const sr_submission_t *submission, apr_pool_t *pool)
+{
+    apr_array_header_t *rows = apr_array_make(pool, submission->documents->nelts, sizeof(sr_revision_arg_t));
+    for (int i = 0; i < submission->documents->nelts; i++) {
+        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
+        if (!document->revisions->nelts) continue;
+        const sr_revised_t *first = &APR_ARRAY_IDX(document->revisions, 0, sr_revised_t);
+        APR_ARRAY_PUSH(rows, sr_revision_arg_t) = (sr_revision_arg_t){.document = document->uuid,
+                                                                      .number = 1,
+                                                                      .sha256 = first->sha256,
+                                                                      .size = first->size,
+                                                                      .whole_sha256 = first->whole_sha256,
+                                                                      .whole_size = first->whole_size};
+    }
+    return rows->nelts ? rows : NULL;
+}
+
 /* The first event of the chain: who asked whom to sign which documents. */
 static void creation_event(sr_event_text_t *written, const sr_create_t *request, const sr_submission_t *submission,
                            apr_pool_t *pool)
@@ -86,6 +104,8 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
         json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", document->uuid, "name", document->name, "sha256",
                                 document->sha256, "normalisedSha256", rewritten_sha256(document));
         if (document->warnings) json_object_set_new(row, "warnings", sr_warnings_names(document->warnings));
+        if (document->revisions->nelts)
+            json_object_set_new(row, "preparedSha256", json_string(sr_document_state_sha256(document)));
         json_array_append_new(documents, row);
     }
     for (int i = 0; i < submission->signers->nelts; i++) {
@@ -93,6 +113,8 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
         json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", signer->uuid, "firstname", signer->firstname, "lastname",
                                 signer->lastname, "email", signer->email);
         if (signer->order > 1) json_object_set_new(row, "order", json_integer(signer->order));
+        json_t *values = sr_entries_json(submission, signer);
+        if (values) json_object_set_new(row, "values", values);
         json_array_append_new(signers, row);
     }
     json_object_set_new(detail, "submission", json_string(submission->uuid));
@@ -251,7 +273,7 @@ static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *pre
                                       .max_fields = service->settings->max_fields,
                                       .remarks = request->remarks};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
-    SR_TRY(sr_signers_resolve(signers, preflight->documents, pool));
+    SR_TRY(sr_signers_resolve(signers, preflight->documents, service->settings->max_fields, pool));
     SR_TRY(sr_signers_check_texts(request->name, signers, preflight->documents, pool));
     sr_signers_remark(request->remarks, signers, preflight->documents);
     SR_TRY(sr_preflight(service, preflight, signers, request, pool));
@@ -286,7 +308,7 @@ static sr_error_t *create_try_once(const sr_service_t *service, const char **rep
     sr_error_t *error = sr_store_submission_create(
         service->database, outcome, &row, request->token_hash, submission->created_at, submission->uuid, &creation,
         rendered, metadata, request->idempotency_key, folder, sr_contents_blobs(contents, false, pool),
-        sr_contents_blobs(contents, true, pool), webhooks, timers, pool);
+        sr_contents_blobs(contents, true, pool), first_revisions(submission, pool), webhooks, timers, pool);
     if (!error && *outcome == SR_OK) {
         sr_service_wake_for(service, webhooks, timers);
         sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment, sr_metrics_number(SR_LABEL_EVENT, "created"),

@@ -4,6 +4,7 @@
  * the drawing of its form to readers, is rewritten once, and the rewritten document is shown and sealed. The results
  * are stored in the reports, so that a document that was uploaded before needs no request to a helper. */
 #include "service/submissions/preflight.h"
+#include "service/documents/placed_fields.h"
 
 #include <string.h>
 
@@ -96,7 +97,8 @@ static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr
 
 /* ---------------------------------------------------------------------------------------------------- rewriting */
 
-static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_pdf_output_t *output)
+/* Begins a spool with the bytes of `output`. */
+static sr_error_t *begin_spool(sr_file_t *file, const proof_t *proof, const sr_pdf_output_t *output)
 {
     char *piece = apr_palloc(proof->pool, PIECE);
     SR_TRY(sr_blobs_begin(&file->spool, proof->request->uploads->documents, proof->pool));
@@ -106,6 +108,12 @@ static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_
         SR_TRY(sr_blobs_write(file->spool, piece, length));
         at += (apr_off_t)length;
     }
+    return NULL;
+}
+
+static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_pdf_output_t *output)
+{
+    SR_TRY(begin_spool(file, proof, output));
     return sr_blobs_end(file->spool, &file->sha256, &file->size);
 }
 
@@ -144,34 +152,68 @@ static sr_error_t *rewrite(const proof_t *proof)
     files->upload.pages = sr_pages_rewritten(files->upload.pages, made.sha256, made.size, proof->pool);
     files->upload.changed = true;
     proof->document->pages = made.pages;
-    return sr_signers_resolve(proof->signers, proof->preflight->documents, proof->pool);
+    return sr_signers_resolve(proof->signers, proof->preflight->documents, proof->service->settings->max_fields,
+                              proof->pool);
 }
 
 /* ------------------------------------------------------------------------------------------------------- preparing */
 
 static apr_array_header_t *fields_of(const proof_t *proof)
 {
-    apr_array_header_t *fields = apr_array_make(proof->pool, 4, sizeof(sr_pdf_field_t));
-    for (int i = 0; i < proof->signers->nelts; i++) {
-        const sr_signer_t *signer = &APR_ARRAY_IDX(proof->signers, i, sr_signer_t);
-        for (int j = 0; j < signer->fields->nelts; j++) {
-            const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
-            if (strcmp(field->document_uuid, proof->document->uuid) != 0) continue;
-            sr_pdf_field_t *put = apr_array_push(fields);
-            *put = (sr_pdf_field_t){.signer = signer->uuid, .page = field->area.page, .existing = field->existing};
-            memcpy(put->rect, field->placement.rect, sizeof put->rect);
-        }
-    }
-    return fields;
+    return sr_placed_fields(proof->signers, proof->document->name, proof->document->pages, proof->pool);
 }
 
-/* Returns true if preparing fields on these pages has succeeded before. Existing fields are always tried. */
+/* Has the values of the fields drawn. A value that does not fit is refused. */
+static sr_error_t *draw_values(const proof_t *proof)
+{
+    const sr_token_t *caller = proof->request->caller;
+    if (!sr_placed_entries(proof->signers, proof->document->name)) return NULL;
+    const char *owner = sr_owner_of(caller->organization_uuid, caller->environment, proof->pool);
+    for (int i = 0; i < proof->signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(proof->signers, i, sr_signer_t);
+        apr_array_header_t *faults = apr_array_make(proof->pool, 1, sizeof(sr_entry_fault_t));
+        SR_TRY(in_time(proof));
+        SR_TRY(sr_placed_draw(faults, proof->service, owner, signer, proof->document->name, proof->document->pages,
+                              proof->pool));
+        if (!faults->nelts) continue;
+        const sr_entry_fault_t *fault = &APR_ARRAY_IDX(faults, 0, sr_entry_fault_t);
+        return sr_signers_refuse(signer, i + 1, fault->number, fault->message, proof->pool);
+    }
+    return NULL;
+}
+
+/* Has another worker confirm the document with its fields, which signers see before anybody signs. Sets what was
+ * appended. */
+static sr_error_t *keep_prepared(const proof_t *proof, const sr_pdf_update_t *update, const apr_array_header_t *fields,
+                                 int descriptor, apr_off_t size)
+{
+    sr_prepared_t *prepared = &proof->document->prepared;
+    const sr_pdf_output_t before = {descriptor, size};
+    sr_pdf_confirmed_t confirmed;
+    sr_file_t whole = {0};
+    int joined;
+    SR_TRY(begin_spool(&whole, proof, &before));
+    SR_TRY(sr_blobs_write(whole.spool, (const char *)update->bytes, update->length));
+    SR_TRY(sr_blobs_end(whole.spool, &prepared->whole_sha256, &prepared->whole_size));
+    SR_TRY(sr_blobs_descriptor(whole.spool, &joined));
+    sr_error_t *error = sr_pdf_confirm(&confirmed, proof->service->pdf, joined, size, fields, proof->pool);
+    sr_blobs_drop(whole.spool);
+    SR_TRY(error);
+    if (confirmed.fault != SR_PDF_DONE) return preflight_refuse(proof, confirmed.reason);
+    proof->files->prepared = apr_pmemdup(proof->pool, update->bytes, update->length);
+    prepared->sha256 = sr_sha256_hex(update->bytes, update->length, proof->pool);
+    prepared->size = (apr_off_t)update->length;
+    return NULL;
+}
+
+/* Returns true if preparing fields on these pages has succeeded before. Existing fields and fields with values are
+ * always tried. */
 static bool is_remembered(const sr_pages_t *pages, const apr_array_header_t *fields)
 {
     if (fields->nelts > MANY_FIELDS) return false;
     for (int i = 0; i < fields->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
-        if (field->existing || !sr_pages_is_prepared(pages, field->page)) return false;
+        if (field->existing || field->entry || !sr_pages_is_prepared(pages, field->page)) return false;
     }
     return true;
 }
@@ -191,6 +233,7 @@ static void preflight_remember(sr_file_t *file, const apr_array_header_t *fields
 static sr_error_t *preflight_prepare(const char **damage, const proof_t *proof)
 {
     sr_file_t *file = sealed_file(proof);
+    SR_TRY(draw_values(proof));
     const apr_array_header_t *fields = fields_of(proof);
     sr_pdf_update_t update = {0};
     apr_pool_t *scratch;
@@ -204,6 +247,8 @@ static sr_error_t *preflight_prepare(const char **damage, const proof_t *proof)
     if (update.fault == SR_PDF_DOCUMENT_DAMAGED) *damage = apr_pstrdup(proof->pool, update.reason);
     else if (update.fault) return preflight_refuse(proof, update.reason);
     else preflight_remember(file, fields, proof->pool);
+    if (!update.fault && sr_placed_entries(proof->signers, proof->document->name))
+        SR_TRY(keep_prepared(proof, &update, fields, descriptor, file->size));
     apr_pool_destroy(scratch);
     return NULL;
 }

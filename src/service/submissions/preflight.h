@@ -20,7 +20,8 @@ typedef struct sr_file_t {
 /* A document: its upload, and the rewritten document, which is sealed if nothing can be appended to the upload. */
 typedef struct sr_files_t {
     sr_file_t upload, rewritten;
-    sr_pdf_pool_t *pdf; /* for all requests to helpers about it */
+    const char *prepared; /* what is appended to it before anybody signs (sr_document_t.prepared), or NULL */
+    sr_pdf_pool_t *pdf;   /* for all requests to helpers about it */
 } sr_files_t;
 
 typedef struct sr_preflight_t {

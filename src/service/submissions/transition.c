@@ -121,6 +121,13 @@ void sr_transition_open(sr_transition_t *transition)
     sr_transition_event(transition, transition->signing->signer->uuid, "opened", NULL);
 }
 
+/* Returns the fields of a signer who has signed, if some of them have values; otherwise NULL. */
+static json_t *filled_fields(const sr_signer_t *signer, apr_pool_t *pool)
+{
+    if (signer->state != SR_SIGNER_COMPLETED || !sr_entries_any(signer)) return NULL;
+    return sr_json_own(sr_signer_fields_json(signer), pool);
+}
+
 static apr_array_header_t *changed_signers(const sr_transition_t *transition)
 {
     const apr_array_header_t *signers = transition->changed;
@@ -140,7 +147,8 @@ static apr_array_header_t *changed_signers(const sr_transition_t *transition)
                                      .signature_type = signer->signature_type,
                                      .consent = signer->consent,
                                      .reminded_at = signer->reminded_at,
-                                     .reminders = signer->reminders};
+                                     .reminders = signer->reminders,
+                                     .fields = filled_fields(signer, transition->pool)};
     }
     return rows;
 }

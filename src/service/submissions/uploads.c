@@ -153,6 +153,13 @@ static void name(apr_array_header_t *contents, const sr_file_t *file)
         (sr_content_t){.sha256 = file->sha256, .size = file->size, .stored = file->stored, .found = file->key};
 }
 
+static void uploads_name_prepared(apr_array_header_t *contents, const sr_files_t *files, const sr_prepared_t *prepared)
+{
+    if (!files->prepared || sr_contents_get(contents, prepared->sha256)) return;
+    APR_ARRAY_PUSH(contents, sr_content_t) =
+        (sr_content_t){.sha256 = prepared->sha256, .size = prepared->size, .bytes = files->prepared};
+}
+
 /* Stores a file with its report. If only the report of a stored document has changed, an error is ignored, because a
  * report only saves work. */
 static sr_error_t *uploads_keep(const sr_file_t *file, const apr_array_header_t *contents, const sr_create_t *request,
@@ -169,6 +176,23 @@ static sr_error_t *uploads_keep(const sr_file_t *file, const apr_array_header_t 
     return NULL;
 }
 
+/* Stores what was appended to documents before anybody signs. */
+static sr_error_t *uploads_keep_prepared(const sr_preflight_t *preflight, const apr_array_header_t *contents,
+                                         const sr_create_t *request, apr_pool_t *pool)
+{
+    apr_array_header_t *parts = apr_array_make(pool, 1, sizeof(sr_blob_part_t));
+    for (int i = 0; i < preflight->files->nelts; i++) {
+        const char *bytes = APR_ARRAY_IDX(preflight->files, i, sr_files_t).prepared;
+        const sr_prepared_t *prepared = &APR_ARRAY_IDX(preflight->documents, i, sr_document_t).prepared;
+        if (bytes)
+            APR_ARRAY_PUSH(parts, sr_blob_part_t) =
+                (sr_blob_part_t){sr_contents_get(contents, prepared->sha256)->key, bytes, (apr_size_t)prepared->size};
+    }
+    if (!parts->nelts) return NULL;
+    return sr_blobs_put_all(request->uploads->documents, (const sr_blob_part_t *)(const void *)parts->elts,
+                            parts->nelts, pool);
+}
+
 sr_error_t *sr_uploads_commit(const sr_service_t *service, apr_array_header_t *contents,
                               const sr_preflight_t *preflight, const sr_create_t *request, apr_pool_t *pool)
 {
@@ -176,6 +200,7 @@ sr_error_t *sr_uploads_commit(const sr_service_t *service, apr_array_header_t *c
         const sr_files_t *files = &APR_ARRAY_IDX(preflight->files, i, sr_files_t);
         name(contents, &files->rewritten);
         name(contents, &files->upload);
+        uploads_name_prepared(contents, files, &APR_ARRAY_IDX(preflight->documents, i, sr_document_t).prepared);
     }
     SR_TRY(sr_contents_reserve(service, contents, request->uploads->documents, pool));
     for (int i = 0; i < preflight->files->nelts; i++) {
@@ -184,7 +209,7 @@ sr_error_t *sr_uploads_commit(const sr_service_t *service, apr_array_header_t *c
                             pool)); /* first, because the upload's report refers to it */
         SR_TRY(uploads_keep(&files->upload, contents, request, pool));
     }
-    return NULL;
+    return uploads_keep_prepared(preflight, contents, request, pool);
 }
 
 /* A content that only storage has is still named, under the key that it has then. */

@@ -13,10 +13,10 @@
 --     warnings json?, representation_version int, expires_at time?, external_id text?, redirect_url text?,
 --     reminders text?, event_hash hash, event text, event_personal text?, documents [document], signers [signer],
 --     fingerprint text?, idempotency_since time, only_replay bool}
--- opened_at is ignored if the signer has one. NULL changes nothing in reminded_at and reminders.
+-- opened_at is ignored if the signer has one. NULL changes nothing in reminded_at, reminders and fields.
 -- @type signer_change {uuid uuid, state text, due_at time?, opened_at time?, completed_at time?, refused_at time?,
 --     refusal_reason text?, ip text?, user_agent text?, signature_type text?, consent text?, reminded_at time?,
---     reminders int?}
+--     reminders int?, fields json?}
 -- @type event {hash hash, body text, personal text?}
 -- signer: who acts. seen, seen_hash: the number of events, and the hash of the last one, as they were read. A change of
 -- submission_state raises access_epoch. hold_reason is ignored without held_at, and NULL changes nothing, as in the
@@ -29,7 +29,8 @@
 -- A new signer in the place of the old one, which raises access_epoch. search: of the submission.
 -- @type replacement {old uuid, position int, uuid uuid, state text, firstname text, lastname text, email text?,
 --     locale text?, alias text, due_at time?, search text}
--- Of the signer who acts, or of the kind "archive" if nobody does.
+-- Of the signer who acts, or of the kind "archive" if nobody does: the fields that a creation adds before anybody signs,
+-- and what archiving appends after all have signed.
 -- @type revision {document uuid, number int, sha256 hash, size int, whole_sha256 hash, whole_size int}
 -- A row that becomes a job of this kind ("expiry", "remind") when it is due. A transition replaces the timers of these
 -- kinds, or removes them if due_at is NULL.
@@ -111,11 +112,18 @@
 --     SET state = w.state, due_at = w.due_at, opened_at = coalesce(signer.opened_at, w.opened_at),
 --         completed_at = w.completed_at, refused_at = w.refused_at, refusal_reason = w.refusal_reason, ip = w.ip,
 --         user_agent = w.user_agent, signature_type = w.signature_type, consent = w.consent,
---         reminded_at = coalesce(w.reminded_at, signer.reminded_at), reminders = coalesce(w.reminders, signer.reminders)
+--         reminded_at = coalesce(w.reminded_at, signer.reminded_at), reminders = coalesce(w.reminders, signer.reminders),
+--         fields = coalesce(w.fields, signer.fields)
 --     FROM @EACH(signer_change, list, w)
 --     WHERE signer.uuid = w.uuid AND signer.submission_id = @ID()
 -- @macro NEWEVENTS(list) INSERT INTO event (submission_id, number, hash, body, personal)
 --     SELECT @ID(), p.seen + w.nth, w.hash, w.body, w.personal FROM @EACH(event, list, w) @GIVEN()
+-- @macro FIRSTREVISIONS() INSERT INTO revision (document_uuid, number, kind, signer_uuid, sha256, key, size,
+--         whole_sha256, whole_size, created_at)
+--     SELECT w.document, w.number, 'archive', g.uuid, w.sha256, @KEY(:folder, w.sha256), w.size, w.whole_sha256,
+--         w.whole_size, :now
+--     FROM @EACH(revision, :revisions, w) CROSS JOIN signer g
+--     WHERE g.submission_id = @ID() AND g.position = 0
 -- @macro NEWREVISIONS() INSERT INTO revision (document_uuid, number, kind, signer_uuid, sha256, key, size, whole_sha256,
 --         whole_size, created_at)
 --     SELECT w.document, w.number, CASE WHEN p.signer IS NULL THEN 'archive' ELSE 'signature' END,

@@ -36,11 +36,12 @@ END $$
 -- A request that lost its connection sends the same again, so each part of this function must also be correct in a
 -- repetition. It does not need p_new_blobs.
 -- @op submission_create(token_hash hash, now time, submission uuid, creation creation, representation text,
---     metadata text?, idempotency_key text?, folder uuid, blobs [blob], new_blobs [blob]?, webhooks json?, timers [timer]?)
+--     metadata text?, idempotency_key text?, folder uuid, blobs [blob], new_blobs [blob]?, revisions [revision]?,
+--     webhooks json?, timers [timer]?)
 --     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale
 CREATE FUNCTION sigreq.submission_create(p_token_hash text, p_now bigint, p_submission uuid, p_creation json,
     p_representation text, p_metadata text, p_idempotency_key text, p_folder uuid, p_blobs json, p_new_blobs json,
-    p_webhooks json, p_timers json) RETURNS @ROWS
+    p_revisions json, p_webhooks json, p_timers json) RETURNS @ROWS
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
@@ -116,6 +117,9 @@ BEGIN
     VALUES (v_id, 1, p.event_hash, p.event, p.event_personal);
     @NEWDOCUMENTS(p.documents);
     @NEWSIGNERS(p.signers);
+    IF p_revisions IS NOT NULL THEN
+        @FIRSTREVISIONS();
+    END IF;
     @NEWSTATUSES();
     IF p_webhooks IS NOT NULL THEN
         @NEWJOBS();

@@ -4,7 +4,8 @@
 -- The first statement gives the outcome if the creation is refused or repeated. What it has checked stays true, because
 -- this transaction is the only writer.
 -- @op submission_create(token_hash hash, now time, submission uuid, creation creation, representation text,
---     metadata text?, idempotency_key text?, folder uuid, blobs [blob], new_blobs [blob]?, webhooks json?, timers [timer]?)
+--     metadata text?, idempotency_key text?, folder uuid, blobs [blob], new_blobs [blob]?, revisions [revision]?,
+--     webhooks json?, timers [timer]?)
 --     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale write
 -- @answer
 WITH verdict AS (
@@ -64,6 +65,9 @@ DELETE FROM blob_reservation WHERE key IN (SELECT w.key FROM @EACH(blob, :new_bl
 @NEWDOCUMENTS(:creation->'documents')
 
 @NEWSIGNERS(:creation->'signers')
+
+-- @if revisions
+@FIRSTREVISIONS()
 
 @NEWSTATUSES()
 

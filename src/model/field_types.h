@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* field_types.h: the types of fields, and what is filled into a field beside a signature. Part of model.h.
+ *
+ * Sections: field_types.c · entries.c */
+#ifndef SR_MODEL_FIELD_TYPES_H
+#define SR_MODEL_FIELD_TYPES_H
+
+#include "model/model.h"
+
+typedef struct sr_signer_t sr_signer_t;
+typedef struct sr_submission_t sr_submission_t;
+
+/* ------------------------------------------------------------------------------------------------ field_types.c */
+/* What a field is in a PDF and on the signing page. */
+typedef enum sr_widget_t { SR_WIDGET_SIGNATURE, SR_WIDGET_TEXT, SR_WIDGET_CHECKBOX, SR_WIDGET_CHOICE } sr_widget_t;
+
+typedef enum sr_filler_t {
+    SR_FILLER_SEAL,    /* the signature is the value of the field */
+    SR_FILLER_PERSON,  /* the caller or the signer enters a value */
+    SR_FILLER_SERVICE, /* the service enters the day of the signature */
+} sr_filler_t;
+
+typedef struct sr_field_type_t {
+    const char *name; /* "text" */
+    sr_widget_t widget;
+    sr_filler_t filler;
+    unsigned int members; /* a set of bits, private: the members that such a field may have beside the contract's */
+    bool initials;        /* it shows the initials of the signer */
+} sr_field_type_t;
+/* Returns NULL if there is no such type. */
+const sr_field_type_t *sr_field_type(const char *name);
+/* Returns true if a field of this type may have this member. */
+bool sr_field_type_has(const sr_field_type_t *type, const char *member);
+
+typedef enum sr_align_t { SR_ALIGN_START, SR_ALIGN_CENTER, SR_ALIGN_END } sr_align_t;
+
+/* A field that has a value beside the signature. */
+typedef struct sr_entry_t {
+    json_t *sent;        /* the members of its type as they were sent, without the value */
+    const json_t *value; /* a string, true or false: of the caller, later of the signer. NULL: there is none */
+    bool read_only, required, multiline;
+    int max_length;     /* characters */
+    const char *format; /* "integer", "decimal", "email" or "date"; or NULL */
+    double size;        /* points; 0: as large as fits, up to 12 points */
+    sr_align_t align;
+    const char *group;     /* of check boxes, or NULL */
+    const json_t *options; /* an array of strings, or NULL */
+    const char *content;   /* how the PDF shows it (sr_pdf_values), or NULL */
+    const char *shown;     /* what the PDF shows instead of the value: the day in words; or NULL */
+} sr_entry_t;
+
+typedef struct sr_field_t {
+    const sr_field_type_t *type;
+    const char *name;
+    const char *document;      /* as sent; after sr_signers_resolve the document's name as shown */
+    const char *document_uuid; /* set by sr_signers_resolve */
+    const char *existing;      /* the name of an existing signature field that its area refers to, or NULL */
+    bool on_all_pages;         /* until sr_signers_resolve: it stands for one field on each page */
+    sr_area_t area;            /* for an existing field set by sr_signers_resolve */
+    const json_t *area_sent;   /* the JSON object that the area was read from, or NULL */
+    const char *caption;       /* the result of sr_caption_read; NULL: none was sent */
+    sr_entry_t *entry;         /* NULL: the signature is its value */
+    sr_placement_t placement;  /* set by sr_signers_resolve */
+} sr_field_t;
+
+/* Reads a field of a type that has values. Returns the fault, such as "size must be a number from 6 to 72", or NULL. */
+const char *sr_entry_read(sr_entry_t **entry, const sr_field_type_t *type, const json_t *field, apr_pool_t *pool);
+/* Adds its members, and its value, to the JSON object of a field. */
+void sr_entry_write(json_t *field, const sr_entry_t *entry);
+
+/* ------------------------------------------------------------------------------------------------ entries.c */
+/* A value that cannot be filled in. */
+typedef struct sr_entry_fault_t {
+    int number;          /* of the field among the signer's, from 1 */
+    const char *code;    /* "required", "type", "length", "format", "option", "group", "fit", "readOnly", "unknown" */
+    const char *message; /* a sentence without its end */
+} sr_entry_fault_t;
+
+/* Returns false, and sets code and message, if a field of this type cannot have this value. */
+bool sr_entry_accepts(sr_entry_fault_t *fault, const sr_field_type_t *type, const sr_entry_t *entry,
+                      const json_t *value, apr_pool_t *pool);
+/* Returns the fault of the fields of a signer as a creation has them, without the number of a field, or NULL: there is
+ * a signature, and at most one check box of a group is ticked. */
+const char *sr_entries_fault(const sr_signer_t *signer, apr_pool_t *pool);
+/* Fills in what a signer has sent: {"3":"Engineer","4":true}, or NULL. `day` is the day of the signature, "2026-11-22",
+ * and `day_text` the same in words. *faults is an array of sr_entry_fault_t; if it is empty, the fields have their
+ * values. */
+void sr_entries_fill(apr_array_header_t **faults, sr_signer_t *signer, const json_t *values, const char *day,
+                     const char *day_text, apr_pool_t *pool);
+/* Returns an SR_EBADREQUEST with the faults for the client, or NULL if there are none. */
+sr_error_t *sr_entries_error(const apr_array_header_t *faults, apr_pool_t *pool);
+/* Returns true if a field of the signer is filled in beside the signature. */
+bool sr_entries_any(const sr_signer_t *signer);
+/* Returns the text that shows the value of a field, "" if it has none; NULL for a check box. */
+const char *sr_entry_text(const sr_entry_t *entry);
+/* Returns [{"document": uuid, "field": name, "value"}] for the fields of a signer that have a value, or NULL if there
+ * are none. New reference. */
+json_t *sr_entries_json(const sr_submission_t *submission, const sr_signer_t *signer);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* placed_fields.c: converts the fields of signers for the helpers, and has the values of fields drawn. A value is drawn
+ * by a worker that reads no document, so that no document can change what is shown. */
+#include "service/documents/placed_fields.h"
+
+#include <string.h>
+
+static const sr_pdf_entry_kind_t KINDS[] = {[SR_WIDGET_TEXT] = SR_PDF_ENTRY_TEXT,
+                                            [SR_WIDGET_CHECKBOX] = SR_PDF_ENTRY_CHECKBOX,
+                                            [SR_WIDGET_CHOICE] = SR_PDF_ENTRY_CHOICE};
+
+static int placed_rotation(const sr_field_t *field, const sr_pages_t *pages)
+{
+    const sr_page_t *page = pages ? sr_pages_at(pages, field->area.page) : NULL;
+    return page ? page->rotate : 0;
+}
+
+static const apr_array_header_t *placed_options(const json_t *options, apr_pool_t *pool)
+{
+    apr_array_header_t *list = apr_array_make(pool, (int)json_array_size(options), sizeof(const char *));
+    for (size_t i = 0; i < json_array_size(options); i++)
+        APR_ARRAY_PUSH(list, const char *) = json_string_value(json_array_get(options, i));
+    return list;
+}
+
+static const sr_pdf_entry_t *placed_entry(const sr_field_t *field, const sr_pages_t *pages, apr_pool_t *pool)
+{
+    const sr_entry_t *entry = field->entry;
+    sr_pdf_entry_t *made = apr_palloc(pool, sizeof *made);
+    const bool is_limited = field->type->widget == SR_WIDGET_TEXT && field->type->filler == SR_FILLER_PERSON;
+    *made = (sr_pdf_entry_t){.kind = KINDS[field->type->widget],
+                             .name = field->name,
+                             .label = field->name,
+                             .multiline = entry->multiline,
+                             .max_length = is_limited ? entry->max_length : 0,
+                             .options = entry->options ? placed_options(entry->options, pool) : NULL,
+                             .text = sr_entry_text(entry),
+                             .ticked = json_is_true(entry->value),
+                             .rotate = placed_rotation(field, pages),
+                             .content = entry->content};
+    return made;
+}
+
+static bool placed_is_in(const sr_field_t *field, const char *document)
+{
+    return !strcmp(field->document, document);
+}
+
+apr_array_header_t *sr_placed_fields(const apr_array_header_t *signers, const char *document, const sr_pages_t *pages,
+                                     apr_pool_t *pool)
+{
+    apr_array_header_t *fields = apr_array_make(pool, 8, sizeof(sr_pdf_field_t));
+    for (int i = 0; i < signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+        const char *alias = sr_signer_alias(signer, pool);
+        for (int j = 0; j < signer->fields->nelts; j++) {
+            const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
+            if (!placed_is_in(field, document)) continue;
+            sr_pdf_field_t *made = apr_array_push(fields);
+            *made = (sr_pdf_field_t){.signer = alias,
+                                     .page = field->area.page,
+                                     .existing = field->existing,
+                                     .initials = field->type->initials,
+                                     .entry = field->entry ? placed_entry(field, pages, pool) : NULL};
+            memcpy(made->rect, field->placement.rect, sizeof made->rect);
+        }
+    }
+    return fields;
+}
+
+bool sr_placed_entries(const apr_array_header_t *signers, const char *document)
+{
+    for (int i = 0; i < signers->nelts; i++) {
+        const apr_array_header_t *fields = APR_ARRAY_IDX(signers, i, sr_signer_t).fields;
+        for (int j = 0; j < fields->nelts; j++) {
+            const sr_field_t *field = &APR_ARRAY_IDX(fields, j, sr_field_t);
+            if (field->entry && placed_is_in(field, document)) return true;
+        }
+    }
+    return false;
+}
+
+/* How a field shows its value. A check box gets a tick in any case, which is shown if the box is ticked. */
+static sr_pdf_value_t placed_value(const sr_field_t *field, const sr_pages_t *pages)
+{
+    const sr_entry_t *entry = field->entry;
+    sr_pdf_value_t value = {.text = sr_entry_text(entry),
+                            .ticked = field->type->widget == SR_WIDGET_CHECKBOX,
+                            .size = entry->size,
+                            .multiline = entry->multiline,
+                            .align = (int)entry->align};
+    if (value.ticked) value.text = NULL;
+    sr_pdf_entry_size(&value.width, &value.height, field->placement.rect, placed_rotation(field, pages));
+    return value;
+}
+
+static sr_error_t *placed_ask(const apr_array_header_t **drawn, const sr_service_t *service, const char *owner,
+                              const apr_array_header_t *values, apr_pool_t *pool)
+{
+    apr_pool_t *work; /* destroying it releases the worker */
+    apr_pool_create(&work, pool);
+    const sr_service_t own = sr_service_for_request(service, apr_pstrcat(work, owner, ".values", NULL), work);
+    sr_error_t *error = sr_pdf_values(drawn, own.pdf, values, pool);
+    apr_pool_destroy(work);
+    return error;
+}
+
+sr_error_t *sr_placed_draw(apr_array_header_t *faults, const sr_service_t *service, const char *owner,
+                           const sr_signer_t *signer, const char *document, const sr_pages_t *pages, apr_pool_t *pool)
+{
+    apr_array_header_t *values = apr_array_make(pool, 8, sizeof(sr_pdf_value_t));
+    apr_array_header_t *numbers = apr_array_make(pool, 8, sizeof(int));
+    const apr_array_header_t *drawn;
+    for (int i = 0; i < signer->fields->nelts; i++) {
+        const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
+        if (!field->entry || !placed_is_in(field, document)) continue;
+        APR_ARRAY_PUSH(values, sr_pdf_value_t) = placed_value(field, pages);
+        APR_ARRAY_PUSH(numbers, int) = i + 1;
+    }
+    if (!values->nelts) return NULL;
+    SR_TRY(placed_ask(&drawn, service, owner, values, pool));
+    for (int i = 0; i < drawn->nelts; i++) {
+        const sr_pdf_drawn_value_t *value = &APR_ARRAY_IDX(drawn, i, sr_pdf_drawn_value_t);
+        const int number = APR_ARRAY_IDX(numbers, i, int);
+        APR_ARRAY_IDX(signer->fields, number - 1, sr_field_t).entry->content = value->content;
+        if (value->reason) APR_ARRAY_PUSH(faults, sr_entry_fault_t) = (sr_entry_fault_t){number, "fit", value->reason};
+    }
+    return NULL;
+}
