@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signers.c: the `signers` part of a creation: whatever is accepted keeps the rules, whatever is not has an answer. */
+/* signers.c: the `signers` part of a creation, and the values that a signer sends, which are the member `values` of the
+ * signer: whatever is accepted keeps the rules, whatever is not has an answer. */
 #include "fuzz.h"
 #include "model/model.h"
 
@@ -48,6 +49,33 @@ static void resolve(apr_array_header_t *signers, apr_pool_t *pool)
     }
 }
 
+static sr_signer_t *store(const sr_signer_t *signer, apr_pool_t *pool)
+{
+    sr_signer_t *stored = apr_pcalloc(pool, sizeof *stored);
+    json_t *fields = sr_json_own(sr_signer_fields_json(signer), pool);
+    fuzz_must(!sr_signer_fields_parse(stored, fields, pool));
+    fuzz_must(json_equal(fields, sr_json_own(sr_signer_fields_json(stored), pool)));
+    return stored;
+}
+
+/* Fills in values and stores the fields before and after. */
+static void fill(const sr_signer_t *signer, const json_t *values, apr_pool_t *pool)
+{
+    apr_array_header_t *faults;
+    sr_signer_t *stored = store(signer, pool);
+    sr_entries_fill(&faults, stored, values, "2026-11-22", "22 November 2026", pool);
+    for (int i = 0; i < faults->nelts; i++) {
+        const sr_entry_fault_t *fault = &APR_ARRAY_IDX(faults, i, sr_entry_fault_t);
+        fuzz_must(fault->number >= 0 && fault->number <= stored->fields->nelts && fault->code && fault->message);
+    }
+    if (faults->nelts) return;
+    stored = store(stored, pool);
+    for (int i = 0; i < stored->fields->nelts; i++) {
+        const sr_entry_t *entry = APR_ARRAY_IDX(stored->fields, i, sr_field_t).entry;
+        fuzz_must(!entry || !entry->required || entry->value);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (int i = 0; i < 2; i++) {
@@ -61,6 +89,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         } else {
             check(signers, &rules);
             resolve(signers, pool);
+            json_t *list;
+            fuzz_must(!sr_json_parse(&list, (const char *)data, size, pool));
+            for (int j = 0; j < signers->nelts; j++)
+                fill(&APR_ARRAY_IDX(signers, j, sr_signer_t),
+                     json_object_get(json_array_get(list, (size_t)j), "values"), pool);
             json_t *warnings = sr_remarks_json(remarks);
             for (size_t j = 0; j < json_array_size(warnings); j++)
                 fuzz_must(json_string_length(json_array_get(warnings, j)) < 400);

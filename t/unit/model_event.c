@@ -302,6 +302,30 @@ static void test_disclosed(void)
     ok(!strstr(strstr(text, "\"salts\""), "signers.1"), "there is no salt of anybody else");
 }
 
+#define FILLED(value) "\"values\":[{\"document\":\"" CID "\",\"field\":\"Rent\",\"value\":" value "}]"
+
+/* The values of fields are personal: of the signer who has the field. */
+static void test_values(void)
+{
+    static const char created[] =
+        "{\"signers\":[{\"uuid\":\"" ANN "\"," FILLED("\"900\"") "},{\"uuid\":\"" BOB "\"," FILLED("\"700\"") "}]}";
+    const sr_event_text_t text = event_with("{" FILLED("true") "}");
+    ok(!strstr(text.body, "\"value\"") && strstr(text.body, "\"detail.values.0.value\":"),
+       "a value is replaced by its commitment");
+    ok(strstr(text.personal, "\"detail.values.0.value\":[") && strstr(text.personal, ",true]"), "it can be erased");
+    is_str(sr_event_fault(detail_of(text.body), detail_of(text.personal), false, pool), NULL, "the event is sound");
+    for (int old = 0; old < 2; old++) {
+        check_disclosed(disclosed("created", NULL, created, ANN, false, old), "900 \"Rent\" " CID, "700",
+                        "values of the caller, for a signer");
+        check_disclosed(disclosed("created", NULL, created, NULL, true, old), "\"Rent\"", "900 700",
+                        "values of the caller, for the caller");
+        check_disclosed(disclosed("signed", ANN, "{" FILLED("\"900\"") "}", ANN, false, old), "900", ANN,
+                        "values of a signer, for the signer");
+        check_disclosed(disclosed("signed", ANN, "{" FILLED("\"900\"") "}", BOB, true, old), "\"Rent\"", "900",
+                        "values of a signer, for another signer who is the caller");
+    }
+}
+
 int main(void)
 {
     apr_initialize();
@@ -316,6 +340,7 @@ int main(void)
     test_drawing();
     test_erased();
     test_disclosed();
+    test_values();
     apr_pool_destroy(pool);
     return done();
 }
