@@ -48,10 +48,7 @@ static const char *label(const work_t *work, const char *key)
 
 static json_t *texts(const char *label, const char *value)
 {
-    json_t *row = json_array();
-    json_array_append_new(row, json_string(label));
-    json_array_append_new(row, json_string(value));
-    return row;
+    return json_pack("[s,s]", label, value);
 }
 
 static void completion_add(json_t *rows, const char *label, const char *value)
@@ -100,9 +97,7 @@ static json_t *add_section(json_t *sections, const char *heading, json_t *items)
 
 static json_t *one_item(json_t *rows)
 {
-    json_t *items = json_array();
-    json_array_append_new(items, item(NULL, rows));
-    return items;
+    return json_pack("[o]", item(NULL, rows));
 }
 
 /* --- times: in the time zone of the signer, if their browser has told it; else in that of this server */
@@ -376,12 +371,20 @@ static json_t *consent_rows(const work_t *work)
     return rows;
 }
 
+static void add_field_values(json_t *items, const work_t *work, const sr_signer_t *signer)
+{
+    json_t *rows = sr_entries_rows(signer, label(work, "yes"), label(work, "no"), work->pool);
+    if (rows)
+        json_array_append_new(items, item(label_with(work, "fields", completion_name_of(signer, work->pool)), rows));
+}
+
 static json_t *signer_items(const work_t *work)
 {
     const int count = work->submission->signers->nelts;
     json_t *items = json_array();
     for (int i = 0; i < count; i += 2)
         json_array_append_new(items, item(NULL, signer_rows(work, i, i + 2 < count ? i + 2 : count)));
+    for (int i = 0; i < count; i++) add_field_values(items, work, signer_at(work, i));
     json_array_append_new(items, item(NULL, consent_rows(work)));
     return items;
 }
@@ -408,11 +411,8 @@ static json_t *event_rows(const work_t *work)
         const char *kind = sr_json_string(event, "event");
         const char *what = kind ? label(work, apr_pstrcat(work->pool, "event.", kind, NULL)) : "";
         const char *when = completion_time_text(work, time_at(event, "at"), sr_json_string(event, "signer"));
-        json_t *row = json_pack("{s:[s,s,s]}", "event", when ? when : "",
-                                *what  ? what
-                                : kind ? kind
-                                       : "",
-                                actor(work, event));
+        if (kind && !*what) what = kind;
+        json_t *row = json_pack("{s:[s,s,s]}", "event", when ? when : "", what, actor(work, event));
         if (row) json_array_append_new(rows, row);
     }
     add_code(rows, label(work, "hash"), completion->events_hash);

@@ -280,3 +280,19 @@ json_t *sr_entries_json(const sr_submission_t *submission, const sr_signer_t *si
     }
     return list;
 }
+
+json_t *sr_entries_rows(const sr_signer_t *signer, const char *yes, const char *no, apr_pool_t *pool)
+{
+    json_t *rows = NULL;
+    for (int i = 0; i < signer->fields->nelts; i++) {
+        const sr_field_t *field = entries_field(signer, i);
+        const json_t *value = field->entry ? field->entry->value : NULL;
+        const char *text = json_is_string(value) ? without_lines(field->entry, json_string_value(value), pool)
+                           : json_is_true(value) ? yes
+                                                 : no;
+        if (!value || !*text) continue;
+        if (!rows) rows = json_array();
+        json_array_append_new(rows, json_pack("[s,s]", field->name, text));
+    }
+    return rows;
+}

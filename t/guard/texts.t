@@ -82,9 +82,9 @@ isnt($texts{de}{page}{'draw.undo'}, $texts{de}{page}{back}, 'de: to undo is not 
 # Words that are the same in both languages, or that nothing need be said of.
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
 de test zoom browser
-es zoom verify.units
+es zoom verify.units no
 fr brand test plain.place verify.change.page zoom place documents identification pages signature from
-it privacy test zoom browser email
+it privacy test zoom browser email no
 nl privacy test verify.intact zoom browser from
 cs test
 da test upload zoom browser from

@@ -216,6 +216,43 @@ static void test_locales(void)
     }
 }
 
+/* Fields of Éva with these members and values. */
+static sr_submission_t *with_values(void)
+{
+    static const char *const fields[][2] = {{"text", "\"value\":\"two\\nlines\",\"multiline\":true"},
+                                            {"checkbox", "\"value\":true"},
+                                            {"checkbox", "\"value\":false"},
+                                            {"text", "\"value\":\"\""},
+                                            {"date", "\"value\":null"},
+                                            {"date", "\"value\":\"2026-11-21\""}};
+    sr_submission_t *made = whole();
+    sr_signer_t *eva = &APR_ARRAY_IDX(made->signers, 0, sr_signer_t);
+    apr_array_header_t *list = apr_array_copy(pool, eva->fields);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        sr_field_t field = {.type = sr_field_type(fields[i][0]), .document = "a.pdf", .name = fields[i][0]};
+        if (sr_entry_read(&field.entry, field.type, parse(apr_psprintf(pool, "{%s}", fields[i][1])), pool)) abort();
+        APR_ARRAY_PUSH(list, sr_field_t) = field;
+    }
+    eva->fields = list;
+    return made;
+}
+
+#define VALUES(heading, yes, no)                                                                                       \
+    "{\"heading\":\"" heading "\",\"rows\":[[\"text\",\"two lines\"],[\"checkbox\",\"" yes "\"],[\"checkbox\",\"" no   \
+    "\"],[\"date\",\"2026-11-21\"]]}"
+
+static void test_values(void)
+{
+    static const char english[] = VALUES("Form fields: \xC3\x89va Lee", "Yes", "No"),
+                      german[] = VALUES("Formularfelder: \xC3\x89va Lee / Form fields: \xC3\x89va Lee", "Ja / Yes",
+                                        "Nein / No");
+    const char *text = said(with_values(), SR_PRODUCTION, "x");
+    if (!ok(strstr(text, english) != NULL, "the values of a signer's fields")) printf("# %s\n", text);
+    ok(!strstr(text, "Form fields: Bo"), "a signer without values has no such rows");
+    ok(strstr(said_in("de", with_values(), EVENTS, SR_PRODUCTION, "x"), german) != NULL, "in two languages");
+    ok(!strstr(said(whole(), SR_PRODUCTION, "x"), "Form fields"), "nothing is added if no signer has values");
+}
+
 static void test_secrets(void)
 {
     const char *text = said(whole(), SR_TEST, "x");
@@ -256,6 +293,7 @@ int main(void)
     test_whole();
     test_languages();
     test_locales();
+    test_values();
     test_secrets();
     test_gaps();
     apr_pool_destroy(pool);
