@@ -15,7 +15,7 @@ typedef struct review_t {
     bool deleted;
     const char *state, *outcome, *certificate;
     bool held;
-    json_t *signers;   /* uuid: {"state", "person": the object of the event that has their name} */
+    json_t *signers;   /* uuid: {"state", "person": the object of the event that has their name, "values": of fields} */
     json_t *documents; /* uuid: {"uploaded", "rewritten" (may be missing), "versions": SHA-256 of each revision} */
     json_t *expected;  /* event: how many calls the history must have */
     apr_pool_t *pool;
@@ -113,6 +113,24 @@ static void set_state(const review_t *review, const char *uuid, const char *stat
     if (signer) json_object_set_new(signer, "state", json_string(state));
 }
 
+/* Returns [[name of the field, value]] of the fields of a row, or of the values of an event. New reference. */
+static json_t *review_values(const json_t *list, const char *name)
+{
+    json_t *values = json_array(), *row;
+    size_t i;
+    json_array_foreach (list, i, row) {
+        json_t *value = json_object_get(row, "value");
+        if (value && !json_is_null(value))
+            json_array_append_new(values, json_pack("[O,O]", json_object_get(row, name), value));
+    }
+    return values;
+}
+
+static void set_values(json_t *signer, const json_t *detail)
+{
+    if (signer) json_object_set_new(signer, "values", review_values(json_object_get(detail, "values"), "field"));
+}
+
 static json_int_t order_of(const json_t *signer)
 {
     const json_t *order = json_object_get(signer, "order");
@@ -143,6 +161,7 @@ static void created(review_t *review, const json_t *detail, apr_time_t at)
         if (!uuid) continue;
         const bool due = order_of(row) == first;
         json_t *signer = json_pack("{s:s,s:O}", "state", due ? "sent" : "waiting", "person", row);
+        set_values(signer, row);
         json_object_set_new(review->signers, uuid, signer);
         if (due) expect_invitation(review, signer, at);
     }
@@ -155,6 +174,7 @@ static void replaced(const review_t *review, const json_t *detail, apr_time_t at
     const bool due = !same(sr_json_string(review_signer_of(review, old), "state"), "waiting");
     if (!uuid) return;
     json_t *signer = json_pack("{s:s,s:O}", "state", due ? "sent" : "waiting", "person", detail);
+    json_object_set(signer, "values", json_object_get(review_signer_of(review, old), "values"));
     json_object_set_new(review->signers, uuid, signer);
     set_state(review, old, "replaced");
     if (due) expect_invitation(review, signer, at);
@@ -217,6 +237,7 @@ static void replay(review_t *review, const json_t *event, int number)
         expect_invitation(review, review_signer_of(review, signer), at);
     } else if (!strcmp(kind, "signed")) {
         set_state(review, signer, "completed");
+        set_values(review_signer_of(review, signer), detail);
         revised(review, detail, number);
         expect_webhook(review, "signed", "signed", at);
     } else if (sr_submission_state_parse(&state, kind)) closed(review, kind, event, at);
@@ -273,6 +294,15 @@ static void check_person(const review_t *review, const json_t *row, const json_t
                   members[i]);
 }
 
+static void check_values(const review_t *review, const json_t *row, const json_t *signer)
+{
+    json_t *values = review_values(json_object_get(row, "fields"), "name");
+    if (!json_equal(values, json_object_get(signer, "values")))
+        fault(review, "signer %s has other values of fields than the events say",
+              link_of(review, sr_json_string(row, "uuid")));
+    json_decref(values);
+}
+
 static void check_signers(const review_t *review)
 {
     const json_t *rows = json_object_get(review->stored, "signers");
@@ -290,6 +320,7 @@ static void check_signers(const review_t *review)
                   shown(sr_json_string(signer, "state")));
         if (!signer) continue;
         check_person(review, row, json_object_get(signer, "person"));
+        check_values(review, row, signer);
         json_object_set_new(signer, "seen", json_true());
     }
     json_object_foreach (review->signers, uuid, signer)

@@ -32,7 +32,8 @@ sub created
         sendEmail => 'true',
         signers   => Sigreq::Client::signers(
             map { { email => "$_$made\@example.org" } } qw(ann bob)
-        )
+        ),
+        @_
     );
     is( $res->code, 201, 'created' ) or diag $res->body;
     return $res->json;
@@ -65,6 +66,33 @@ sub refused {
 }
 my @first    = ( closed(), refused() );
 my $complete = closed();
+
+# Ann has a value of the caller, and Bob one that Bob enters.
+sub with_values {
+    my $people = Sigreq::Client::signers(
+        map { { email => "$_$made-values\@example.org" } } qw(ann bob) );
+    for my $person (@$people) {
+        my ($field) = @{ $person->{fields} };
+        push @{ $person->{fields} },
+          {
+            %$field,
+            type => 'text',
+            name => 'Rent',
+            area => { %{ $field->{area} }, y => $field->{area}{y} + 100 }
+          };
+    }
+    $people->[0]{fields}[1]{value} = '950,00';
+    return created( signers => $people );
+}
+my $valued = with_values();
+is(
+    ( signers($valued) )[1]->post(
+        json =>
+          { %{ Sigreq::Signer::typed('Bob') }, values => { 2 => 'Berlin' } }
+    )->code,
+    200,
+    'signs with a value'
+);
 my $open     = created();
 my $refused  = refused();
 my $waiting  = created();
@@ -223,6 +251,14 @@ finds(
     qr/^$one: signer [0-9a-f]{8} has another email/,
 "UPDATE signer SET email = 'eve\@example.org' WHERE uuid = '$complete->{submitters}[0]{uuid}'"
 );
+for my $row ( [ 0, '950,00', 'the caller' ], [ 1, 'Berlin', 'the signer' ] ) {
+    my $uuid = $valued->{submitters}[ $row->[0] ]{uuid};
+    finds(
+        "a value of $row->[2] is changed",
+        qr/^$valued->{uuid}: signer [0-9a-f]{8} has other values of fields/,
+"UPDATE signer SET fields = replace(fields, '$row->[1]', '1') WHERE uuid = '$uuid'"
+    );
+}
 finds(
     'a signer is set back',
     qr/^$one: signer [0-9a-f]{8} is sent, but the events say completed/,
