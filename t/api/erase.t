@@ -42,7 +42,18 @@ sub sign_by_hand {    # returns a text that is only in the stored drawing
     return $points;
 }
 
-sub submission {    # {made, words, bytes, kind}; a word is in each text that is personal
+sub add_values {    # a field with a value of the caller, and one that the signer fills in
+    my ($person, $value) = @_;
+    my ($field) = @{ $person->{fields} };
+    for my $y (300, 360) {
+        my $area = { %{ $field->{area} }, y => $y };
+        push @{ $person->{fields} }, { %$field, type => 'text', name => "Text $y", area => $area };
+    }
+    $person->{fields}[1]{value} = $value;
+    return;
+}
+
+sub submission {    # {made, words, bytes, kind, version}; a word is in each text that is personal
     my ($kind) = @_;
     my @words = map { word() } 1 .. 12;
     my ($first, $last, $mail, $name, $file, $page, $id, $meta, $agent, $reason, $key, $second) = @words;
@@ -51,6 +62,8 @@ sub submission {    # {made, words, bytes, kind}; a word is in each text that is
         { firstname => "Z\x{f6}e $first", lastname => "L'$last", email => "$mail\@example.org" },
         { firstname => $second, area => { y => 200 } });
     $_->{fields}[0]{document} = "$file.pdf" for @$people;
+    my @values = $kind eq 'completed' ? (word(), word()) : ();
+    add_values($people->[0], $values[0]) if @values;
     my $res = $client->create(
         name    => "Vertrag \xc3\xbcber $name",
         files   => [["$file.pdf", $bytes]],
@@ -62,8 +75,10 @@ sub submission {    # {made, words, bytes, kind}; a word is in each text that is
     my ($one, $two) = signers_of($made);
     my @agent = (headers => { 'User-Agent' => "Pen/1 $agent" });
     $one->get(page_of($made), headers => { Accept => undef });
-    $one->post(json => Sigreq::Signer::typed("Z\x{f6}e $first"), @agent);
-    if    ($kind eq 'completed') { push @words, sign_by_hand($two, $made->{uuid}, @agent) }
+    my $version = $one->state->{documents}[0]{sha256};
+    my %values = @values ? (values => { 3 => $values[1] }) : ();
+    $one->post(json => { %{ Sigreq::Signer::typed("Z\x{f6}e $first") }, %values }, @agent);
+    if    ($kind eq 'completed') { push @words, sign_by_hand($two, $made->{uuid}, @agent), @values }
     elsif ($kind eq 'refused')   { $two->post(json => { action => 'refuse', reason => $reason }, @agent) }
     elsif ($kind eq 'cancelled') { $client->post(path_of($made) . '/cancel', json => { reason => $reason }) }
     elsif ($kind eq 'expired') {
@@ -71,7 +86,8 @@ sub submission {    # {made, words, bytes, kind}; a word is in each text that is
         sql("UPDATE submission SET expires_at = 1 WHERE uuid = '$made->{uuid}'");
         $client->get(path_of($made));
     }
-    return { made => $made, words => \@words, bytes => $bytes, kind => $kind, uuid => $made->{uuid} };
+    return {
+        made => $made, words => \@words, bytes => $bytes, kind => $kind, uuid => $made->{uuid}, version => $version };
 }
 
 my $root = Sigreq::Here::local_folder();
@@ -113,11 +129,13 @@ my %before   = map { $_->{uuid} => $client->get(path_of($_))->json } @kept;
 subtest 'before' => sub {
     my @files = (database_files(), files_below($root, suite->{dir} . '/cache'));
     my ($drawn) = grep { $_->{words}[12] } @gone;
-    is_deeply([not_in([$drawn->{words}[12]], \@files)], [], 'a drawing is found');
+    is_deeply([not_in([@{ $drawn->{words} }[12 .. 14]], \@files)], [], 'a drawing and two values are found');
     my %missed = map { $_ => 1 } not_in([map { @{ $_->{words} }[0 .. 8] } @gone[0 .. 3]], \@files);
     is_deeply([grep { $missed{$_} } @{ $_->{words} }[0 .. 8]], [], "$_->{kind}: each word is found") for @gone[0 .. 3];
-    my @pages = grep {/\Q@{[sha256_hex($gone[0]{bytes})]}\E\.\w+\.\d+\.0\.200/} files_below($root);
-    is(scalar @pages, 1, 'a page is in the cache');
+    for my $one ($gone[0], $drawn) {
+        my @pages = grep {/\Q$one->{version}\E\.\w+\.\d+\.0\.200/} files_below($root);
+        is(scalar @pages, 1, "$one->{kind}: a page is in the cache");
+    }
 };
 
 my %size = map { $_ => -s } files_below(suite->{dir} . '/t/logs');
@@ -179,7 +197,7 @@ subtest 'nothing is left' => sub {
     }
     is_deeply([map { stored(sha256_hex($_->{bytes})) } @gone],  [], 'no document is stored');
     is_deeply([map { reports(sha256_hex($_->{bytes})) } @gone], [], 'no report is stored');
-    my @pages = map { sha256_hex($_->{bytes}) } @gone;
+    my @pages = map { (sha256_hex($_->{bytes}), $_->{version}) } @gone;
     my $any   = join '|', @pages;
     is_deeply([grep {/$any/} files_below($root, suite->{dir} . '/cache')], [], 'no page is stored');
     is(sql('SELECT count(*) FROM submission WHERE erasing IS NOT NULL'), 0, 'nothing is left to do');
