@@ -201,6 +201,12 @@ finds(
     qr/^$one: the revisions of document $document are not/,
     "DELETE FROM revision WHERE document_uuid = '$document' AND number = 2"
 );
+my $prepared = $valued->{documents}[0]{uuid};
+finds(
+    'the fields with values of a document are deleted',
+    qr/^$valued->{uuid}: the revisions of document $prepared are not/,
+    "DELETE FROM revision WHERE document_uuid = '$prepared' AND number = 1"
+);
 finds(
     'a document is deleted',
     qr/^$one: document $document is missing/,

@@ -28,7 +28,7 @@ $apart->ctl('org', 'create', 'Other');
 
 # --- people with words of their own; the email of the person whose data is exported is written in several ways
 
-my %zoe = map { $_ => word() } qw(first last mail agent reason);
+my %zoe = map { $_ => word() } qw(first last mail agent reason rent job);
 my @others;    # words that must not be exported
 sub other { push @others, word(); return $others[-1] }
 sub zoe {
@@ -50,9 +50,16 @@ sub created {
 sub signers_of {    # whose links are of this httpd
     return map { Sigreq::Signer->new(link => $apart->{httpd}->base . "/sign/$_->{uuid}") } @{ $_[0]{submitters} };
 }
+sub with_texts {    # fields: the signature, a value of the caller, and a value that the signer enters
+    my ($value) = @_;
+    my ($field) = @{ Sigreq::Client::signers()->[0]{fields} };
+    my @texts = map { { %$field, type => 'text', area => { %{ $field->{area} }, y => $_ } } } 300, 360;
+    return (fields => [$field, { %{ $texts[0] }, value => $value }, $texts[1]]);
+}
 sub acts {    # a signer signs, or refuses
-    my ($signer, $agent, $reason) = @_;
-    my $json = $reason ? { action => 'refuse', reason => $reason } : Sigreq::Signer::typed('Signed');
+    my ($signer, $agent, $reason, $value) = @_;
+    my $signed = { %{ Sigreq::Signer::typed('Signed') }, values => $value && { 3 => $value } };
+    my $json   = $reason ? { action => 'refuse', reason => $reason } : $signed;
     my $res = $signer->post(json => $json, headers => { 'User-Agent' => "Pen/1 $agent" });
     is($res->code, 200, 'acts') or diag $res->body;
     return;
@@ -60,10 +67,11 @@ sub acts {    # a signer signs, or refuses
 
 $client->post('/webhooks/sent-webhook-url', json => { url => 'http://hook.invalid/in?key=' . other() });
 my $caller    = other();
-my $completed = created($client, [zoe({ upper => 1 }), somebody()], agent => $caller);
+my $completed =
+    created($client, [zoe({ upper => 1 }, with_texts($zoe{rent})), somebody(with_texts(other()))], agent => $caller);
 my ($first, $second) = signers_of($completed);
-acts($first,  $zoe{agent});
-acts($second, other());
+acts($first,  $zoe{agent}, undef, $zoe{job});
+acts($second, other(),     undef, other());
 my $refused = created($client, [zoe(), somebody()]);
 acts((signers_of($refused))[1], other(), other());
 my $live_one = created($live, [zoe(), somebody()]);
@@ -128,6 +136,7 @@ subtest 'what is exported' => sub {
     is_deeply([@$self{qw(self state email lastname link)}],
         [Mojo::JSON::true, 'completed', uc($zoe{mail}) . '@example.org', $zoe{last}, short($completed)],
         'what they are as a signer');
+    is_deeply([map { $_->{value} } @{ $self->{fields} }], [undef, @zoe{qw(rent job)}], 'the values of their fields');
     like($self->{completedAt}, qr/^20.*Z$/, 'the export has the times of the signer');
     is($self->{ip}, '127.0.0.1', 'the export has the address of the signer');
     is_deeply([sort keys %$other], [qw(link order self state)], 'another signer has a state alone');
@@ -162,6 +171,10 @@ subtest 'the evidence' => sub {
     my @own = grep { $_->{salts} && $_->{salts}{ip} } @{ $found{ $completed->{uuid} }{events} };
     is_deeply([map { $_->{event} } @own], ['opened', 'signed'], 'only their own events have an address');
     is($found{ $live_one->{uuid} }{events}[-1]{detail}{reason}, $zoe{reason}, 'their reason is there');
+    my @events = grep { $_->{event} =~ /^(?:created|signed)$/ } @{ $found{ $completed->{uuid} }{events} };
+    my ($created, $signed) = map { $_->{detail} } @events;
+    is_deeply([map { $_->{value} } @{ $created->{signers}[0]{values} }, @{ $signed->{values} }],
+        [@zoe{qw(rent rent job)}], 'the events have the values of their fields');
 };
 
 subtest 'documents' => sub {
