@@ -77,7 +77,8 @@ static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *do
 
 /* How much of a page's box an area may leave out before it is remarked on, in points: less than what is shown. */
 #define SLACK 0.01
-/* The smallest size of an area, as displayed, that is not remarked on, in points. */
+/* The smallest size of an area, as displayed, that is not remarked on, in points. A check box needs no width of a text.
+ */
 #define SMALL_WIDTH 20
 #define SMALL_HEIGHT 8
 
@@ -86,9 +87,10 @@ static void remark_area(sr_remarks_t *remarks, int signer, int number, const sr_
 {
     const double *rect = field->placement.rect;
     const int across = page->rotate % 180 ? 1 : 0;
-    if (rect[across + 2] - rect[across] < SMALL_WIDTH || rect[3 - across] - rect[1 - across] < SMALL_HEIGHT)
+    const int width = field->entry && field->type->widget == SR_WIDGET_CHECKBOX ? SMALL_HEIGHT : SMALL_WIDTH;
+    if (rect[across + 2] - rect[across] < width || rect[3 - across] - rect[1 - across] < SMALL_HEIGHT)
         sr_remark(remarks, "Signer %d, Field %d: the area is less than %d points wide or %d points high", signer,
-                  number, SMALL_WIDTH, SMALL_HEIGHT);
+                  number, width, SMALL_HEIGHT);
     if (page->rotate && field->area.origin == SR_ORIGIN_USER_SPACE && !json_object_get(field->area_sent, "origin"))
         sr_remark(remarks, "Signer %d, Field %d: page %d is rotated by %d degrees, and the area counts before that",
                   signer, number, field->area.page, page->rotate);
@@ -132,12 +134,12 @@ void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers,
 
 /* Adds the field once for each page of its document. */
 static sr_error_t *add_on_pages(apr_array_header_t *fields, const sr_field_t *field,
-                                const apr_array_header_t *documents, int room, apr_pool_t *pool)
+                                const apr_array_header_t *documents, int room, int max_fields, apr_pool_t *pool)
 {
     const sr_document_t *document = find_document(documents, field->document, pool);
     if (!document) return unknown_document(documents, field->document, pool);
     if (document->pages->count > room)
-        return sr_error(pool, SR_EBADREQUEST, "At most %d fields can be provided", fields->nelts + room);
+        return sr_error(pool, SR_EBADREQUEST, "At most %d fields can be provided", max_fields);
     for (int i = 0; i < document->pages->count; i++) {
         sr_field_t *added = apr_array_push(fields);
         *added = *field;
@@ -148,14 +150,15 @@ static sr_error_t *add_on_pages(apr_array_header_t *fields, const sr_field_t *fi
 }
 
 /* `*room`: the number of fields that may be added. */
-static sr_error_t *resolve_pages(sr_signer_t *signer, const apr_array_header_t *documents, int *room, apr_pool_t *pool)
+static sr_error_t *resolve_pages(sr_signer_t *signer, const apr_array_header_t *documents, int *room, int max_fields,
+                                 apr_pool_t *pool)
 {
     apr_array_header_t *fields = apr_array_make(pool, signer->fields->nelts, sizeof(sr_field_t));
     for (int i = 0; i < signer->fields->nelts; i++) {
         const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
         const int before = fields->nelts;
         if (!field->on_all_pages) APR_ARRAY_PUSH(fields, sr_field_t) = *field;
-        else SR_TRY(add_on_pages(fields, field, documents, *room + 1, pool));
+        else SR_TRY(add_on_pages(fields, field, documents, *room + 1, max_fields, pool));
         *room -= fields->nelts - before - 1;
     }
     signer->fields = fields;
@@ -199,7 +202,7 @@ sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_head
     int room = max_fields - count_fields(signers), i, j;
     for (i = 0; i < signers->nelts; i++) {
         sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
-        SR_TRY(resolve_pages(signer, documents, &room, pool));
+        SR_TRY(resolve_pages(signer, documents, &room, max_fields, pool));
         for (j = 0; j < signer->fields->nelts; j++)
             SR_TRY(resolve_field(&APR_ARRAY_IDX(signer->fields, j, sr_field_t), documents, named, pool));
         SR_TRY(check_sealed(signer, i + 1, pool));

@@ -114,6 +114,73 @@ static void test_existing(void)
     is_existing_refused("Tenant", "Tenant", "Document form.pdf: signature field Tenant is named more than once");
 }
 
+/* --- fields with values, and initials on all pages */
+
+static sr_field_t field_of(const char *type, const char *document, double width)
+{
+    sr_field_t field = {.type = sr_field_type(type), .name = type, .document = document};
+    field.area = (sr_area_t){61.2, 79.2, width, 9, 0, SR_ORIGIN_TOP_LEFT};
+    const json_t *members = sr_json_own(json_pack("{}"), pool);
+    if (field.type->filler != SR_FILLER_SEAL && sr_entry_read(&field.entry, field.type, members, pool)) abort();
+    field.on_all_pages = field.type->initials;
+    return field;
+}
+
+/* Returns two signers: the first has a signature in b".pdf, and the second the same and one more field. */
+static apr_array_header_t *signers_with(sr_field_t field)
+{
+    apr_array_header_t *signers = apr_array_make(pool, 2, sizeof(sr_signer_t));
+    for (int i = 0; i < 2; i++) {
+        apr_array_header_t *fields = apr_array_make(pool, 2, sizeof(sr_field_t));
+        APR_ARRAY_PUSH(fields, sr_field_t) = field_of("signature", "b\".pdf", 30);
+        if (i) APR_ARRAY_PUSH(fields, sr_field_t) = field;
+        APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){.fields = fields};
+    }
+    return signers;
+}
+
+/* Returns the error, or the first remark, or NULL. */
+static const char *fault_with(sr_field_t field, int max_fields)
+{
+    apr_array_header_t *signers = signers_with(field);
+    sr_remarks_t *remarks = sr_remarks_make(pool);
+    const sr_error_t *error = sr_signers_resolve(signers, documents, max_fields, pool);
+    if (error) return error->code == SR_EBADREQUEST ? error->message : "the wrong code";
+    sr_signers_remark(remarks, signers, documents);
+    return json_string_value(json_array_get(sr_json_own(sr_remarks_json(remarks), pool), 0));
+}
+
+#define SMALL(width) "Signer 2, Field 2: the area is less than " width " points wide or 8 points high"
+
+static void test_values(void)
+{
+    is_str(fault_with(field_of("checkbox", "b\".pdf", 8), 9), NULL, "a check box may be as small as a letter");
+    is_str(fault_with(field_of("checkbox", "b\".pdf", 7), 9), SMALL("8"), "but not smaller");
+    is_str(fault_with(field_of("text", "b\".pdf", 19), 9), SMALL("20"), "a text needs more width");
+    is_str(fault_with(field_of("text", "a.pdf", 30), 9),
+           "Signer 2, Field 2: Document a.pdf needs a field of type signature of this signer",
+           "a value needs a signature in its document");
+    is_str(fault_with(field_of("text", "signed.pdf", 30), 9),
+           "Document signed.pdf is signed: only fields of type signature can be added",
+           "a signed document gets no values");
+    is_str(fault_with(field_of("signature", "signed.pdf", 30), 9), NULL, "but signatures");
+}
+
+static void test_all_pages(void)
+{
+    const sr_field_t initials = field_of("initials", "b\".pdf", 30);
+    apr_array_header_t *signers = signers_with(initials);
+    for (int i = 0; i < 2; i++) {
+        ok(!sr_signers_resolve(signers, documents, 5, pool), "initials on three pages, time %d", i + 1);
+        const apr_array_header_t *fields = APR_ARRAY_IDX(signers, 1, sr_signer_t).fields;
+        is_int(fields->nelts, 4, "one field for each page");
+        for (int k = 1; k < fields->nelts; k++)
+            is_int(APR_ARRAY_IDX(fields, k, sr_field_t).area.page, k - 1, "field %d is on its page", k);
+    }
+    is_str(fault_with(initials, 4), "At most 4 fields can be provided", "they count for the limit of all signers");
+    is_str(fault_with(field_of("initials", "x.pdf", 30), 9), "Document x.pdf not found", "an unknown document");
+}
+
 int main(void)
 {
     apr_initialize();
@@ -133,9 +200,13 @@ int main(void)
                  "\"normalise\":false,\"fields\":[{\"name\":\"Tenant\",\"page\":1,\"rect\":[110,692,210,792]},"
                  "{\"name\":\"Landlord\",\"page\":0,\"rect\":[0,0,9,9]},"
                  "{\"name\":\"Author\",\"fault\":\"signed\"}]}");
+    add_document("uuid-f", "signed.pdf", NULL,
+                 "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":1,\"normalise\":false}");
     test_resolved();
     test_existing();
     test_refused();
+    test_values();
+    test_all_pages();
     apr_pool_destroy(pool);
     apr_terminate();
     return done();
