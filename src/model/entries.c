@@ -154,8 +154,7 @@ static void add_fault(apr_array_header_t *faults, int number, const char *code, 
     APR_ARRAY_PUSH(faults, sr_entry_fault_t) = (sr_entry_fault_t){number, code, message};
 }
 
-/* Forms of browsers end lines with CR and LF. */
-static json_t *entries_normal(json_t *value, apr_pool_t *pool)
+json_t *sr_entry_normal(json_t *value, apr_pool_t *pool)
 {
     const char *text = json_string_value(value);
     if (!text || !strchr(text, '\r')) return value;
@@ -180,7 +179,7 @@ static void entries_fill_field(apr_array_header_t *faults, sr_field_t *field, in
     sr_entry_t *entry = field->entry;
     sr_entry_fault_t fault;
     if (value && !json_is_null(value) && !entry->read_only) {
-        value = entries_normal(value, pool);
+        value = sr_entry_normal(value, pool);
         if (!sr_entry_accepts(&fault, field->type, entry, value, pool)) {
             add_fault(faults, number, fault.code, apr_psprintf(pool, "The value %s", fault.message));
             return;

@@ -176,7 +176,7 @@ const char *sr_entry_read(sr_entry_t **read, const sr_field_type_t *type, const 
     entry->required = type->filler == SR_FILLER_PERSON && type->widget != SR_WIDGET_CHECKBOX;
     entry->read_only = type->filler == SR_FILLER_SERVICE;
     for (int i = 0; i < MEMBER_COUNT; i++) {
-        json_t *value = json_object_get(field, MEMBERS[i].key);
+        json_t *value = sr_entry_normal(json_object_get(field, MEMBERS[i].key), pool);
         const bool stored = i == VALUE && type->filler == SR_FILLER_SERVICE;
         if (!value || json_is_null(value) || (!stored && !(type->members & BIT(i)))) continue;
         if (!MEMBERS[i].take(entry, value)) return apr_psprintf(pool, "%s %s", MEMBERS[i].key, MEMBERS[i].rule);

@@ -89,6 +89,8 @@ void sr_entries_fill(apr_array_header_t **faults, sr_signer_t *signer, const jso
                      const char *day_text, apr_pool_t *pool);
 /* Returns an SR_EBADREQUEST with the faults for the client, or NULL if there are none. */
 sr_error_t *sr_entries_error(const apr_array_header_t *faults, apr_pool_t *pool);
+/* Returns a value with LF at the ends of its lines. Browsers send CR and LF. */
+json_t *sr_entry_normal(json_t *value, apr_pool_t *pool);
 /* Returns true if a field of the signer is filled in beside the signature. */
 bool sr_entries_any(const sr_signer_t *signer);
 /* Returns the text that shows the value of a field, "" if it has none; NULL for a check box. */

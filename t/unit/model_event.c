@@ -308,21 +308,22 @@ static void test_disclosed(void)
 static void test_values(void)
 {
     static const char created[] =
-        "{\"signers\":[{\"uuid\":\"" ANN "\"," FILLED("\"900\"") "},{\"uuid\":\"" BOB "\"," FILLED("\"700\"") "}]}";
+        "{\"signers\":[{\"uuid\":\"" ANN "\"," FILLED("\"Rent-of-Ann\"") "},{\"uuid\":\"" BOB
+                                                                         "\"," FILLED("\"Rent-of-Bob\"") "}]}";
     const sr_event_text_t text = event_with("{" FILLED("true") "}");
     ok(!strstr(text.body, "\"value\"") && strstr(text.body, "\"detail.values.0.value\":"),
        "a value is replaced by its commitment");
     ok(strstr(text.personal, "\"detail.values.0.value\":[") && strstr(text.personal, ",true]"), "it can be erased");
     is_str(sr_event_fault(detail_of(text.body), detail_of(text.personal), false, pool), NULL, "the event is sound");
     for (int old = 0; old < 2; old++) {
-        check_disclosed(disclosed("created", NULL, created, ANN, false, old), "900 \"Rent\" " CID, "700",
-                        "values of the caller, for a signer");
-        check_disclosed(disclosed("created", NULL, created, NULL, true, old), "\"Rent\"", "900 700",
+        check_disclosed(disclosed("created", NULL, created, ANN, false, old), "Rent-of-Ann \"Rent\" " CID,
+                        "Rent-of-Bob", "values of the caller, for a signer");
+        check_disclosed(disclosed("created", NULL, created, NULL, true, old), "\"Rent\"", "Rent-of-Ann Rent-of-Bob",
                         "values of the caller, for the caller");
-        check_disclosed(disclosed("signed", ANN, "{" FILLED("\"900\"") "}", ANN, false, old), "900", ANN,
-                        "values of a signer, for the signer");
-        check_disclosed(disclosed("signed", ANN, "{" FILLED("\"900\"") "}", BOB, true, old), "\"Rent\"", "900",
-                        "values of a signer, for another signer who is the caller");
+        check_disclosed(disclosed("signed", ANN, "{" FILLED("\"Rent-of-Ann\"") "}", ANN, false, old), "Rent-of-Ann",
+                        ANN, "values of a signer, for the signer");
+        check_disclosed(disclosed("signed", ANN, "{" FILLED("\"Rent-of-Ann\"") "}", BOB, true, old), "\"Rent\"",
+                        "Rent-of-Ann", "values of a signer, for another signer who is the caller");
     }
 }
 
