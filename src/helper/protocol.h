@@ -75,7 +75,8 @@
  *                                               unknown. Next to "signatures" is "appended":[…], the
  *                                               changes after the last signature, and
  *                                               "validation":true if they are only data for
- *                                               validation. Document timestamps after the last
+ *                                               validation, or "locked":true if a field was changed that
+ *                                               a signature locks. Document timestamps after the last
  *                                               signature of a person do not count as signatures
  *                                               here: they have "since":[…], the changes since then.
  *                                               "widgets":[{"field":"a.b","signature":true,"text":

@@ -66,6 +66,7 @@ const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found)
         [SR_PDF_UNCHECKED] = BOTH("not every signature can be checked here"),
         [SR_PDF_UNSIGNED] = BOTH("it has no signatures"),
     };
+    static const char *const locked[] = BOTH("a field that a signature locks was changed after the last signature");
     static const char *const incomparable[] = BOTH("what was changed between its signatures cannot be determined here");
     static const char *const archived[] =
         BOTH("every signature is intact, and a document timestamp covers the data for "
@@ -75,6 +76,7 @@ const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found)
     bool mixed = is_mixed(found);
     if (found->conclusion == SR_PDF_SIGNED && is_archived(found)) return archived[mixed];
     if (found->conclusion == SR_PDF_EXTENDED && found->validation) return validation[mixed];
+    if (found->conclusion == SR_PDF_CHANGED && found->locked) return locked[mixed];
     if (found->conclusion == SR_PDF_UNCHECKED && found->incomparable) return incomparable[mixed];
     if (found->conclusion != SR_PDF_UNREADABLE) return sentences[found->conclusion][mixed];
     if (found->verdict == SR_PDF_PASSWORD) return "it is encrypted";

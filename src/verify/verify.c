@@ -407,6 +407,8 @@ static sr_error_t *verify_check_all(sr_pdf_verification_t *verification, const s
     }
     add_changes(verification, list, verify->pool);
     verification->validation = list->validation;
+    verification->locked = list->locked;
+    verification->changed = verification->changed || list->locked;
     verification->conclusion = conclude(verification);
     return NULL;
 }

@@ -34,8 +34,10 @@ typedef enum sr_pdf_conclusion_t {
     /* every signature is intact, later ones explain what was added, and one covers the whole document. It may be a
      * document timestamp if only data for validation was added after the last signature of a person */
     SR_PDF_SIGNED,
-    SR_PDF_EXTENDED,  /* every signature is intact, and something else was appended after the last one */
-    SR_PDF_CHANGED,   /* no signature is broken, but something was changed between two of them that nothing explains */
+    SR_PDF_EXTENDED, /* every signature is intact, and something else was appended after the last one */
+    /* no signature is broken, but something was changed between two of them that nothing explains, or a field was
+     * changed that a signature locks */
+    SR_PDF_CHANGED,
     SR_PDF_BROKEN,    /* a signature is broken */
     SR_PDF_UNCHECKED, /* no signature is broken, but a signature, or what was changed between signatures, cannot be
                          checked */
@@ -49,7 +51,8 @@ typedef struct sr_pdf_verification_t {
     const char *reason;         /* for SR_PDF_REFUSED: plain text that continues "cannot be verified: " */
     bool validation;            /* according to the worker, only validation data was added after the last signature */
     bool explained;             /* nothing else was changed after the last signature, according to the worker */
-    bool changed;               /* something was changed between signatures that nothing explains */
+    bool changed;               /* something was changed between signatures that nothing explains, or `locked` */
+    bool locked;                /* a field that a signature locks was changed after the last signature */
     bool incomparable;          /* it is unknown what was changed between signatures */
     sr_pdf_found_t *signatures; /* in the order in which they were made; those of unknown order come first */
     int count;

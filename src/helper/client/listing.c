@@ -129,6 +129,7 @@ bool sr_pdf_list_read(void *result, const json_t *response, apr_pool_t *pool)
     for (int at = 0; at < list->count; at++)
         if (!listing_read_signature(&list->signatures[at], json_array_get(all, (size_t)at), pool)) return false;
     list->validation = json_is_true(json_object_get(response, "validation"));
+    list->locked = json_is_true(json_object_get(response, "locked"));
     return listing_read_drawn(list, json_object_get(response, "widgets"), pool)
            && listing_read_proofs(list, response, pool) && read_texts(&list->appended, response, "appended", pool);
 }

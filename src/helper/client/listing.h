@@ -34,6 +34,7 @@ typedef struct sr_pdf_list_t {
     int drawn_count;
     const char *const *appended; /* what was changed after the last signature */
     bool validation;             /* only data for the validation of signatures was added there */
+    bool locked;                 /* a field that a signature locks was changed there */
     json_t *proofs; /* its document security store, for sr_cms_ask; or NULL. It lives as long as the pool */
 } sr_pdf_list_t;
 

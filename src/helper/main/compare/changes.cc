@@ -255,6 +255,16 @@ void judge_uncovered(List &changes, const Outcome &outcome, bool is_covered)
         if (!is_covered || !field.is_protection) changes.add("the form field \"" + field.name + "\"");
 }
 
+// Returns true if a step after the last signature changes a field that a signature before it locks.
+bool is_lock_broken(const std::vector<Policy> &policies, const std::vector<Outcome> &outcomes, size_t last)
+{
+    for (size_t i = last; i < outcomes.size(); i++)
+        for (auto &field : outcomes[i].touched)
+            for (size_t j = 0; !field.is_protection && j <= i; j++)
+                if (policies[j].is_locked(field.name)) return true;
+    return false;
+}
+
 void tell(sr_pdfd_revision_t *revision, const Policy &policy, const std::vector<Outcome> &outcomes, size_t from,
           size_t to, size_t last)
 {
@@ -348,4 +358,5 @@ void sr_pdfd_changes_find(sr_pdfd_revision_t *revisions, int count, const unsign
     std::vector<Policy> policies(all);
     compare_certain(outcomes, policies, revisions, data, size, seconds);
     for (size_t i = 0; i < all; i++) tell(&revisions[i], policies[i], outcomes, i, i < last ? last : all, last);
+    if (all) revisions[last].locked = is_lock_broken(policies, outcomes, last);
 }

@@ -28,6 +28,7 @@ typedef struct sr_pdfd_revision_t {
      * last revision */
     json_t *widgets;
     int validation; /* true: only data for the validation of signatures was added */
+    int locked;     /* of the last revision: a field was changed after it that a signature locks */
     int stamp;      /* set by the caller: only document timestamps cover this revision, and no signature of a person */
 } sr_pdfd_revision_t;
 

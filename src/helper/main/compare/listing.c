@@ -356,6 +356,7 @@ static void compare_revisions(list_t *list, json_t *response)
     }
     if (last->changes) json_object_set(response, "appended", last->changes);
     if (last->validation) json_object_set_new(response, "validation", json_true());
+    if (last->locked) json_object_set_new(response, "locked", json_true());
     if (list->draws) listing_add_widgets(response, list, revisions, (int)(last - revisions) + 1);
     for (int i = 0; i < count; i++) {
         json_decref(revisions[i].changes);
