@@ -11,6 +11,9 @@ sr_error_t *sr_service_refusal(sr_outcome_t outcome, apr_pool_t *pool);
 /* A copy of the service for the documents of one submission. Its requests to helpers may use the same worker, which
  * may have read documents for other requests of that scope (sr_pdf_pool_for_request). It ends with the pool. */
 sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
+/* The same for what an organisation has drawn: signatures, values and certificates. Its worker reads no document of a
+ * caller. `owner`: see sr_owner_of. */
+sr_service_t sr_service_for_drawing(const sr_service_t *service, const char *owner, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- wake.c */
 /* Adds a job of the kind "expiry" or "remind" to an array of sr_timer_arg_t. 0: there is none any more. */

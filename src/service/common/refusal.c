@@ -33,3 +33,8 @@ sr_service_t sr_service_for_request(const sr_service_t *service, const char *sco
     own.pdf = sr_pdf_pool_for_request(service->pdf, scope, 0, pool);
     return own;
 }
+
+sr_service_t sr_service_for_drawing(const sr_service_t *service, const char *owner, apr_pool_t *pool)
+{
+    return sr_service_for_request(service, apr_pstrcat(pool, owner, ".drawing", NULL), pool);
+}

@@ -114,7 +114,7 @@ static sr_error_t *certify_compose(const sr_service_t *service, const sr_service
 static sr_service_t certify_service(const sr_service_t *service, const sr_signing_t *signing, apr_pool_t *pool)
 {
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
-    return sr_service_for_request(service, apr_pstrcat(pool, owner, ".certificate", NULL), pool);
+    return sr_service_for_drawing(service, owner, pool);
 }
 
 #define DRAWINGS_MOST ((apr_size_t)4 << 20) /* of all signers together, because one request has all of them */
