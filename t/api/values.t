@@ -192,7 +192,7 @@ sub with_value {
 my $sealed = $both->slurp;
 is(conclusion($sealed), 'signed rent_2 way 1 way 2 ', 'the document is signed, and Bob has filled in fields');
 my $director = with_value($sealed, '/V(Engineer)', '/V(Director)');
-like(conclusion($director), qr/^(?:changed|extended)/, 'a changed value is found');
+like(conclusion($director), qr/^changed/, 'a changed value is found');
 
 SKIP: {
     my $other = tempfile(SUFFIX => '.pdf')->spurt($director);

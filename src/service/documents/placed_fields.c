@@ -5,9 +5,19 @@
 
 #include <string.h>
 
+/* The states of a check box are drawn by poppler only if they are in a direct dictionary. With such a dictionary,
+ * pyHanko cannot compare the versions of a document that two people have signed. So a check box that is added is a text
+ * field in the PDF, which shows a tick and whose text is X. */
 static const sr_pdf_entry_kind_t KINDS[] = {[SR_WIDGET_TEXT] = SR_PDF_ENTRY_TEXT,
-                                            [SR_WIDGET_CHECKBOX] = SR_PDF_ENTRY_CHECKBOX,
+                                            [SR_WIDGET_CHECKBOX] = SR_PDF_ENTRY_TEXT,
                                             [SR_WIDGET_CHOICE] = SR_PDF_ENTRY_CHOICE};
+#define TICKED "X"
+
+static const char *placed_text(const sr_field_t *field)
+{
+    if (field->type->widget == SR_WIDGET_CHECKBOX) return json_is_true(field->entry->value) ? TICKED : "";
+    return sr_entry_text(field->entry);
+}
 
 static int placed_rotation(const sr_field_t *field, const sr_pages_t *pages)
 {
@@ -34,8 +44,7 @@ static const sr_pdf_entry_t *placed_entry(const sr_field_t *field, const sr_page
                              .multiline = entry->multiline,
                              .max_length = is_limited ? entry->max_length : 0,
                              .options = entry->options ? placed_options(entry->options, pool) : NULL,
-                             .text = sr_entry_text(entry),
-                             .ticked = json_is_true(entry->value),
+                             .text = placed_text(field),
                              .rotate = placed_rotation(field, pages),
                              .content = entry->content};
     return made;
@@ -80,12 +89,12 @@ bool sr_placed_entries(const apr_array_header_t *signers, const char *document)
     return false;
 }
 
-/* How a field shows its value. A check box gets a tick in any case, which is shown if the box is ticked. */
+/* How a field shows its value. */
 static sr_pdf_value_t placed_value(const sr_field_t *field, const sr_pages_t *pages)
 {
     const sr_entry_t *entry = field->entry;
-    sr_pdf_value_t value = {.text = sr_entry_text(entry),
-                            .ticked = field->type->widget == SR_WIDGET_CHECKBOX,
+    sr_pdf_value_t value = {.text = placed_text(field),
+                            .ticked = json_is_true(entry->value),
                             .size = entry->size,
                             .multiline = entry->multiline,
                             .align = (int)entry->align};
@@ -99,7 +108,7 @@ static sr_error_t *placed_ask(const apr_array_header_t **drawn, const sr_service
 {
     apr_pool_t *work; /* destroying it releases the worker */
     apr_pool_create(&work, pool);
-    const sr_service_t own = sr_service_for_request(service, apr_pstrcat(work, owner, ".values", NULL), work);
+    const sr_service_t own = sr_service_for_drawing(service, owner, work);
     sr_error_t *error = sr_pdf_values(drawn, own.pdf, values, pool);
     apr_pool_destroy(work);
     return error;
