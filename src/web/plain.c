@@ -144,7 +144,7 @@ void sr_web_add_entries(json_t *view, const sr_web_entered_t *entered, const jso
             rows = json_array();
             json_array_append_new(groups, json_pack("{s:O,s:I,s:o}", "document",
                                                     json_object_get(json_array_get(documents, at->document), "name"),
-                                                    "number", at->page + 1, "entries", rows));
+                                                    "number", at->page + 1, "rows", rows));
         }
         json_t *row = plain_row(at->field, entered ? entered->values : NULL);
         plain_add_fault(row, at->field, entered ? entered->faults : NULL, texts, pool);
@@ -152,6 +152,7 @@ void sr_web_add_entries(json_t *view, const sr_web_entered_t *entered, const jso
     }
     json_object_set_new(view, "groups", groups);
     plain_add_initials(view, texts, pool);
+    json_object_set_new(view, "entries", json_boolean(fields->nelts || json_object_get(view, "initials")));
     if (!entered) return;
     json_object_set(view, "rejected", json_object_get(json_object_get(texts, "script"), "rejected"));
     if (entered->typed) json_object_set_new(view, "fullname", json_string(entered->typed));

@@ -43,9 +43,10 @@ function listPlaces(dialog, fields, visit) {
 
 /** The names of fields and the values that they got. */
 function listValues(dialog, values) {
-    const area = dialog.querySelector('[data-entered]'), list = area.querySelector('dl')
+    const area = dialog.querySelector('[data-entered]')
+    if (!area) return
     area.hidden = !values.length
-    list.replaceChildren(...values.map(pair => {
+    area.querySelector('dl').replaceChildren(...values.map(pair => {
         const row = document.createElement('div')
         row.append(...pair.map((words, at) => {
             const cell = document.createElement(at ? 'dd' : 'dt')
@@ -76,13 +77,13 @@ export function prepareFinish({ link, consent, marks, fields, values, visit }) {
     })
     listPlaces(dialog, fields, visit)
     const canvas = dialog.querySelector('[data-review]'), second = dialog.querySelector('[data-review-initials]')
-    second.ariaLabel = text('initials.title')
+    if (second) second.ariaLabel = text('initials.title')
     const show = () => {
         const own = fields.find(({ field }) => field.caption) // if one has a caption, it is shown as an example
         const how = own && { caption: own.field.caption, shape: shapeOf(own.canvas) }
-        second.hidden = !marks.initials
+        if (second) second.hidden = !marks.initials
         paint(canvas, marks.signature, how)
-        paint(second, marks.initials)
+        if (second) paint(second, marks.initials)
     }
     new ResizeObserver(show).observe(canvas) // as when a phone is turned
     return { open: () => { dialog.present(); listValues(dialog, values.list()); show() } }

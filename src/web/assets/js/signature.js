@@ -34,7 +34,8 @@ export function makeInitialsDialog({ firstname, lastname }) {
     say('h2, [data-hint], .field-label', text('initials.title'))
     say('[data-adopt]', text('initials.adopt'))
     for (const each of dialog.querySelectorAll('canvas[aria-label]')) each.ariaLabel = text('initials.title')
-    dialog.querySelector('[data-name]').value = [firstname, lastname].map(name => [...name ?? ''].at(0) ?? '').join('')
+    const letters = [firstname, lastname].map(name => [...name ?? ''].at(0) ?? '')
+    dialog.querySelector('[autocomplete=name]').value = letters.join('')
     document.body.append(dialog)
     return dialog.id
 }
@@ -103,7 +104,7 @@ export function prepareSignature({ dialog: id, announce, adopt, keep, draft }) {
         note(null)
     })
     dialog.addEventListener('keydown', event => {
-        if (event.key === 'Enter' && event.target.matches('[data-name]')) { event.preventDefault(); take() }
+        if (event.key === 'Enter' && event.target.matches('[autocomplete=name]')) { event.preventDefault(); take() }
     })
 
     return {
