@@ -216,6 +216,17 @@ sr_error_t *sr_service_preview(const sr_service_t *service, sr_preview_t *previe
                                const sr_signature_t *signature, const sr_client_t *client,
                                const sr_language_t *language, apr_pool_t *pool);
 
+#define SR_PREVIEW_VALUES 20
+/* Previews values of the signer's fields, {"3":"Engineer",…}. *answer, a new reference, is
+ *   {"values":[{"number":3,"width":w,"height":h,"parts":[{"box":[left,top,width,height],"drawing":{…}},…]},…],
+ *    "fields":[{"number","code","message"},…]}
+ * with the size of the field and the boxes in points (sr_pdf_drawn_value_t), and with the values that are not accepted.
+ * A field that the service fills in is shown as it would be today. `language`: of a signer without a locale. Errors: as
+ * above, and SR_EBADREQUEST if there are more than SR_PREVIEW_VALUES values. */
+sr_error_t *sr_service_preview_values(const sr_service_t *service, json_t **answer, sr_signing_t *signing,
+                                      const json_t *values, const sr_client_t *client, const sr_language_t *language,
+                                      apr_pool_t *pool);
+
 /* ----------------------------------------------------------------------------------------------- refuse.c */
 /* `reason` may be NULL. Errors: SR_ECONFLICT as for sr_service_sign, SR_EBADREQUEST if the reason is too long. */
 sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,

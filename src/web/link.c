@@ -72,6 +72,16 @@ sr_error_t *sr_web_get_followed(sr_http_t *http)
                             args ? apr_pstrcat(http->pool, link, "?", args, NULL) : link);
 }
 
+/* Sends the page. `entered`: what a form contained that was not accepted, or NULL. */
+static sr_error_t *link_show(sr_http_t *http, sr_signing_t *signing, const sr_web_entered_t *entered)
+{
+    SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
+    json_t *view = sr_json_own(view_of(http, signing), http->pool);
+    json_object_set_new(view, "request", json_string(sr_submission_number(signing->submission.uuid, http->pool)));
+    json_object_set_new(view, "mailed", json_boolean(signing->submission.send_email && signing->signer->email));
+    return sr_web_show(http, view, signing->signer->uuid, entered);
+}
+
 /* The query may have any parameters: mail gateways, chats and analytics add some. */
 sr_error_t *sr_web_get(sr_http_t *http)
 {
@@ -86,15 +96,10 @@ sr_error_t *sr_web_get(sr_http_t *http)
         SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool));
     else SR_TRY(sr_service_signing_open(http->service, &signing, signer, &client, http->pool));
     sr_web_use_locale(http, signing);
+    if (!json) return link_show(http, signing, NULL);
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
-    if (json) {
-        sr_error_t *error = sr_signing_may_see(signing, http->pool);
-        return error && error->code == SR_EGONE ? error : reply_state(http, signing);
-    }
-    json_t *view = sr_json_own(view_of(http, signing), http->pool);
-    json_object_set_new(view, "request", json_string(sr_submission_number(signing->submission.uuid, http->pool)));
-    json_object_set_new(view, "mailed", json_boolean(signing->submission.send_email && signing->signer->email));
-    return sr_web_show(http, view, signing->signer->uuid, NULL);
+    sr_error_t *error = sr_signing_may_see(signing, http->pool);
+    return error && error->code == SR_EGONE ? error : reply_state(http, signing);
 }
 
 static const char *page_of_outcome(sr_http_t *http, const sr_signing_t *signing)
@@ -128,6 +133,15 @@ static sr_error_t *link_admit(sr_http_t *http, sr_signing_t **signing, bool json
     return sr_service_signing(http->service, signing, signer, http->pool);
 }
 
+/* Shows the form again with what was entered and what is wrong with it. */
+static sr_error_t *link_show_faults(sr_http_t *http, const sr_web_action_t *action, const json_t *faults)
+{
+    const sr_web_entered_t entered = {action->values, faults, action->signature.text};
+    sr_signing_t *signing;
+    SR_TRY(sr_service_signing(http->service, &signing, http->params[0], http->pool));
+    return link_show(http, signing, &entered);
+}
+
 sr_error_t *sr_web_post(sr_http_t *http)
 {
     const bool json = sr_web_answers_json(http);
@@ -136,13 +150,15 @@ sr_error_t *sr_web_post(sr_http_t *http)
     SR_TRY(link_admit(http, &signing, json));
     sr_web_use_locale(http, signing);
     SR_TRY(sr_web_read_action(&action, http, signing));
-    SR_TRY(link_act(&signing, http, &action));
+    sr_error_t *error = link_act(&signing, http, &action);
+    if (error && error->fields && !json) return link_show_faults(http, &action, error->fields);
+    SR_TRY(error);
     if (!json) return sr_http_redirect(http, HTTP_SEE_OTHER, page_of_outcome(http, signing));
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     return reply_state(http, signing);
 }
 
-/* --- how a signature will look */
+/* --- how a signature and values will look */
 
 static sr_error_t *reply_unknown(sr_http_t *http, const sr_preview_t *preview)
 {
@@ -160,10 +176,15 @@ sr_error_t *sr_web_preview(sr_http_t *http)
     sr_preview_t preview;
     SR_TRY(link_admit(http, &signing, true));
     SR_TRY(sr_web_read_preview(&action, http, signing));
-    if (action.values) return sr_http_json(http, HTTP_OK, json_pack("{s:[]}", "values"));
     const sr_client_t client = client_with_zone(http, &action);
-    SR_TRY(sr_service_preview(http->service, &preview, signing, &action.signature, &client,
-                              sr_language_of(action.consent->language), http->pool));
+    const sr_language_t *language = sr_language_of(action.consent->language);
+    json_t *values;
+    if (action.values) {
+        SR_TRY(
+            sr_service_preview_values(http->service, &values, signing, action.values, &client, language, http->pool));
+        return sr_http_json(http, HTTP_OK, values);
+    }
+    SR_TRY(sr_service_preview(http->service, &preview, signing, &action.signature, &client, language, http->pool));
     if (!preview.reason) return sr_http_bytes(http, HTTP_OK, SR_HTTP_JSON, preview.drawing, preview.length);
     if (preview.unknown && preview.unknown->nelts) return reply_unknown(http, &preview);
     return sr_error(http->pool, SR_EBADREQUEST, "%s", preview.reason);

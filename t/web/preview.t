@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Previews of signatures: drawings, names and images. Nothing is stored. An image and strokes as one text can also be
-# signed with.
+# Previews of signatures and values: drawings, names, images and texts. Nothing is stored. An image and strokes as one
+# text can also be signed with.
 use strict;
 use warnings;
 use MIME::Base64 'decode_base64';
@@ -79,6 +79,34 @@ subtest 'signatures that cannot be drawn' => sub {
 };
 is($client->get("/signatures/$made->{uuid}")->body, $before, 'nothing has changed');
 is(scalar documents(), $files, 'no file is stored');
+
+subtest 'values' => sub {
+    my $of = sub {
+        my ($type, $y, %more) = @_;
+        my %area = (x => 72, y => $y, w => 180, h => 20, page => 0);
+        return { type => $type, name => $type, document => 'a.pdf', area => \%area, %more };
+    };
+    my @fields = ($of->(signature => 600), $of->(text => 500, format => 'decimal'), $of->(checkbox => 450),
+        $of->(date => 400), $of->(text => 350, value => 'x', readOnly => Mojo::JSON->true));
+    my ($signer) = signers_of($client->create(
+        signers => [{ firstname => 'Ann', lastname => 'Lee', email => 'ann@example.org', fields => \@fields }])->json);
+    my $ask    = sub { return $signer->request(POST => '/preview', json => { values => $_[0], utcOffset => 0 }) };
+    my $drawn  = $ask->({ 2 => '950,00', 3 => Mojo::JSON->true, 4 => undef })->json;
+    my %values = map { $_->{number} => $_ } @{ $drawn->{values} };
+    is_deeply([[sort keys %values], $drawn->{fields}], [[2, 3, 4], []], 'a text, a tick and the day can be shown');
+    is_deeply([@{ $values{2} }{qw(width height)}], [180, 20], 'the size of the field in points');
+    my ($left, $top, $width, $height) = @{ $values{2}{parts}[0]{box} };
+    ok($left == 2 && $top > 0 && $width > 30 && $width < 50 && $top + $height < 20, 'the text is within its field');
+    like($values{2}{parts}[0]{drawing}{paths}[0]{d}, qr/^M[\d.]+ /, 'the text is a path');
+    cmp_ok($values{3}{parts}[0]{drawing}{paths}[0]{stroke}, '>', 0, 'a tick is a line');
+    my $faults = sub { return [map {"$_->{number} $_->{code}"} @{ $ask->(shift)->json->{fields} }] };
+    is_deeply($faults->({ 2 => 'much' }),      ['2 format'],  'a value of another format');
+    is_deeply($faults->({ 2 => '1' x 190 }),   ['2 fit'],     'a value that does not fit');
+    is_deeply($faults->({ 3 => 'yes' }),       ['3 type'],    'a value of another type');
+    is_deeply($faults->({ 1 => '', x => '' }), [('0 unknown') x 2], 'a field that has no value, and none');
+    is_error($ask->({ map { $_ => '' } 1 .. 21 }), 400, qr/At most 20 values/, 'many values');
+    is_error($ask->([]), 400, 'values must be an object', 'an array');
+};
 
 subtest 'signing in the same ways' => sub {
     my $form = sub { return { action => 'sign', image => { content => $png, filename => 'a.png' }, @_ } };

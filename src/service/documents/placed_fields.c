@@ -89,8 +89,7 @@ bool sr_placed_entries(const apr_array_header_t *signers, const char *document)
     return false;
 }
 
-/* How a field shows its value. */
-static sr_pdf_value_t placed_value(const sr_field_t *field, const sr_pages_t *pages)
+sr_pdf_value_t sr_placed_value(const sr_field_t *field, const sr_pages_t *pages)
 {
     const sr_entry_t *entry = field->entry;
     sr_pdf_value_t value = {.text = placed_text(field),
@@ -123,7 +122,7 @@ sr_error_t *sr_placed_draw(apr_array_header_t *faults, const sr_service_t *servi
     for (int i = 0; i < signer->fields->nelts; i++) {
         const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
         if (!field->entry || !placed_is_in(field, document)) continue;
-        APR_ARRAY_PUSH(values, sr_pdf_value_t) = placed_value(field, pages);
+        APR_ARRAY_PUSH(values, sr_pdf_value_t) = sr_placed_value(field, pages);
         APR_ARRAY_PUSH(numbers, int) = i + 1;
     }
     if (!values->nelts) return NULL;

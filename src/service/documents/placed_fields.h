@@ -9,6 +9,8 @@
  * needed if some of the fields have values. */
 apr_array_header_t *sr_placed_fields(const apr_array_header_t *signers, const char *document, const sr_pages_t *pages,
                                      apr_pool_t *pool);
+/* Returns how a field shows its value. Without `pages`, the page is not rotated. */
+sr_pdf_value_t sr_placed_value(const sr_field_t *field, const sr_pages_t *pages);
 /* Returns true if a signer has a field with a value in the document. */
 bool sr_placed_entries(const apr_array_header_t *signers, const char *document);
 /* Has the values of a signer's fields in a document drawn (sr_entry_t.content) by a worker that reads no document of a
