@@ -125,6 +125,8 @@ test('faults are beside their fields, and nothing is signed', async () => {
         const described = await by(page, 'Rent').getAttribute('aria-describedby')
         assert.equal(await page.locator(`#${described}`).innerText(), 'Please enter a number.')
         assert.equal(await by(page, 'Rent').getAttribute('aria-invalid'), 'true')
+        const said = await fault('Rent').boundingBox()
+        assert.ok(said.height > 12 && said.y < (await by(page, 'Rent').boundingBox()).y, 'above the field')
         await assertAccessible(page, 'faults')
         await shoot(page, 'desktop-values-faults')
         await by(page, 'Position').fill('Engineer')
@@ -182,6 +184,10 @@ test('a phone gets large letters and the right keyboard', chromiumOnly('a finger
             await by(page, name).focus()
             const is = await by(page, name).evaluate(each => ({ size: parseFloat(getComputedStyle(each).fontSize),
                 width: each.clientWidth, height: each.clientHeight, mode: each.inputMode }))
+            assert.ok(await by(page, name).evaluate(each => {
+                const { left, bottom } = each.getBoundingClientRect()
+                return document.elementFromPoint(left + 8, bottom - 3) === each
+            }), `${name}: all of it is seen`)
             assert.ok(is.size >= 16 && is.width > 150 && is.height >= 34, `${name}: ${JSON.stringify(is)}`)
             assert.equal(is.mode, mode)
             assert.ok(!await isWide(page))

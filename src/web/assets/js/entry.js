@@ -31,9 +31,10 @@ function makeControl(field) {
 
 /** The name of a field and what is wrong with its value, beside it. */
 function makeAbout({ number, name, required }) {
-    const about = make('div', { className: 'about', dir: 'auto' })
-    const label = make('span', { textContent: required ? `${name} · ${text('required')}` : name, ariaHidden: 'true' })
-    const fault = make('p', { id: `fault-${number}` })
+    const about = make('div', { className: 'about' })
+    const words = required ? `${name} · ${text('required')}` : name
+    const label = make('span', { textContent: words, ariaHidden: 'true', dir: 'auto' })
+    const fault = make('p', { id: `fault-${number}`, dir: document.dir })
     about.append(label, fault)
     return { about, fault }
 }
@@ -73,7 +74,7 @@ function prepareInk(own) {
 
 /** The date of the signature, which the service fills in. */
 export function makeDate(field, language) {
-    const element = make('p', { className: 'entry date' }), own = { field, element, canvas: makeCanvas(field) }
+    const element = make('p', { className: 'entry entry-date' }), own = { field, element, canvas: makeCanvas(field) }
     const now = new Date()
     place(element, field.percent)
     element.append(make('span', { textContent: new Intl.DateTimeFormat(language, { dateStyle: 'long' }).format(now) }))
@@ -82,7 +83,7 @@ export function makeDate(field, language) {
 }
 
 export function makeEntry(field) {
-    const element = make('div', { className: `entry ${field.type}` }), control = makeControl(field)
+    const element = make('div', { className: `entry entry-${field.type}` }), control = makeControl(field)
     const { about, fault } = makeAbout(field), isBox = field.type === 'checkbox'
     const own = { field, element, target: control, control, canvas: makeCanvas(field), seen: false, fault: '' }
     Object.assign(control, { id: `value-${field.number}`, className: 'control', ariaLabel: field.name, dir: 'auto',

@@ -54,8 +54,8 @@ export function startSigning(main) {
     /** The field comes into view, on small screens large enough to be read. */
     function visit({ target, canvas }) {
         pages.enlarge(canvas.parentElement)
-        goTo(target)
         target.focus({ preventScroll: true })
+        goTo(target) // an input has grown by the focus
     }
 
     /** The first field that is pressed asks for the signature, each further one takes it; a filled one changes it. */
