@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define WORTH_PACKING 256 /* bytes */
-#define LEVEL 6
+#define LEVEL 1
 
 /* Flags of fields (12.7.4.1, 12.7.5.3 and 12.7.5.4) */
 #define READ_ONLY 1
@@ -111,27 +111,34 @@ const char *sr_pdf_entry_appearance(const sr_pdf_entry_t *entry, apr_int64_t num
 
 /* -------------------------------------------------------------------------------------------------------- requests */
 
-sr_pdf_content_t sr_pdf_content(const char *content, apr_pool_t *pool)
+const char *sr_pdf_content_pack(const void *content, apr_size_t size, apr_pool_t *pool)
 {
-    sr_pdf_content_t made = {false, content, strlen(content)};
-    struct libdeflate_compressor *compressor = made.size > WORTH_PACKING ? libdeflate_alloc_compressor(LEVEL) : NULL;
-    if (!compressor) return made;
-    char *smaller = apr_palloc(pool, made.size);
-    const apr_size_t size = libdeflate_zlib_compress(compressor, content, made.size, smaller, made.size - 1);
-    libdeflate_free_compressor(compressor);
-    return size ? (sr_pdf_content_t){true, smaller, size} : made;
+    struct libdeflate_compressor *compressor = size > WORTH_PACKING ? libdeflate_alloc_compressor(LEVEL) : NULL;
+    char *smaller = apr_palloc(pool, size + 1);
+    const apr_size_t packed = compressor ? libdeflate_zlib_compress(compressor, content, size, smaller, size - 1) : 0;
+    if (compressor) libdeflate_free_compressor(compressor);
+    if (packed) content = smaller;
+    const char *data = apr_pencode_base64_binary(pool, content, (apr_ssize_t)(packed ? packed : size), 0, NULL);
+    return apr_pstrcat(pool, packed ? "z" : "r", data, NULL);
+}
+
+bool sr_pdf_content_read(sr_pdf_content_t *content, const char *text, apr_pool_t *pool)
+{
+    *content = (sr_pdf_content_t){.packed = text && *text == 'z'};
+    if (!content->packed && (!text || *text != 'r')) return false;
+    content->data =
+        apr_pdecode_base64_binary(pool, text + 1, (apr_ssize_t)strlen(text + 1), APR_ENCODE_NONE, &content->size);
+    return content->data != NULL;
 }
 
 json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_pool_t *pool)
 {
-    const sr_pdf_content_t content = sr_pdf_content(entry->content, pool);
-    const char *data = apr_pencode_base64_binary(pool, content.data, (apr_ssize_t)content.size, APR_ENCODE_NONE, NULL);
     json_t *options = json_array();
     for (int i = 0; entry->options && i < entry->options->nelts; i++)
         json_array_append_new(options, json_string(APR_ARRAY_IDX(entry->options, i, const char *)));
-    json_t *json = json_pack("{s:s,s:s,s:s,s:b,s:i,s:o,s:b,s:b,s:s}", "kind", KINDS[entry->kind], "name", entry->name,
+    json_t *json = json_pack("{s:s,s:s,s:s,s:b,s:i,s:o,s:b,s:s}", "kind", KINDS[entry->kind], "name", entry->name,
                              "label", entry->label, "multiline", entry->multiline, "maxLength", entry->max_length,
-                             "options", options, "ticked", entry->ticked, "packed", content.packed, "content", data);
+                             "options", options, "ticked", entry->ticked, "content", entry->content);
     if (entry->kind != SR_PDF_ENTRY_CHECKBOX) json_object_set_new(json, "text", json_string(entry->text));
     return json;
 }
@@ -161,8 +168,6 @@ bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, const j
     while (kind && index < KIND_COUNT && strcmp(kind, KINDS[index]) != 0) index++;
     if (!kind || index == KIND_COUNT || !data || !entry->name || !*entry->name || !entry->label) return false;
     entry->kind = (sr_pdf_entry_kind_t)index;
-    *content = (sr_pdf_content_t){.packed = json_is_true(json_object_get(json, "packed"))};
-    content->data = apr_pdecode_base64_binary(pool, data, (apr_ssize_t)strlen(data), 0, &content->size);
-    return content->data && (entry->text || entry->kind == SR_PDF_ENTRY_CHECKBOX)
+    return sr_pdf_content_read(content, data, pool) && (entry->text || entry->kind == SR_PDF_ENTRY_CHECKBOX)
            && entry_read_options(entry, json_object_get(json, "options"), pool);
 }

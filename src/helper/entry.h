@@ -55,14 +55,17 @@ const char *sr_pdf_entry_appearance(const sr_pdf_entry_t *entry, apr_int64_t num
 /* Sets the matrix that makes a form of this size, as displayed, upright on a rotated page. */
 void sr_pdf_upright(double matrix[6], double width, double height, int rotate);
 
-/* A content as it is written into a stream. */
+/* A content as it is written into a stream. Its text is "z" or "r" (packed or not), and the bytes in base64. */
 typedef struct sr_pdf_content_t {
     bool packed; /* by deflate */
     const void *data;
     apr_size_t size;
 } sr_pdf_content_t;
 #define SR_PDF_PACKED "/Filter/FlateDecode"
-sr_pdf_content_t sr_pdf_content(const char *content, apr_pool_t *pool);
+/* Packs a content if that makes it smaller, and returns its text. */
+const char *sr_pdf_content_pack(const void *content, apr_size_t size, apr_pool_t *pool);
+/* Reads the text. Returns false if it is not valid. */
+bool sr_pdf_content_read(sr_pdf_content_t *content, const char *text, apr_pool_t *pool);
 
 /* Returns the member "entry" of a field in a request. New reference. */
 json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_pool_t *pool);

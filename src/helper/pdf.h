@@ -345,9 +345,10 @@ typedef struct sr_pdf_value_t {
     enum { SR_PDF_START, SR_PDF_CENTER, SR_PDF_END } align; /* in the direction of the text */
 } sr_pdf_value_t;
 typedef struct sr_pdf_drawn_value_t {
-    const char *reason;  /* NULL if the value can be shown; otherwise a sentence */
-    const char *content; /* of the form XObject of this size, whose resources are SR_PDF_CAPTION_RESOURCES */
-    double size;         /* of the font; 0 without a text */
+    const char *reason; /* NULL if the value can be shown; otherwise a sentence */
+    /* Of the form XObject of this size, whose resources are SR_PDF_CAPTION_RESOURCES: a text of sr_pdf_content_pack. */
+    const char *content;
+    double size; /* of the font; 0 without a text */
     /* Instead of `content`, what sr_pdf_values_shown draws: [{"box":[left,top,width,height],"drawing":{…}},…] in points
      * from the top left corner of the field. A drawing is {"width","height","paths"} as in sr_pdf_preview_t. */
     const json_t *parts;

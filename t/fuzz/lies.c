@@ -118,8 +118,8 @@ static bool confirm(const pdf_t *pdf, const apr_array_header_t *fields, apr_pool
 static apr_array_header_t *all_fields(apr_pool_t *pool)
 {
     static const sr_pdf_entry_t ENTRIES[] = {
-        {.name = "rent", .label = "Rent", .text = "950", .max_length = 9, .content = "0 0 1 1 re f"},
-        {.kind = SR_PDF_ENTRY_CHECKBOX, .name = "rent", .label = "", .content = "0 0 1 1 re f"}};
+        {.name = "rent", .label = "Rent", .text = "950", .max_length = 9, .content = "rMCAwIDEgMSByZSBm"},
+        {.kind = SR_PDF_ENTRY_CHECKBOX, .name = "rent", .label = "", .content = "rMCAwIDEgMSByZSBm"}};
     static const sr_pdf_field_t FIELDS[] = {
         {.signer = "a", .rect = RECT},
         {.signer = "b-1", .rect = {100, 10, 190, 40}},

@@ -110,15 +110,15 @@ static const char PREPARE[] = "{\"fields\":[{\"signer\":\"a\",\"page\":0,\"rect\
                               "{\"signer\":\"b-1\",\"page\":0,\"rect\":[100,10,190,40]},"
                               "{\"signer\":\"a\",\"page\":%d,\"rect\":[10,50,60,99.9999]},"
                               "{\"signer\":\"a\",\"page\":0,\"rect\":[10,110,60,130],\"entry\":{\"kind\":\"text\","
-                              "\"name\":\"T\",\"label\":\"\",\"text\":\"(\\u00e9\",\"content\":\"cQpRCg==\"}},"
+                              "\"name\":\"T\",\"label\":\"\",\"text\":\"(\\u00e9\",\"content\":\"rcQpRCg==\"}},"
                               "{\"signer\":\"b-1\",\"page\":0,\"rect\":[10,140,20,150],\"entry\":{\"kind\":"
-                              "\"checkbox\",\"name\":\"T\",\"label\":\"\",\"content\":\"cQpRCg==\"}}]}";
+                              "\"checkbox\",\"name\":\"T\",\"label\":\"\",\"content\":\"rcQpRCg==\"}}]}";
 static const char FILL[] =
     "{\"signer\":\"%s\",\"name\":\"Ann (A) L\xc3\xa9\",\"time\":\"D:20261120170923Z\",\"test\":true,"
     "\"ink\":{\"width\":1,\"height\":0.5,\"pen\":0.02,\"strokes\":[[0.1,0.1,0.5,0.6,0.4,0.2,0.9,0.1,1],"
     "[0.5,0.25,0.5]]},\"initials\":{\"places\":[2],\"ink\":{\"width\":1,\"height\":1,\"pen\":0.02,"
     "\"strokes\":[[0.5,0.25,0.5]]}},\"entries\":[{\"object\":%d,\"kind\":\"%s\",\"name\":\"T\",\"label\":\"\","
-    "\"text\":\"b)\",\"ticked\":true,\"content\":\"cQpRCg==\"}]}";
+    "\"text\":\"b)\",\"ticked\":true,\"content\":\"rcQpRCg==\"}]}";
 
 /* Asks, and puts what is to be appended behind the document. False when there is a reason not to. */
 static bool ask(pdf_t *pdf, sr_pdfd_op_t *op, const char *text, apr_pool_t *pool)

@@ -288,8 +288,8 @@ static apr_array_header_t *fields_asked_for(form_t form)
                                             {.signer = "ann", .page = 0, .rect = {50.5, 100, 150, 140}},
                                             {.signer = "bob", .page = 1, .rect = {-5, 200, 150, 240.25}}};
     static const sr_pdf_entry_t rent = {
-        .name = "rent", .label = "Rent", .text = "950,00", .max_length = 9, .rotate = 90, .content = ""};
-    static const sr_pdf_entry_t read = {.kind = SR_PDF_ENTRY_CHECKBOX, .name = "read", .label = "Read", .content = ""};
+        .name = "rent", .label = "Rent", .text = "950,00", .max_length = 9, .rotate = 90, .content = "r"};
+    static const sr_pdf_entry_t read = {.kind = SR_PDF_ENTRY_CHECKBOX, .name = "read", .label = "Read", .content = "r"};
     apr_array_header_t *list = apr_array_make(pool, 3, sizeof(sr_pdf_field_t));
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) APR_ARRAY_PUSH(list, sr_pdf_field_t) = fields[i];
     if (form == ENTRIES) APR_ARRAY_IDX(list, 1, sr_pdf_field_t).entry = &rent;

@@ -70,7 +70,7 @@ static void place_fields(sr_pdf_field_t *fields, sr_pdf_entry_t *entries, const 
                                           .label = "L\xc3\xa4nge",
                                           .text = "950",
                                           .rotate = sr_pages_at(pages, area.page)->rotate,
-                                          .content = "q 0 0 0 rg 0 0 9 9 re f Q\n"};
+                                          .content = "rcSAwIDAgMCByZyAwIDAgOSA5IHJlIGYgUQo="};
         fields[i].entry = &entries[i - 4];
     }
 }

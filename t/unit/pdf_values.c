@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_values.c: the values of fields as they are drawn: texts as large as they fit, in one line or several, in each
  * direction and script, ticks, and what cannot be shown. Readers find the text of each value. */
+#include <libdeflate.h>
+
 #include "helper/protocol.h"
 #include "pdf_pixels.h"
 
@@ -30,11 +32,27 @@ static sr_pdf_drawn_value_t draw(const sr_pdf_value_t *value, apr_pool_t *pool)
     return draw_by(sr_pdf_values, value, pool);
 }
 
+/* Returns a content as it is before it is packed. */
+static const char *plain(const char *content, apr_pool_t *pool)
+{
+    sr_pdf_content_t packed;
+    if (!sr_pdf_content_read(&packed, content, pool)) abort();
+    if (!packed.packed) return apr_pstrmemdup(pool, packed.data, packed.size);
+    apr_size_t size = 64 * packed.size + 4096;
+    char *text = apr_palloc(pool, size + 1);
+    struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
+    if (libdeflate_zlib_decompress(decompressor, packed.data, packed.size, text, size, &size)) abort();
+    libdeflate_free_decompressor(decompressor);
+    text[size] = '\0';
+    return text;
+}
+
 /* Writes page.pdf, whose page has the size of the field and this content. */
 static pixels_t show(const sr_pdf_value_t *value, const char *content, apr_pool_t *pool)
 {
     const char *page = apr_psprintf(pool, "/MediaBox[0 0 %g %g]/Resources" SR_PDF_CAPTION_RESOURCES "/Contents 4 0 R",
                                     value->width, value->height);
+    content = plain(content, pool);
     const char *stream = apr_psprintf(pool, "<</Length %d>>stream\n%s\nendstream", (int)strlen(content), content);
     pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 1, .page = page, .objects = {stream}});
     const pixels_t pixels = pixels_render(&bench, pdf.data, pdf.size, DPI, pool);

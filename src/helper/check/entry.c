@@ -50,11 +50,12 @@ static bool entry_take_numbers(sr_pdf_span_t *left, const double *wanted, int co
 
 bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *object, apr_pool_t *pool)
 {
-    const sr_pdf_content_t content = sr_pdf_content(field->entry->content, pool);
+    sr_pdf_content_t content;
     sr_pdf_span_t left = object->body;
     double box[4] = {0}, matrix[6];
     sr_pdf_entry_size(&box[2], &box[3], field->rect, field->entry->rotate);
     sr_pdf_upright(matrix, box[2], box[3], field->entry->rotate);
+    if (!sr_pdf_content_read(&content, field->entry->content, pool)) return false;
     if (!object->is_stream || object->generation || !sr_pdf_take_text(&left, "<</Type/XObject/Subtype/Form/BBox["))
         return false;
     if (!entry_take_numbers(&left, box, 4) || !sr_pdf_take_text(&left, "]/Matrix[")) return false;

@@ -28,12 +28,6 @@ static json_t *field_values_json(const apr_array_header_t *values, bool as_json)
     return json_pack("{s:s,s:b,s:o}", "op", SR_PDF_OP_VALUES, "json", as_json, "values", list);
 }
 
-static bool field_values_is_content(const char *content)
-{
-    while ((*content >= ' ' && *content <= '~') || *content == '\n') content++;
-    return !*content;
-}
-
 static bool field_values_are_parts(const json_t *parts)
 {
     for (size_t i = 0; i < json_array_size(parts); i++) {
@@ -59,7 +53,7 @@ static bool field_values_read_one(sr_pdf_drawn_value_t *drawn, const json_t *jso
     if (as_json && sr_json_parse(&parts, content, strlen(content), pool)) return false;
     drawn->parts = parts;
     drawn->content = as_json ? NULL : apr_pstrdup(pool, content);
-    return as_json ? field_values_are_parts(parts) : field_values_is_content(content);
+    return as_json ? field_values_are_parts(parts) : sr_pdf_content_read(&(sr_pdf_content_t){0}, content, pool);
 }
 
 static bool field_values_read(void *result, const json_t *json, apr_pool_t *pool)

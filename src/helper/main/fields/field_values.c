@@ -2,6 +2,7 @@
 /* field_values.c: the operation "values": how fields with these values look, as content for a PDF or, with
  * "json":true, as drawings for the signing page. It reads no document, so that a worker which has read none can say
  * what another worker must write. */
+#include "helper/entry.h"
 #include "helper/main/draw/drawing.h"
 
 #include <string.h>
@@ -31,7 +32,9 @@ static json_t *field_values_draw(const sr_pdfd_value_t *value, apr_pool_t *pool)
     double size;
     const char *reason = sr_pdfd_value_put(out, &size, value, pool);
     if (reason) return json_pack("{s:s}", "reason", reason);
-    return json_pack("{s:s%,s:f}", "content", out->data, out->size, "size", size);
+    const char *content = value->as_json ? apr_pstrmemdup(pool, (const char *)out->data, out->size)
+                                         : sr_pdf_content_pack(out->data, out->size, pool);
+    return json_pack("{s:s,s:f}", "content", content, "size", size);
 }
 
 json_t *sr_pdfd_values(const sr_pdfd_request_t *request, apr_pool_t *pool)
