@@ -7,7 +7,12 @@ import { text } from './texts.js'
 const KEYBOARDS = { integer: { inputMode: 'numeric' }, decimal: { inputMode: 'decimal' }, date: { type: 'date' },
     email: { inputMode: 'email', autocomplete: 'email', autocapitalize: 'off' } }
 
-const make = (name, what) => Object.assign(document.createElement(name), what)
+/** `aria`: attributes, because browsers before 2023 have no properties for them. */
+function make(name, what, aria = {}) {
+    const element = Object.assign(document.createElement(name), what)
+    for (const [key, value] of Object.entries(aria)) element.setAttribute(`aria-${key}`, value)
+    return element
+}
 
 function makeChoice({ options, value, name }) {
     const select = make('select')
@@ -33,7 +38,7 @@ function makeControl(field) {
 function makeAbout({ number, name, required }) {
     const about = make('div', { className: 'about' })
     const words = required ? `${name} · ${text('required')}` : name
-    const label = make('span', { textContent: words, ariaHidden: 'true', dir: 'auto' })
+    const label = make('span', { textContent: words, dir: 'auto' }, { hidden: 'true' })
     const fault = make('p', { id: `fault-${number}`, dir: document.dir })
     about.append(label, fault)
     return { about, fault }
@@ -51,7 +56,7 @@ function place(element, percent) {
 }
 
 function makeCanvas(field) {
-    const canvas = make('canvas', { className: 'ink', ariaHidden: 'true' })
+    const canvas = make('canvas', { className: 'ink' }, { hidden: 'true' })
     placeInk(canvas, field.percent)
     return canvas
 }
@@ -86,8 +91,8 @@ export function makeEntry(field) {
     const element = make('div', { className: `entry entry-${field.type}` }), control = makeControl(field)
     const { about, fault } = makeAbout(field), isBox = field.type === 'checkbox'
     const own = { field, element, target: control, control, canvas: makeCanvas(field), seen: false, fault: '' }
-    Object.assign(control, { id: `value-${field.number}`, className: 'control', ariaLabel: field.name, dir: 'auto',
-        required: field.required })
+    Object.assign(control, { id: `value-${field.number}`, className: 'control', dir: 'auto', required: field.required })
+    control.setAttribute('aria-label', field.name)
     control.setAttribute('aria-describedby', fault.id)
     place(element, field.percent)
     element.append(control, about)
@@ -96,7 +101,7 @@ export function makeEntry(field) {
         element.classList.toggle('filled', own.filled())
         element.classList.toggle('required', field.required)
         element.classList.toggle('faulty', Boolean(own.fault))
-        control.ariaInvalid = String(Boolean(own.fault))
+        control.setAttribute('aria-invalid', String(Boolean(own.fault)))
     }
     Object.assign(own, {
         value: () => (isBox ? control.checked : control.value),

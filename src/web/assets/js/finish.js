@@ -77,7 +77,7 @@ export function prepareFinish({ link, consent, marks, fields, values, visit }) {
     })
     listPlaces(dialog, fields, visit)
     const canvas = dialog.querySelector('[data-review]'), second = dialog.querySelector('[data-review-initials]')
-    if (second) second.ariaLabel = text('initials.title')
+    second?.setAttribute('aria-label', text('initials.title'))
     const show = () => {
         const own = fields.find(({ field }) => field.caption) // if one has a caption, it is shown as an example
         const how = own && { caption: own.field.caption, shape: shapeOf(own.canvas) }

@@ -17,8 +17,8 @@ export function startSigning(main) {
     const state = JSON.parse(main.dataset.state), { link } = main.dataset
     setTexts(JSON.parse(main.dataset.texts), document.documentElement.lang)
     const pages = preparePages(state, link, { announce })
-    const { placed = [], mark = null, initials = null, drafts = {} } = recall(link)
-    const marks = { signature: mark, initials }
+    const { placed = [], mark = null, initials = null, draft = null, initialsDraft = null } = recall(link)
+    const marks = { signature: mark, initials }, drafts = { signature: draft, initials: initialsDraft }
     let waiting = null // the field for which a dialog is open
 
     const { fields, dates } = prepareFields(state, pages.of, press)
@@ -30,9 +30,13 @@ export function startSigning(main) {
     })
     const isUnsent = () => values.isUnsent() || Object.values(drafts).some(Boolean) || fields.some(field => field.mark)
     const dialogOf = (kind, dialog) => prepareSignature({
-        dialog, announce, draft: drafts[kind] ?? null,
+        dialog, announce, draft: drafts[kind],
         adopt: (made, everywhere) => adopt(kind, made, everywhere),
-        keep: made => { remember(link, { drafts: Object.assign(drafts, { [kind]: made }) }); setUnsent(isUnsent()) },
+        keep: made => {
+            drafts[kind] = made
+            remember(link, { draft: drafts.signature, initialsDraft: drafts.initials })
+            setUnsent(isUnsent())
+        },
     })
     const dialogs = {
         initials: of('initials').length > 0 && dialogOf('initials', makeInitialsDialog(state.signer)),
