@@ -89,6 +89,7 @@ export function makeDate(field, language) {
 
 export function makeEntry(field) {
     const element = make('div', { className: `entry entry-${field.type}` }), control = makeControl(field)
+    element.classList.toggle('lines', Boolean(field.multiline))
     const { about, fault } = makeAbout(field), isBox = field.type === 'checkbox'
     const own = { field, element, target: control, control, canvas: makeCanvas(field), seen: false, fault: '' }
     Object.assign(control, { id: `value-${field.number}`, className: 'control', dir: 'auto', required: field.required })
