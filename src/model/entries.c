@@ -204,6 +204,20 @@ static void check_groups(apr_array_header_t *faults, const sr_signer_t *signer, 
     }
 }
 
+/* Each response that shows the submission repeats the values, as it repeats names. */
+static void check_size(apr_array_header_t *faults, const sr_signer_t *signer, apr_pool_t *pool)
+{
+    apr_size_t size = 0;
+    for (int i = 0; i < signer->fields->nelts; i++) {
+        const sr_entry_t *entry = entries_field(signer, i)->entry;
+        size += entry ? json_string_length(entry->value) : 0;
+        if (size <= SR_SIGNERS_TEXTS_MAX) continue;
+        add_fault(faults, i + 1, "length",
+                  apr_psprintf(pool, "All values together must have at most %d bytes", SR_SIGNERS_TEXTS_MAX));
+        return;
+    }
+}
+
 /* Returns the entry of the field with this number, or NULL. */
 static const sr_entry_t *entries_numbered(const sr_signer_t *signer, const char *text)
 {
@@ -232,6 +246,7 @@ void sr_entries_fill(apr_array_header_t **faults, sr_signer_t *signer, const jso
         entries_fill_field(*faults, field, i + 1, value, pool);
     }
     check_groups(*faults, signer, pool);
+    check_size(*faults, signer, pool);
 }
 
 sr_error_t *sr_entries_error(const apr_array_header_t *faults, apr_pool_t *pool)

@@ -353,6 +353,25 @@ static void test_filling(void)
                fillings[i].sent ? fillings[i].sent : "nothing", fillings[i].fields);
 }
 
+/* Fields of the greatest length, as many as it takes. */
+static void test_size(void)
+{
+    enum { LONGEST = 4000, FITTING = SR_SIGNERS_TEXTS_MAX / LONGEST };
+    char *const long_text = apr_palloc(pool, LONGEST + 1);
+    memset(long_text, 'x', LONGEST);
+    long_text[LONGEST] = '\0';
+    for (int more = 0; more < 2; more++) {
+        const char *fields = SIGN, *sent = "\"1\":null";
+        for (int i = 0; i < FITTING + more; i++) {
+            fields = apr_pstrcat(pool, fields, "," TEXT(",\"maxLength\":4000"), NULL);
+            sent = apr_psprintf(pool, "%s,\"%d\":\"%s\"", sent, i + 2, long_text);
+        }
+        const char *said = filled(taken(fields), apr_pstrcat(pool, "{", sent, "}", NULL));
+        is_str(strstr(said, "All"), more ? "All values together must have at most 262144 bytes" : NULL, "%d values",
+               FITTING + more);
+    }
+}
+
 /* Returns the values of the fields that have one, as the events have them. */
 static const char *entries_text(const sr_signer_t *signer)
 {
@@ -444,6 +463,7 @@ int main(void)
     test_pages();
     test_values();
     test_filling();
+    test_size();
     test_filled();
     test_shown();
     test_errors();

@@ -199,7 +199,10 @@ static sr_error_t *keep_prepared(const proof_t *proof, const sr_pdf_update_t *up
     sr_error_t *error = sr_pdf_confirm(&confirmed, proof->service->pdf, joined, size, fields, proof->pool);
     sr_blobs_drop(whole.spool);
     SR_TRY(error);
-    if (confirmed.fault != SR_PDF_DONE) return preflight_refuse(proof, confirmed.reason);
+    if (confirmed.fault != SR_PDF_DONE) {
+        sr_pdf_pool_distrust(proof->files->pdf); /* one of the two workers has forged its response */
+        return preflight_refuse(proof, confirmed.reason);
+    }
     proof->files->prepared = apr_pmemdup(proof->pool, update->bytes, update->length);
     prepared->sha256 = sr_sha256_hex(update->bytes, update->length, proof->pool);
     prepared->size = (apr_off_t)update->length;
