@@ -22,11 +22,7 @@ static int plain_compare_fields(const void *left, const void *right)
 
 static bool plain_is_entered(const json_t *field)
 {
-    static const char *const types[] = {"text", "checkbox", "choice"};
-    const char *type = sr_json_string(field, "type");
-    for (size_t i = 0; type && i < sizeof types / sizeof *types; i++)
-        if (!strcmp(type, types[i])) return !json_is_true(json_object_get(field, "readOnly"));
-    return false;
+    return json_object_get(field, "number") && !json_is_true(json_object_get(field, "readOnly"));
 }
 
 static size_t plain_document_of(const json_t *documents, const json_t *field)

@@ -9,7 +9,7 @@ import { text } from './texts.js'
 const NEAR = '500px' // of the view: other values are neither asked for nor painted
 const AT_ONCE = 20 // values of one request, as the service takes them
 
-export const isEntered = ({ type, readOnly }) => ['text', 'checkbox', 'choice'].includes(type) && !readOnly
+export const isEntered = ({ number, readOnly }) => number !== undefined && !readOnly
 
 const FAULTS = { required: () => 'fault.required', fit: () => 'fault.fit', format: format => `fault.${format}` }
 const FORMATS = ['fault.integer', 'fault.decimal', 'fault.email', 'fault.date']
