@@ -136,9 +136,10 @@ json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_pool_t *pool)
     json_t *options = json_array();
     for (int i = 0; entry->options && i < entry->options->nelts; i++)
         json_array_append_new(options, json_string(APR_ARRAY_IDX(entry->options, i, const char *)));
-    json_t *json = json_pack("{s:s,s:s,s:s,s:b,s:i,s:o,s:b,s:s}", "kind", KINDS[entry->kind], "name", entry->name,
-                             "label", entry->label, "multiline", entry->multiline, "maxLength", entry->max_length,
-                             "options", options, "ticked", entry->ticked, "content", entry->content);
+    json_t *json =
+        json_pack("{s:s,s:s,s:s,s:b,s:i,s:i,s:o,s:b,s:s}", "kind", KINDS[entry->kind], "name", entry->name, "label",
+                  entry->label, "multiline", entry->multiline, "maxLength", entry->max_length, "rotate", entry->rotate,
+                  "options", options, "ticked", entry->ticked, "content", entry->content);
     if (entry->kind != SR_PDF_ENTRY_CHECKBOX) json_object_set_new(json, "text", json_string(entry->text));
     return json;
 }
@@ -164,7 +165,8 @@ bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, const j
                               .multiline = json_is_true(json_object_get(json, "multiline")),
                               .max_length = (int)json_integer_value(json_object_get(json, "maxLength")),
                               .text = sr_json_string(json, "text"),
-                              .ticked = json_is_true(json_object_get(json, "ticked"))};
+                              .ticked = json_is_true(json_object_get(json, "ticked")),
+                              .rotate = (int)json_integer_value(json_object_get(json, "rotate"))};
     while (kind && index < KIND_COUNT && strcmp(kind, KINDS[index]) != 0) index++;
     if (!kind || index == KIND_COUNT || !data || !entry->name || !*entry->name || !entry->label) return false;
     entry->kind = (sr_pdf_entry_kind_t)index;

@@ -182,8 +182,8 @@ typedef struct sr_pdf_field_t {
     const char *signer; /* part of the name of the field: letters, digits and "-", at most 64 */
     int page;           /* from 0 */
     double rect[4];     /* the same as in sr_placement_t */
-    /* NULL if the field is to be added. Otherwise the name of an empty signature field of the document at this place.
-     */
+    /* NULL if the field is to be added. Otherwise the name of a field of the document at this place: an empty signature
+     * field, or with an entry a field of its kind. */
     const char *existing;
     const sr_pdf_entry_t *entry; /* NULL: a signature field */
     bool initials;               /* a signature field that shows the initials of the signer */
@@ -197,7 +197,7 @@ typedef struct sr_pdf_update_t {
     sr_cipher_t cipher; /* private: how the document is encrypted, as the worker says */
 } sr_pdf_update_t;
 /* Adds every field (sr_pdf_field_t, at least one) of every signer. Existing fields are written again unchanged, so that
- * sr_pdf_fill can compare them with the filled ones. Entries can only be added to a document without signatures. */
+ * sr_pdf_fill can compare them with the filled ones. Entries are only possible in a document without signatures. */
 sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            const apr_array_header_t *fields, apr_pool_t *pool);
 

@@ -13,7 +13,8 @@ typedef struct entry_case_t {
     const char *name;
     int rotate;
     const char *catalog;    /* in its dictionary */
-    const char *objects[8]; /* from number 5 on */
+    const char *objects[8]; /* from number 5 on, or with a form from 4 on */
+    const char *form;       /* in the dictionary of the only page, or NULL: there are two pages */
     const char *qpdf;       /* options that the document is rewritten with, or NULL */
 } entry_case_t;
 
@@ -87,12 +88,12 @@ static inline void entry_read(pdf_t *pdf, const char *path)
     fclose(file);
 }
 
-/* A document of two pages. */
 static inline pdf_t entry_document(const seal_bench_t *of, const entry_case_t *kind, apr_pool_t *pool)
 {
     pdf_parts_t parts = {.pages = 2, .catalog = kind->catalog};
     int status;
-    parts.page = apr_psprintf(pool, "/MediaBox[0 0 612 792]/Rotate %d", kind->rotate);
+    if (kind->form) parts.pages = 1;
+    parts.page = apr_psprintf(pool, "/MediaBox[0 0 612 792]/Rotate %d%s", kind->rotate, kind->form ? kind->form : "");
     memcpy(parts.objects, kind->objects, sizeof parts.objects);
     pdf_t pdf = pdf_document(&parts);
     if (!kind->qpdf) return pdf;

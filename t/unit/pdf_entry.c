@@ -139,6 +139,48 @@ static void test_filled(const entry_case_t *kind, apr_pool_t *pool)
     free(pdf.data);
 }
 
+/* A text and a check box that the document has, and a text that is added. */
+static void test_form(const char *name, int rotate, const char *qpdf, apr_pool_t *pool)
+{
+    static const char widget[] = "/Type/Annot/Subtype/Widget/F 4";
+    entry_case_t kind = {.rotate = rotate, .catalog = "/AcroForm 6 0 R", .form = "/Annots[4 0 R 5 0 R]", .qpdf = qpdf};
+    sr_pdf_entry_t entries[] = {{.name = "new", .label = "New", .text = "", .rotate = rotate},
+                                {.name = "cost", .label = "Cost", .text = "", .rotate = rotate},
+                                {.kind = SR_PDF_ENTRY_CHECKBOX, .name = "read", .label = "Read", .rotate = rotate}};
+    sr_pdf_field_t fields[] = {seal_field(ENTRY_ANN, 0, 50, 50, 150, 150), seal_field(ENTRY_BOB, 0, 200, 50, 300, 150),
+                               seal_field(ENTRY_BOB, 0, 100, 500, 200, 600),
+                               seal_field(ENTRY_ANN, 0, 100, 300, 200, 400),
+                               seal_field(ENTRY_BOB, 0, 100, 430, 120, 450)};
+    kind.objects[0] =
+        apr_psprintf(pool, "<<%s/FT/Tx/T(cost)/DA(/Helv 9 Tf 0 g)/TU(M\\374\\)ll)/Rect[200 300 100 400]>>", widget);
+    kind.objects[1] = apr_psprintf(pool, "<<%s/FT/Btn/T(read)/MK<</CA(4)>>/Rect[100 430 120.00001 450]>>", widget);
+    kind.objects[2] = "<</Fields[4 0 R 5 0 R]>>";
+    for (int i = 0; i < 3; i++) {
+        fields[i + 2].entry = &entries[i];
+        fields[i + 2].existing = i ? entries[i].name : NULL;
+    }
+    pdf_t pdf = entry_document(&bench, &kind, pool);
+    entry_draw(&bench, fields, entries, 5, pool);
+    is_str(seal_prepare(&bench, &pdf, fields, 5, pool), NULL, "form %s: the fields are prepared", name);
+    const char *const texts[] = {"new value", "1,050.00 \xe2\x82\xac", NULL};
+    for (int i = 0; i < 3; i++) entries[i].text = texts[i];
+    entries[2].ticked = true;
+    entry_draw(&bench, fields, entries, 5, pool);
+    for (int i = 0; i < 2; i++) {
+        sr_pdf_signature_t signature = {.signer = i ? ENTRY_BOB : ENTRY_ANN, .name = "Ann Lee", .text = "Ann"};
+        signature.fields = seal_fields(fields, 5, pool);
+        is_str(seal_fill(&bench, &pdf, &signature, pool), NULL, "form %s: signer %d fills them in", name, i + 1);
+    }
+    seal_write(&bench, "form.pdf", pdf.data, pdf.size);
+    test_judged("form.pdf", pool);
+    const char *said = listed(&pdf, pool);
+    ok(strstr(said, "new text read-only new value\n") && strstr(said, "cost text read-only 1,050.00 \xe2\x82\xac\n")
+           && strstr(said, "read checkbox read-only ticked\n"),
+       "form %s: the fields have their values: %s", name, said);
+    is_str(verified(&pdf, pool), "signed, read, new", "form %s: bob has filled in two fields", name);
+    free(pdf.data);
+}
+
 /* Returns the number of dark pixels in the area of a field of a page that is not rotated. */
 static int ink_of(const pdf_t *pdf, const sr_pdf_field_t *field, apr_pool_t *pool)
 {
@@ -284,6 +326,10 @@ int main(void)
         test_filled(&CASES[i], pool);
         apr_pool_destroy(pool);
     }
+    test_form("plain", 0, NULL, bench.pool);
+    test_form("on turned pages", 90, NULL, bench.pool);
+    test_form("encrypted by AES", 0, "--encrypt '' owner 256 --", bench.pool);
+    test_form("with object streams", 0, "--object-streams=generate", bench.pool);
     test_shown(bench.pool);
     test_refused(bench.pool);
     test_initials(bench.pool);

@@ -11,12 +11,23 @@
  * Filled by ann: 22 the signature, 23 what is drawn, 24 and 25 the appearances of 6 and 8, 26 and 27 those of 7 and
  * 13. */
 #define CONFIRMED 64u /* with where_t: it takes the document to find the lie */
+#define IN_FORM 128u  /* with where_t: the entries are fields of the document */
 #define DIFFERS "the fields are added otherwise than they have to be"
 
 #define WIDGET "<</Type/Annot/Subtype/Widget/F 132/T"
 #define EMAIL                                                                                                          \
     WIDGET "(email)/TU(Email)/FT/Tx/Ff 1/DA(/Helv 0 Tf 0 g)/P 3 0 R/Rect[200 240 300 300 ]/V(eve)/AP<</N 26 0 R>>>>"
 #define TICK "<</Type/XObject/Subtype/Form/BBox[0 0 9 9 ]/Resources<<>>/Length 0>>stream\n\nendstream"
+
+/* A document with a form: 5 a text, 6 a check box, 7 the form. Prepared: 8 the empty appearance, 9 the signature field,
+ * 10 and 11 the appearances of 5 and 6, 12 the lock. Filled: 13 the signature, 16 and 17 the appearances of 5 and 6. */
+#define FIELD "<</Type/Annot/Subtype/Widget/F 4/P 3 0 R"
+static const pdf_parts_t FORM = {
+    .pages = 1,
+    .page = "/MediaBox[0 0 612 792]/Annots[5 0 R 6 0 R]",
+    .catalog = "/AcroForm 7 0 R",
+    .objects = {"<<>>", FIELD "/FT/Tx/T(cost)/V(1)/DA(/Helv 9 Tf 0 g)/Rect[100 300 200 320]>>",
+                FIELD "/FT/Btn/T(read)/MK<</CA(4)>>/Rect[100 330 120 350]>>", "<</Fields[5 0 R 6 0 R]>>"}};
 
 static const lie_t LIES[] = {
     {"prepare", "nothing", NOWHERE, 0, NULL, NULL},
@@ -92,6 +103,33 @@ static const lie_t LIES[] = {
     {"fill", "a lock that is for all other fields", OBJECT, 22, "/Include", "/Exclude"},
     {"fill", "a signature field loses its lock", OBJECT, 6, "/Lock 19 0 R", ""},
     {"fill", "a signature field has another lock", OBJECT, 8, "/Lock 19 0 R", "/Lock 20 0 R"},
+
+    {"prepare", "nothing, in a form", IN_FORM, 0, NULL, NULL},
+    {"prepare", "another value in a form", OBJECT | IN_FORM, 5, "(950,00)", "(9500,00)"},
+    {"prepare", "a value before the value", OBJECT | IN_FORM, 5, "/FT", "/V(9)/FT"},
+    {"prepare", "an appearance before the appearance", OBJECT | IN_FORM, 5, "/FT", "/AP<</N 11 0 R>>/FT"},
+    {"prepare", "another place in a form", OBJECT | IN_FORM, 5, "/Rect[100 ", "/Rect[10 "},
+    {"prepare", "a place before the place", OBJECT | IN_FORM, 5, "/FT", "/Rect[0 0 9 9]/FT"},
+    {"prepare", "readers may change a form", OBJECT | IN_FORM, 5, "/Ff 1", "/Ff 2"},
+    {"prepare", "a form shows something else", OBJECT | IN_FORM, 5, "/N 10 0 R", "/N 11 0 R"},
+    {"prepare", "a form shows a text otherwise", OBJECT | IN_FORM, 10, "stream\nx", "stream\ny"},
+    {"prepare", "a check box in a form is ticked", OBJECT | IN_FORM, 6, "/V/Off/AS/Off", "/V/On/AS/On"},
+    {"prepare", "a check box in a form looks ticked", OBJECT | IN_FORM, 6, "/AS/Off", "/AS/On"},
+    {"prepare", "another name in a form", OBJECT | IN_FORM | CONFIRMED, 5, "(cost)", "(rent)"},
+    {"prepare", "a form does something", OBJECT | IN_FORM | CONFIRMED, 5, "/FT", "/AA 8 0 R/FT"},
+    {"prepare", "a lock without a field of the form", OBJECT | IN_FORM, 12, "(cost)", ""},
+    {"prepare", "a field of the form is missing", DROP | IN_FORM, 5, NULL, NULL},
+    {"prepare", "an appearance in a form is missing", DROP | IN_FORM, 11, NULL, NULL},
+    {"fill", "nothing, in a form", IN_FORM, 0, NULL, NULL},
+    {"fill", "another value in a form", OBJECT | IN_FORM, 5, "(1,050.00)", "(9,050.00)"},
+    {"fill", "a value before the value", OBJECT | IN_FORM, 5, "/FT", "/V(9)/FT"},
+    {"fill", "another name in a form", OBJECT | IN_FORM, 5, "(cost)", "(rent)"},
+    {"fill", "another place in a form", OBJECT | IN_FORM, 5, "/Rect[100 ", "/Rect[10 "},
+    {"fill", "a form shows what it showed", OBJECT | IN_FORM, 5, "/N 16 0 R", "/N 10 0 R"},
+    {"fill", "a check box in a form is not ticked", OBJECT | IN_FORM, 6, "/V/On/AS/On", "/V/Off/AS/Off"},
+    {"fill", "a lock without a field of the form", OBJECT | IN_FORM, 13, "(cost)", ""},
+    {"fill", "a field of the form is not filled in", DROP | IN_FORM, 5, NULL, NULL},
+    {"fill", "an appearance in a form is missing", DROP | IN_FORM, 16, NULL, NULL},
 };
 
 static char script[] = "/tmp/sigreq-lies-XXXXXX";
@@ -115,6 +153,31 @@ static const char *sign(seal_bench_t *bench, apr_pool_t *pool)
     return reason;
 }
 
+/* The same, with fields of the document. */
+static const char *sign_form(seal_bench_t *bench, apr_pool_t *pool)
+{
+    sr_pdf_entry_t entries[] = {{.name = "cost", .label = "Cost", .text = "950,00"},
+                                {.kind = SR_PDF_ENTRY_CHECKBOX, .name = "read", .label = "Read"}};
+    sr_pdf_field_t fields[] = {seal_field(ENTRY_ANN, 0, 50, 50, 150, 90), seal_field(ENTRY_ANN, 0, 100, 300, 200, 320),
+                               seal_field(ENTRY_ANN, 0, 100, 330, 120, 350)};
+    sr_pdf_signature_t signature = {.signer = ENTRY_ANN, .name = "Ann Lee", .time = apr_time_from_sec(1800000000)};
+    for (int i = 0; i < 2; i++) {
+        fields[i + 1].entry = &entries[i];
+        fields[i + 1].existing = entries[i].name;
+    }
+    pdf_t pdf = pdf_document(&FORM);
+    entry_draw(bench, fields, entries, 3, pool);
+    const char *reason = seal_prepare(bench, &pdf, fields, 3, pool);
+    entries[0].text = "1,050.00";
+    entries[1].ticked = true;
+    entry_draw(bench, fields, entries, 3, pool);
+    signature.fields = seal_fields(fields, 3, pool);
+    signature.ink = seal_ink(SEAL_INK, pool);
+    if (!reason) reason = seal_fill(bench, &pdf, &signature, pool);
+    free(pdf.data);
+    return reason;
+}
+
 static void test_lie(seal_bench_t *bench, int index)
 {
     static const char nonsense[] = "it made the PDF helper send an invalid answer";
@@ -125,8 +188,10 @@ static void test_lie(seal_bench_t *bench, int index)
     fake_script(script, index, help_program());
     bench->workers = sr_pdf_pool_for_request(help_pool(script, 1, 20000, pool), NULL, 0, pool);
     help_last_notice[0] = '\0';
-    is_str(sign(bench, pool), lie->where ? nonsense : NULL, "%s: %s", lie->op, lie->name);
-    is_int(help_refusals, lie->where ? 1 : 0, "a refusal is logged, if there is one: %s", help_last_notice);
+    const char *reason = lie->where & IN_FORM ? sign_form(bench, pool) : sign(bench, pool);
+    const bool lies = (lie->where & ~IN_FORM) != NOWHERE;
+    is_str(reason, lies ? nonsense : NULL, "%s: %s", lie->op, lie->name);
+    is_int(help_refusals, lies ? 1 : 0, "a refusal is logged, if there is one: %s", help_last_notice);
     is_int(strstr(help_last_notice, DIFFERS) != NULL, confirmed, "what is refused is found by %s",
            confirmed ? "another worker" : "this process");
     apr_pool_destroy(pool);
@@ -146,7 +211,7 @@ int main(int argc, char **argv)
     apr_pool_create(&lies_pool, NULL);
     if (argc == 3) {
         chosen = LIES[atoi(argv[1])];
-        chosen.where &= ~CONFIRMED;
+        chosen.where &= ~(CONFIRMED | IN_FORM);
         return lies_act(choose, argv[2]);
     }
     seal_bench_t bench = seal_begin(20000);

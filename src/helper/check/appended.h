@@ -102,13 +102,19 @@ bool sr_pdf_take_decimal(sr_pdf_span_t *left, double wanted);
 bool sr_pdf_take_entry_name(sr_pdf_span_t *left, const sr_pdf_entry_t *entry, apr_pool_t *pool);
 /* Returns true if the object is a form of the size of the field with the content of its entry. */
 bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *object, apr_pool_t *pool);
+/* Returns true if the object may be an existing field that is filled in: it ends with the place of the field, a flag
+ * that makes it read-only, and the value of its entry, and has the keys of these nowhere else. It shows the object
+ * `look`, or `off` if it is a check box that is not ticked. */
+bool sr_pdf_entry_is_set(const sr_pdf_field_t *field, const sr_pdf_object_t *object, apr_int64_t look, apr_int64_t off,
+                         apr_pool_t *pool);
 
 /* An entry of a signer, and its field as it was prepared (NULL: it is missing). */
 typedef struct sr_pdf_own_entry_t {
     const sr_pdf_field_t *field;
     const sr_pdf_object_t *before;
 } sr_pdf_own_entry_t;
-/* Returns the entries (sr_pdf_own_entry_t) of a signer. `fields` may be NULL. */
+/* Returns the entries (sr_pdf_own_entry_t) of a signer: the added ones, then the existing ones. `fields` may be NULL.
+ */
 const apr_array_header_t *sr_pdf_entries_of(const sr_pdf_appended_t *prepared, const char *signer,
                                             const apr_array_header_t *fields, apr_pool_t *pool);
 /* Returns true if the object is the field with its new value, and refers to an appearance by the number *look. `off` is
@@ -117,6 +123,8 @@ bool sr_pdf_entry_is_filled(apr_int64_t *look, const sr_pdf_own_entry_t *entry, 
                             apr_int64_t off, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- existing.c */
+/* Returns true if an update adds something for this field: the field, or the appearance of an entry. */
+bool sr_pdf_existing_adds(const sr_pdf_field_t *field);
 /* Returns the index of the first existing field among the objects of a prepared update. */
 int sr_pdf_existing_begin(const sr_pdf_appended_t *prepared, const apr_array_header_t *fields);
 /* Returns the object at this index if it is a signature field without a value that is merged with its widget, or NULL.

@@ -68,21 +68,51 @@ bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *o
            && !memcmp(object->data.at, content.data, content.size);
 }
 
+bool sr_pdf_entry_is_set(const sr_pdf_field_t *field, const sr_pdf_object_t *object, apr_int64_t look, apr_int64_t off,
+                         apr_pool_t *pool)
+{
+    static const char *const keys[] = {"/Ff", "/V", "/AS", "/AP"};
+    const char *end = apr_pstrcat(pool, sr_pdf_entry_value(field->entry, pool),
+                                  sr_pdf_entry_appearance(field->entry, look, off, pool), ">>", NULL);
+    sr_pdf_span_t rect, value;
+    apr_int64_t flags;
+    if (object->is_stream || sr_pdf_find_entry(&value, &object->body, "/Kids")
+        || !sr_pdf_find_entry(&rect, &object->body, "/Rect"))
+        return false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (sr_pdf_find_entry(&value, &object->body, keys[i]) && value.at < rect.at) return false;
+    sr_pdf_span_t left = {rect.at, object->body.end};
+    if (!sr_pdf_take_text(&left, "[")) return false;
+    for (int i = 0; i < 4; i++)
+        if (!sr_pdf_take_decimal(&left, field->rect[i])) return false;
+    if (!sr_pdf_take_text(&left, "]/Ff ") || !sr_pdf_take_number(&left, &flags) || !(flags & 1)) return false;
+    return sr_pdf_span_is(&left, end);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- filled */
+
+/* `index` is that of the object of the first added or existing field. */
+static void entry_add(apr_array_header_t *entries, const sr_pdf_appended_t *prepared, const char *signer,
+                      const apr_array_header_t *fields, bool existing, int index)
+{
+    const apr_array_header_t *objects = prepared->objects;
+    for (int i = 0; i < fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
+        if ((field->existing != NULL) != existing) continue;
+        const sr_pdf_object_t *before = index < objects->nelts ? &APR_ARRAY_IDX(objects, index, sr_pdf_object_t) : NULL;
+        index++;
+        if (!field->entry || strcmp(field->signer, signer) != 0) continue;
+        APR_ARRAY_PUSH(entries, sr_pdf_own_entry_t) = (sr_pdf_own_entry_t){field, before};
+    }
+}
 
 const apr_array_header_t *sr_pdf_entries_of(const sr_pdf_appended_t *prepared, const char *signer,
                                             const apr_array_header_t *fields, apr_pool_t *pool)
 {
-    const apr_array_header_t *objects = prepared->objects;
     apr_array_header_t *entries = apr_array_make(pool, 4, sizeof(sr_pdf_own_entry_t));
-    for (int i = 0, index = 0; fields && i < fields->nelts; i++) {
-        const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
-        if (field->existing) continue;
-        index++; /* the first object is the empty appearance */
-        if (!field->entry || strcmp(field->signer, signer) != 0) continue;
-        const sr_pdf_object_t *before = index < objects->nelts ? &APR_ARRAY_IDX(objects, index, sr_pdf_object_t) : NULL;
-        APR_ARRAY_PUSH(entries, sr_pdf_own_entry_t) = (sr_pdf_own_entry_t){field, before};
-    }
+    if (!fields) return entries;
+    entry_add(entries, prepared, signer, fields, false, 1); /* the first object is the empty appearance */
+    entry_add(entries, prepared, signer, fields, true, sr_pdf_existing_begin(prepared, fields));
     return entries;
 }
 
@@ -93,7 +123,8 @@ bool sr_pdf_entry_is_filled(apr_int64_t *look, const sr_pdf_own_entry_t *entry, 
     const sr_pdf_entry_t *wanted = entry->field->entry;
     const bool is_box = wanted->kind == SR_PDF_ENTRY_CHECKBOX;
     sr_pdf_span_t left = object->body, value;
-    if (object->is_stream || object->generation || !sr_pdf_find_entry(&value, &before->body, "/V")) return false;
+    if (object->is_stream || object->generation != before->generation) return false;
+    if (!sr_pdf_find_entry(&value, &before->body, "/V")) return false;
     const char *from = before->body.at, *same = apr_pstrmemdup(pool, from, (apr_size_t)(value.at - from));
     const char *now = sr_pdf_entry_value(wanted, pool);
     if (!sr_pdf_take_text(&left, same) || !sr_pdf_take_text(&left, now + strlen("/V"))) return false;

@@ -133,9 +133,12 @@ static const char *reference_text(const apr_array_header_t *entries, apr_pool_t 
     apr_array_header_t *names = apr_array_make(pool, 4, sizeof(char *));
     sr_pdf_span_t name;
     for (int i = 0; entries && i < entries->nelts; i++) {
-        const sr_pdf_object_t *before = APR_ARRAY_IDX(entries, i, sr_pdf_own_entry_t).before;
-        if (!before || !sr_pdf_find_entry(&name, &before->body, "/T")) continue; /* it is refused later */
-        APR_ARRAY_PUSH(names, const char *) = apr_pstrmemdup(pool, name.at, (apr_size_t)(name.end - name.at));
+        const sr_pdf_own_entry_t *entry = &APR_ARRAY_IDX(entries, i, sr_pdf_own_entry_t);
+        const bool named = entry->before && sr_pdf_find_entry(&name, &entry->before->body, "/T");
+        if (!named && !entry->field->existing) continue; /* it is refused later */
+        APR_ARRAY_PUSH(names, const char *) = entry->field->existing
+                                                  ? sr_pdf_string(entry->field->existing, pool)
+                                                  : apr_pstrmemdup(pool, name.at, (apr_size_t)(name.end - name.at));
     }
     if (!names->nelts) return "";
     return apr_pstrcat(pool, SR_PDF_REFERENCE, apr_array_pstrcat(pool, names, 0), SR_PDF_REFERENCE_END, NULL);
@@ -196,7 +199,9 @@ static bool find_own(check_t *check, const sr_pdf_filled_t *wanted)
     for (int i = 0, index = end; fields && i < fields->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
         if (!field->existing) continue;
-        const sr_pdf_object_t *object = sr_pdf_existing_at(check->prepared, index++);
+        index++;
+        if (field->entry) continue;
+        const sr_pdf_object_t *object = sr_pdf_existing_at(check->prepared, index - 1);
         if (!object) return false;
         if (!strcmp(field->signer, wanted->signer)) filled_add_own(check, object);
     }

@@ -2,13 +2,11 @@
 /* prepared.c: checks that an update adds the fields of all signers, as far as this is possible without reading the
  * document. The new objects have fixed forms: the shared empty appearance, a field for each placement, the appearances
  * of the fields that are filled in, a lock for each signer who has such fields, in a tagged document a structure
- * element for each field and an optional leaf of its number tree, and an optional form. After the fields, elements and
- * leaf come the existing fields that are named (existing.c). Other objects of the document that are rewritten must end
+ * element for each field and an optional leaf of its number tree, and an optional form. After these come the existing
+ * fields that are named (existing.c). Other objects of the document that are rewritten must end
  * with the references to the new objects. */
-#include "helper/check/appended.h"
-#include "helper/pdf.h"
+#include "helper/check/prepared.h"
 
-#include <apr_hash.h>
 #include <string.h>
 
 #define FURTHER 16 /* objects other than a field, an element and a page for each placement */
@@ -18,43 +16,8 @@ static const char NO_FIELD[] = "a field is not the requested one";
 static const char OTHER_PAGE[] = "fields of one page are on several";
 static const char NO_LOOK[] = "a field that is filled in has another appearance than the requested one";
 static const char NO_LOCK[] = "the lock of a signature is not that of the signer's fields";
-static const char NO_ELEMENT[] = "an element of the structure is not that of a field";
 static const char NO_EXISTING[] = "an existing field is not the requested one";
 static const char NEW_OBJECT[] = "it has an object that was not requested";
-static const char OLD_OBJECT[] = "an object of the document ends otherwise than with the new fields";
-
-typedef struct text_t {
-    char *at;
-    apr_size_t length, room;
-} text_t;
-
-/* A signer with added fields. */
-typedef struct owner_t {
-    int places;       /* number of signature fields that were found */
-    apr_int64_t lock; /* the object that locks the signer's entries, or 0 */
-    text_t names;     /* of the entries, as they were found */
-    bool signs, has_entries;
-} owner_t;
-
-typedef struct check_t {
-    const sr_pdf_appended_t *appended;
-    const apr_array_header_t *fields; /* the fields that are added (sr_pdf_field_t) */
-    int existing;                     /* number of existing fields */
-    apr_int64_t first;                /* the lowest new object number */
-    apr_int64_t looks, elements;      /* the first numbers of the entries' appearances, and of the structure elements */
-    apr_hash_t *owners;               /* signer → owner_t */
-    apr_array_header_t *signers;      /* owner_t *, in the order of their first fields */
-    apr_hash_t *names;                /* the names of all fields, as they were found */
-    apr_hash_t *pages;                /* page index (int) → reference to the page (sr_pdf_span_t) */
-    apr_hash_t *references;           /* page index (int) → references to its fields (text_t) */
-    const char *all;                  /* references to all fields */
-    bool tagged;
-    apr_int64_t key;      /* in a tagged document: the key of the first field in the number tree */
-    sr_pdf_span_t parent; /* the reference to the parent of the new elements */
-    apr_int64_t leaf;     /* the number of a new leaf of the tree, or 0 */
-    int fixed;            /* number of new objects before the rewritten ones */
-    apr_pool_t *pool;
-} check_t;
 
 int sr_pdf_prepared_most(const apr_array_header_t *fields)
 {
@@ -63,47 +26,10 @@ int sr_pdf_prepared_most(const apr_array_header_t *fields)
     return 3 * fields->nelts + 2 * entries + FURTHER;
 }
 
-static const sr_pdf_object_t *object_at(const check_t *check, int index)
-{
-    return index < check->appended->objects->nelts ? &APR_ARRAY_IDX(check->appended->objects, index, sr_pdf_object_t)
-                                                   : NULL;
-}
-
-static bool is_new(const check_t *check, const sr_pdf_object_t *object, int ordinal)
-{
-    return object && object->number == check->first + ordinal && !object->generation;
-}
-
-static bool is_old(const check_t *check, const sr_pdf_object_t *object)
-{
-    return object && !object->is_stream && object->number < check->first;
-}
-
-/* Returns true if the dictionary has this entry ("/Key value"). */
-static bool has_key(const check_t *check, const sr_pdf_object_t *object, const char *entry)
-{
-    sr_pdf_span_t value;
-    const char *space = strchr(entry, ' ');
-    return sr_pdf_find_entry(&value, &object->body, apr_pstrmemdup(check->pool, entry, (apr_size_t)(space - entry)))
-           && sr_pdf_span_is(&value, space + 1);
-}
-
 static bool is_empty_appearance(const sr_pdf_object_t *object)
 {
     return object->is_stream && object->data.at == object->data.end
            && sr_pdf_span_is(&object->body, "<</Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>/Length 0>>");
-}
-
-static void prepared_add_text(text_t *text, const char *more, apr_pool_t *pool)
-{
-    const apr_size_t length = strlen(more);
-    if (text->length + length + 1 > text->room) {
-        char *larger = apr_palloc(pool, text->room = 2 * (text->room + length + 32));
-        if (text->length) memcpy(larger, text->at, text->length);
-        text->at = larger;
-    }
-    memcpy(text->at + text->length, more, length + 1);
-    text->length += length;
 }
 
 /* Takes the key of a field in the number tree of a tagged document. The keys of the fields are consecutive. */
@@ -202,9 +128,11 @@ static const char *check_fields(check_t *check)
 /* Finds the signers, and the numbers that their new objects must have. */
 static void find_owners(check_t *check)
 {
-    check->looks = check->elements = check->first + 1 + check->fields->nelts;
-    for (int i = 0; i < check->fields->nelts; i++) {
-        const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->fields, i, sr_pdf_field_t);
+    check->looks = check->first + 1 + check->fields->nelts;
+    check->elements = check->looks + check->entries->nelts;
+    for (int i = 0; i < check->given->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->given, i, sr_pdf_field_t);
+        if (!sr_pdf_existing_adds(field)) continue;
         owner_t *owner = apr_hash_get(check->owners, field->signer, APR_HASH_KEY_STRING);
         if (!owner) {
             owner = apr_pcalloc(check->pool, sizeof *owner);
@@ -213,7 +141,6 @@ static void find_owners(check_t *check)
         }
         owner->signs |= !field->entry;
         owner->has_entries |= field->entry != NULL;
-        check->elements += field->entry != NULL;
     }
     for (int i = 0; i < check->signers->nelts; i++) {
         owner_t *owner = APR_ARRAY_IDX(check->signers, i, owner_t *);
@@ -224,11 +151,24 @@ static void find_owners(check_t *check)
 static const char *check_looks(const check_t *check)
 {
     int ordinal = (int)(check->looks - check->first);
-    for (int i = 0; i < check->fields->nelts; i++) {
-        const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->fields, i, sr_pdf_field_t);
-        if (!field->entry) continue;
+    for (int i = 0; i < check->entries->nelts; i++) {
+        const sr_pdf_field_t *field = APR_ARRAY_IDX(check->entries, i, const sr_pdf_field_t *);
         const sr_pdf_object_t *object = object_at(check, ordinal);
         if (!is_new(check, object, ordinal++) || !sr_pdf_entry_is_shown(field, object, check->pool)) return NO_LOOK;
+    }
+    return NULL;
+}
+
+/* Gives each name to the owner of the entry. No other field has it. */
+static const char *name_existing(const check_t *check)
+{
+    for (int i = check->added; i < check->entries->nelts; i++) {
+        const sr_pdf_field_t *field = APR_ARRAY_IDX(check->entries, i, const sr_pdf_field_t *);
+        owner_t *owner = apr_hash_get(check->owners, field->signer, APR_HASH_KEY_STRING);
+        const char *name = sr_pdf_string(field->existing, check->pool);
+        if (apr_hash_get(check->names, name, APR_HASH_KEY_STRING)) return NO_EXISTING;
+        apr_hash_set(check->names, name, APR_HASH_KEY_STRING, name);
+        prepared_add_text(&owner->names, name, check->pool);
     }
     return NULL;
 }
@@ -250,13 +190,6 @@ static const char *check_locks(const check_t *check)
 
 /* -------------------------------------------------------------------------------------------------- the references */
 
-static void add_reference(text_t *text, apr_int64_t number, apr_pool_t *pool)
-{
-    char reference[32];
-    apr_snprintf(reference, sizeof reference, "%" APR_INT64_T_FMT " 0 R ", number);
-    prepared_add_text(text, reference, pool);
-}
-
 /* Writes the references that the arrays must contain: for each page, and for all fields. */
 static void write_references(check_t *check)
 {
@@ -268,87 +201,10 @@ static void write_references(check_t *check)
             own = apr_pcalloc(check->pool, sizeof *own);
             apr_hash_set(check->references, page, sizeof *page, own);
         }
-        add_reference(own, check->first + 1 + i, check->pool);
-        add_reference(&all, check->first + 1 + i, check->pool);
+        prepared_add_reference(own, check->first + 1 + i, check->pool);
+        prepared_add_reference(&all, check->first + 1 + i, check->pool);
     }
     check->all = all.at;
-}
-
-/* ----------------------------------------------------------------------------------------------------------- tags */
-
-static bool is_element(const check_t *check, const sr_pdf_object_t *object, int index, sr_pdf_span_t *parent)
-{
-    const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->fields, index, sr_pdf_field_t);
-    const sr_pdf_span_t *page = apr_hash_get(check->pages, &field->page, sizeof field->page);
-    const char *end =
-        apr_psprintf(check->pool, "/K<</Type/OBJR/Obj %" APR_INT64_T_FMT " 0 R>>>>", check->first + 1 + index);
-    sr_pdf_span_t left = object->body, own;
-    if (object->is_stream || !sr_pdf_take_text(&left, "<</Type/StructElem/S/Form/P ")) return false;
-    if (!sr_pdf_take_value(&left, parent) || !sr_pdf_span_ends(parent, " R")) return false;
-    if (!sr_pdf_take_text(&left, "/Pg ") || !sr_pdf_take_value(&left, &own) || !sr_pdf_span_same(page, &own))
-        return false;
-    return sr_pdf_span_is(&left, end);
-}
-
-static const char *check_elements(check_t *check)
-{
-    check->fixed = (int)(check->elements - check->first);
-    for (int i = 0; check->tagged && i < check->fields->nelts; i++, check->fixed++) {
-        const sr_pdf_object_t *object = object_at(check, check->fixed);
-        sr_pdf_span_t parent;
-        if (!is_new(check, object, check->fixed) || !is_element(check, object, i, &parent)) return NO_ELEMENT;
-        if (!i) check->parent = parent;
-        if (!sr_pdf_span_same(&check->parent, &parent)) return NO_ELEMENT;
-    }
-    return NULL;
-}
-
-static const char *references_from(const check_t *check, apr_int64_t first, bool with_keys)
-{
-    text_t text = {0};
-    for (int i = 0; i < check->fields->nelts; i++) {
-        if (with_keys)
-            prepared_add_text(&text, apr_psprintf(check->pool, "%" APR_INT64_T_FMT " ", check->key + i), check->pool);
-        add_reference(&text, first + i, check->pool);
-    }
-    return text.at;
-}
-
-/* Checks the new leaf of the number tree, which follows the elements if the tree has leaves. */
-static const char *check_leaf(check_t *check, const char *numbers)
-{
-    const sr_pdf_object_t *object = object_at(check, check->fixed);
-    const char *leaf = apr_psprintf(check->pool, "<</Limits[%" APR_INT64_T_FMT " %" APR_INT64_T_FMT "]/Nums[%s]>>",
-                                    check->key, check->key + check->fields->nelts - 1, numbers);
-    if (!check->tagged || !is_new(check, object, check->fixed)) return NULL;
-    if (object->is_stream || !sr_pdf_span_is(&object->body, leaf)) return NO_ELEMENT;
-    check->leaf = object->number;
-    check->fixed++;
-    return NULL;
-}
-
-/* Checks the rewritten objects of the structure: the parent of the new elements, then the structure root unless it is
- * the parent, then the number tree. */
-static const char *check_structure(const check_t *check, int *index)
-{
-    const char *kids = references_from(check, check->elements, false);
-    const char *numbers = check->leaf ? apr_psprintf(check->pool, "%" APR_INT64_T_FMT " 0 R ", check->leaf)
-                                      : references_from(check, check->elements, true);
-    const char *next =
-        apr_psprintf(check->pool, "/ParentTreeNextKey %" APR_INT64_T_FMT, check->key + check->fields->nelts);
-    const sr_pdf_object_t *object = object_at(check, (*index)++);
-    sr_pdf_span_t parent = check->parent;
-    apr_int64_t number;
-    if (!is_old(check, object) || !sr_pdf_take_number(&parent, &number) || number != object->number) return NO_ELEMENT;
-    if (!sr_pdf_span_ends(&object->body, apr_pstrcat(check->pool, kids, "]>>", NULL))) return OLD_OBJECT;
-    if (!has_key(check, object, next)) { /* the parent is not the root */
-        object = object_at(check, (*index)++);
-        if (!is_old(check, object)) return NO_ELEMENT;
-        if (!sr_pdf_span_ends(&object->body, apr_pstrcat(check->pool, next, ">>", NULL))) return OLD_OBJECT;
-    }
-    object = object_at(check, (*index)++);
-    if (!is_old(check, object)) return NO_ELEMENT;
-    return sr_pdf_span_ends(&object->body, apr_pstrcat(check->pool, numbers, "]>>", NULL)) ? NULL : OLD_OBJECT;
 }
 
 /* -------------------------------------------------------------------------------------------- what is written again */
@@ -430,8 +286,17 @@ static const char *check_old_form(const check_t *check, int index)
 
 static const char *check_existing(const check_t *check, int *index)
 {
-    for (int i = 0; i < check->existing; i++)
-        if (!is_old(check, sr_pdf_existing_at(check->appended, (*index)++))) return NO_EXISTING;
+    apr_int64_t look = check->looks + check->added;
+    for (int i = 0; i < check->given->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->given, i, sr_pdf_field_t);
+        if (!field->existing) continue;
+        const sr_pdf_object_t *object = object_at(check, *index);
+        if (!is_old(check, object)) return NO_EXISTING;
+        if (field->entry ? !sr_pdf_entry_is_set(field, object, look++, check->first, check->pool)
+                         : !sr_pdf_existing_at(check->appended, *index))
+            return NO_EXISTING;
+        ++*index;
+    }
     return NULL;
 }
 
@@ -441,7 +306,8 @@ static const char *check_flags(const check_t *check, int index)
     int end = check->appended->objects->nelts;
     if (end > index && prepared_is_extended(check, object_at(check, end - 1))) end--;
     const sr_pdf_object_t *flags = index < end ? object_at(check, index) : NULL;
-    if (index + 1 < end) return NEW_OBJECT;
+    const sr_pdf_trailer_t *trailer = &check->appended->trailer;
+    if (index + 1 < end || trailer->size != check->first + check->fixed + trailer->is_stream) return NEW_OBJECT;
     return !flags || (is_old(check, flags) && ends_with_flags(flags)) ? NULL : OLD_OBJECT;
 }
 
@@ -452,7 +318,7 @@ static const char *check_old(const check_t *check)
     const char *reason = check_existing(check, &index);
     if (!reason && !check->fields->nelts) return check_flags(check, index);
     if (!reason) reason = prepared_check_pages(check, &index);
-    if (!reason && check->tagged) reason = check_structure(check, &index);
+    if (!reason && check->tagged) reason = sr_pdf_elements_check_old(check, &index);
     if (reason) return reason;
     const bool made = is_new(check, object_at(check, index), ordinal);
     const sr_pdf_trailer_t *trailer = &check->appended->trailer;
@@ -467,29 +333,42 @@ static const char *prepared_check_new(check_t *check)
     check->first = empty->number;
     find_owners(check);
     const char *reason = check_fields(check);
+    if (!reason) reason = name_existing(check);
     if (!reason) reason = check_looks(check);
     if (!reason) reason = check_locks(check);
-    if (!reason) reason = check_elements(check);
-    if (!reason) reason = check_leaf(check, references_from(check, check->elements, true));
+    if (!reason) reason = sr_pdf_elements_check(check);
     write_references(check);
     return reason;
 }
 
-const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_array_header_t *fields, apr_pool_t *pool)
+/* Returns the added or the existing fields (sr_pdf_field_t), and collects their entries. */
+static const apr_array_header_t *prepared_pick(apr_array_header_t *entries, const apr_array_header_t *fields,
+                                               bool existing, apr_pool_t *pool)
 {
-    apr_array_header_t *added = apr_array_make(pool, fields->nelts, sizeof(sr_pdf_field_t));
-    check_t check = {.appended = appended, .fields = added, .pool = pool};
+    apr_array_header_t *picked = apr_array_make(pool, fields->nelts, sizeof(sr_pdf_field_t));
     for (int i = 0; i < fields->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
-        if (field->existing) check.existing++;
-        else APR_ARRAY_PUSH(added, sr_pdf_field_t) = *field;
+        if ((field->existing != NULL) != existing) continue;
+        APR_ARRAY_PUSH(picked, sr_pdf_field_t) = *field;
+        if (field->entry) APR_ARRAY_PUSH(entries, const sr_pdf_field_t *) = field;
     }
+    return picked;
+}
+
+const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_array_header_t *fields, apr_pool_t *pool)
+{
+    check_t check = {.appended = appended, .given = fields, .pool = pool};
+    check.entries = apr_array_make(pool, 8, sizeof(sr_pdf_field_t *));
+    check.fields = prepared_pick(check.entries, fields, false, pool);
+    check.added = check.entries->nelts;
+    prepared_pick(check.entries, fields, true, pool);
     check.owners = apr_hash_make(pool);
     check.signers = apr_array_make(pool, 4, sizeof(owner_t *));
     check.names = apr_hash_make(pool);
     check.pages = apr_hash_make(pool);
     check.references = apr_hash_make(pool);
     check.first = appended->trailer.size - appended->trailer.is_stream;
-    const char *reason = added->nelts ? prepared_check_new(&check) : NULL;
+    const bool adds = check.fields->nelts || check.entries->nelts;
+    const char *reason = adds ? prepared_check_new(&check) : NULL;
     return reason ? reason : check_old(&check);
 }

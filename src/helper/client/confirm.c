@@ -75,20 +75,21 @@ void sr_pdf_check_prepared(sr_pdf_update_t *update, sr_pdf_pool_t *workers, apr_
 
 /* ----------------------------------------------------------------------------------------------------------- fill */
 
-static sr_error_t *confirm_read_piece(const char **bytes, int descriptor, apr_off_t from, apr_size_t length,
-                                      apr_pool_t *pool)
+sr_error_t *sr_pdf_prepared_read(const char **why, sr_pdf_appended_t *prepared, int descriptor,
+                                 const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
-    char *read = apr_palloc(pool, length + 1);
-    read[length] = '\0';
-    *bytes = read;
-    return sr_pdf_read(read, descriptor, from, length, pool);
+    const apr_size_t length = signature->prepared_size;
+    char *bytes = apr_palloc(pool, length + 1);
+    bytes[length] = '\0';
+    SR_TRY(sr_pdf_read(bytes, descriptor, signature->base_size, length, pool));
+    *why = sr_pdf_appended_read(prepared, bytes, length, signature->base_size, MOST_PREPARED, pool);
+    return NULL;
 }
 
 static sr_error_t *check_filled(const char **why, sr_pdf_revision_t *revision, int descriptor, apr_off_t size,
                                 const sr_pdf_signature_t *signature, sr_pdf_dss_t *dss, const char *time,
                                 apr_pool_t *pool)
 {
-    const char *bytes;
     sr_pdf_appended_t appended, prepared;
     sr_pdf_sections_t sections;
     sr_pdf_filled_t wanted = {.signer = signature->signer,
@@ -96,8 +97,7 @@ static sr_error_t *check_filled(const char **why, sr_pdf_revision_t *revision, i
                               .contents = (const char *)revision->bytes + revision->contents,
                               .room = revision->room,
                               .dss = dss};
-    SR_TRY(confirm_read_piece(&bytes, descriptor, signature->base_size, signature->prepared_size, pool));
-    *why = sr_pdf_appended_read(&prepared, bytes, signature->prepared_size, signature->base_size, MOST_PREPARED, pool);
+    SR_TRY(sr_pdf_prepared_read(why, &prepared, descriptor, signature, pool));
     if (*why) return NULL;
     SR_TRY(sr_pdf_sections_read(why, &sections, descriptor, signature->base_size, size, pool));
     if (*why) return NULL;

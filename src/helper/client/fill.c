@@ -87,34 +87,35 @@ static json_t *initials_json(const sr_pdf_signature_t *signature, apr_pool_t *po
     return any ? json : NULL;
 }
 
-/* Makes an array of the signer's entries with the numbers of their objects. These follow the first object that was
- * prepared, in the order of all added fields. *entries is NULL if there are none. */
+static bool fill_has_entries(const sr_pdf_signature_t *signature)
+{
+    for (int i = 0; i < fill_count(signature); i++)
+        if (fill_field_at(signature, i)->entry) return true;
+    return false;
+}
+
+/* Makes an array of the signer's entries with the objects of their fields. *entries is NULL if there are none. If the
+ * prepared update cannot be read, the answer is refused. */
 static sr_error_t *entries_json(json_t **entries, int descriptor, const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
-    char head[32] = "";
-    sr_pdf_span_t left = {head, head + sizeof head};
-    apr_int64_t first = 0;
-    json_t *list = sr_json_own(json_array(), pool);
+    sr_pdf_appended_t prepared;
+    const char *why = NULL;
     *entries = NULL;
-    for (int i = 0, added = 0; i < fill_count(signature); i++) {
-        const sr_pdf_field_t *field = fill_field_at(signature, i);
-        if (field->existing) continue;
-        added++;
-        if (!field->entry || strcmp(field->signer, signature->signer) != 0) continue;
-        json_t *json = sr_pdf_entry_json(field->entry, pool);
-        json_object_set_new(json, "object", json_integer(added));
-        json_array_append_new(list, json);
+    if (!fill_has_entries(signature)) return NULL;
+    SR_TRY(sr_pdf_prepared_read(&why, &prepared, descriptor, signature, pool));
+    const apr_array_header_t *own =
+        why ? NULL : sr_pdf_entries_of(&prepared, signature->signer, signature->fields, pool);
+    if (!own || !own->nelts) return NULL;
+    *entries = sr_json_own(json_array(), pool);
+    for (int i = 0; i < own->nelts; i++) {
+        const sr_pdf_own_entry_t *entry = &APR_ARRAY_IDX(own, i, sr_pdf_own_entry_t);
+        if (!entry->before) continue; /* it is refused later */
+        json_t *json = sr_pdf_entry_json(entry->field->entry, pool);
+        json_object_set_new(json, "object", json_integer(entry->before->number));
+        json_object_set_new(json, "generation", json_integer(entry->before->generation));
+        if (entry->field->existing) json_object_set_new(json, "existing", json_string(entry->field->existing));
+        json_array_append_new(*entries, json);
     }
-    if (!json_array_size(list)) return NULL;
-    const apr_size_t length = signature->prepared_size < sizeof head ? signature->prepared_size : sizeof head;
-    SR_TRY(sr_pdf_read(head, descriptor, signature->base_size, length, pool));
-    sr_pdf_take_text(&left, "\n");
-    sr_pdf_take_number(&left, &first);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *number = json_object_get(json_array_get(list, i), "object");
-        json_integer_set(number, first + json_integer_value(number));
-    }
-    *entries = list;
     return NULL;
 }
 

@@ -100,7 +100,7 @@ bool sr_pdfd_form_locks(const sr_pdfd_form_t *form, const char *name);
 /* ----------------------------------------------------------------------------------------------- merge.c */
 /* Sets *widget to the only widget of a field, if it can be merged with the field. Returns false if it cannot. */
 bool sr_pdfd_widget_apart(qpdf_oh *widget, qpdf_data q, qpdf_oh kids);
-/* Merges the empty signature fields with their widgets. */
+/* Merges empty signature fields, and fields of other types, with their only widgets. */
 void sr_pdfd_fields_merge(qpdf_data q, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- empty.c */
@@ -109,12 +109,13 @@ typedef struct sr_pdfd_empty_t {
     qpdf_oh object;
     int pages;  /* number of pages that show it */
     int rotate; /* /Rotate of its page */
+    int flags;  /* /Ff, which may be inherited */
     bool apart; /* `object` is its widget, and the document must be rewritten to merge them */
 } sr_pdfd_empty_t;
 /* Returns the signature fields of a form (sr_pdfd_empty_t, at most SR_EXISTING_MAX), with the reason why a field cannot
- * be signed. */
-const apr_array_header_t *sr_pdfd_empty_find(qpdf_data q, const sr_pdfd_form_t *form, apr_pool_t *pool);
-/* Returns the field with this name if it can be signed, or NULL. */
+ * be signed; or with `entries` all other fields, with the reason why a field cannot be filled in. */
+const apr_array_header_t *sr_pdfd_empty_find(qpdf_data q, const sr_pdfd_form_t *form, bool entries, apr_pool_t *pool);
+/* Returns the field with this name if it can be signed or filled in, or NULL. */
 const sr_pdfd_empty_t *sr_pdfd_empty_named(const apr_array_header_t *fields, const char *name);
 
 /* ---------------------------------------------------------------------------------------------- active.c */
@@ -400,6 +401,9 @@ typedef struct sr_pdfd_entry_t {
 /* Adds the appearance of an entry as the object `number`. */
 void sr_pdfd_entry_put(sr_pdfd_update_t *update, const sr_pdfd_entry_t *entry, const sr_pdfd_widget_t *widget,
                        int64_t number);
+/* Writes a field of the document again with its place, its value and its appearance. */
+void sr_pdfd_entry_again(sr_pdfd_update_t *update, const sr_pdf_entry_t *entry, qpdf_oh field, const double rect[4],
+                         int flags, int64_t look, int64_t off);
 /* Reads the entries that the parameters of "fill" contain. Returns false if they are not valid. */
 bool sr_pdfd_entries_read(apr_array_header_t **entries, const json_t *parameters, apr_pool_t *pool);
 /* Finds their fields. Returns NULL, or the reason why that is not possible. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* empty.c: the signature fields that a form already has (ISO 32000-2, 12.7.5.5): their names, their places, and why a
- * field cannot be signed. A field that can be signed is merged with its only widget, which is visible and on one page.
- * It has no value and no lock applies to it, and it requires nothing that a signature of this service does not have. */
+/* empty.c: the fields that a form already has: their names, their places, and why a field cannot be signed (ISO
+ * 32000-2, 12.7.5.5) or filled in. Such a field is merged with its only widget, which is visible and on one page. A
+ * field that can be signed has no value and no lock applies to it, and it requires nothing that a signature of this
+ * service does not have. */
 #include "helper/main/pdfd.h"
 
 #include <apr_hash.h>
@@ -21,6 +22,7 @@
 typedef struct walk_t {
     qpdf_data q;
     const sr_pdfd_form_t *form;
+    bool entries; /* the fields that are no signature fields */
     apr_array_header_t *fields;
     apr_hash_t *names;   /* name → index of a field (int) */
     apr_hash_t *widgets; /* object number (int) → index of a field (int) */
@@ -174,13 +176,13 @@ static void add_field(walk_t *walk, qpdf_oh field, qpdf_oh kids, const inherited
 {
     const int *known = apr_hash_get(walk->names, own->name, APR_HASH_KEY_STRING);
     if (known) return empty_fail(field_at(walk, *known), SR_EXISTING_TWICE);
-    if (walk->fields->nelts == SR_EXISTING_MAX || strlen(own->name) > SR_EXISTING_MAX_NAME) return;
+    if (strlen(own->name) > SR_EXISTING_MAX_NAME || (!walk->entries && walk->fields->nelts == SR_EXISTING_MAX)) return;
     sr_pdfd_empty_t *empty = apr_array_push(walk->fields);
     int *index = apr_palloc(walk->pool, sizeof *index);
-    *empty = (sr_pdfd_empty_t){.field.name = own->name, .object = field};
+    *empty = (sr_pdfd_empty_t){.field.name = own->name, .object = field, .flags = own->flags};
     *index = walk->fields->nelts - 1;
     apr_hash_set(walk->names, own->name, APR_HASH_KEY_STRING, index);
-    if (own->has_value) empty_fail(empty, SR_EXISTING_SIGNED);
+    if (own->has_value && !walk->entries) empty_fail(empty, SR_EXISTING_SIGNED);
     if (own->flags & READ_ONLY) empty_fail(empty, SR_EXISTING_READ_ONLY);
     if (sr_pdfd_form_locks(walk->form, own->name)) empty_fail(empty, SR_EXISTING_LOCKED);
     if (qpdf_oh_has_key(walk->q, field, "/Lock")) empty_fail(empty, SR_EXISTING_LOCK);
@@ -219,7 +221,7 @@ static void walk_field(walk_t *walk, qpdf_oh field, const inherited_t *parent, i
     own.has_value |= qpdf_oh_has_key(q, field, "/V") != QPDF_FALSE;
     own.flags = integer_of(q, field, "/Ff", own.flags);
     if (are_fields(q, kids)) walk_fields(walk, kids, &own, depth + 1);
-    else if (own.is_signature && own.name && *own.name) add_field(walk, field, kids, &own);
+    else if (own.is_signature != walk->entries && own.name && *own.name) add_field(walk, field, kids, &own);
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): SR_PDFD_FORM_DEPTH
@@ -233,9 +235,9 @@ static void walk_fields(walk_t *walk, qpdf_oh fields, const inherited_t *parent,
     }
 }
 
-const apr_array_header_t *sr_pdfd_empty_find(qpdf_data q, const sr_pdfd_form_t *form, apr_pool_t *pool)
+const apr_array_header_t *sr_pdfd_empty_find(qpdf_data q, const sr_pdfd_form_t *form, bool entries, apr_pool_t *pool)
 {
-    walk_t walk = {.q = q, .form = form, .budget = SR_PDFD_FORM_FIELDS, .pool = pool};
+    walk_t walk = {.q = q, .form = form, .entries = entries, .budget = SR_PDFD_FORM_FIELDS, .pool = pool};
     walk.fields = apr_array_make(pool, 8, sizeof(sr_pdfd_empty_t));
     walk.names = apr_hash_make(pool);
     walk.widgets = apr_hash_make(pool);

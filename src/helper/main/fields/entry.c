@@ -12,6 +12,9 @@ static const char *const KEYS[] = {"/TU",  "/StructParent", "/FT", "/Ff",   "/Ma
                                    "/Opt", "/DA",           "/P",  "/Rect", "/MK"};
 #define KEY_COUNT (sizeof KEYS / sizeof *KEYS)
 
+#define READ_ONLY 1
+#define RICH_TEXT (1 << 25)
+
 void sr_pdfd_entry_put(sr_pdfd_update_t *update, const sr_pdfd_entry_t *entry, const sr_pdfd_widget_t *widget,
                        int64_t number)
 {
@@ -22,32 +25,49 @@ void sr_pdfd_entry_put(sr_pdfd_update_t *update, const sr_pdfd_entry_t *entry, c
     sr_pdfd_stream_packed(update, number, (const char *)keys->data, entry->content.data, entry->content.size);
 }
 
+/* The keys that this service writes come last, so that httpd finds them without reading the others. */
+void sr_pdfd_entry_again(sr_pdfd_update_t *update, const sr_pdf_entry_t *entry, qpdf_oh field, const double rect[4],
+                         int flags, int64_t look, int64_t off)
+{
+    static const char *const keys[] = {"/Rect", "/Ff", "/V", "/AS", "/AP", "/RV", "/I"};
+    qpdf_data q = update->document->q;
+    sr_pdfd_buffer_t *more = sr_pdfd_buffer(update->pool);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) qpdf_oh_remove_key(q, field, keys[i]);
+    sr_pdfd_put_text(more, "/Rect[");
+    sr_pdfd_put_numbers(more, rect, 4);
+    sr_pdfd_print(more, "]/Ff %d%s%s", (flags | READ_ONLY) & ~RICH_TEXT, sr_pdf_entry_value(entry, update->pool),
+                  sr_pdf_entry_appearance(entry, look, off, update->pool));
+    sr_pdfd_object_again(update, field, sr_pdfd_spliced(q, field, (const char *)more->data, update->pool));
+}
+
 /* ----------------------------------------------------------------------------------------------------------- filling
  */
 
 typedef struct filled_t {
     sr_pdfd_entry_t entry;
-    int number; /* of the field */
+    int number, generation; /* of the field */
+    const char *existing;   /* the name of a field of the document, or NULL */
     qpdf_oh field;
     const char *name;
+    double rect[4];
     sr_pdfd_widget_t widget;
     int64_t off;
 } filled_t;
 
 static const char *entry_find(filled_t *filled, qpdf_data q, apr_pool_t *pool)
 {
-    filled->field = qpdf_get_object_by_id(q, filled->number, 0);
+    filled->field = qpdf_get_object_by_id(q, filled->number, filled->generation);
     if (!qpdf_oh_is_dictionary(q, filled->field)) return NO_ENTRY;
     qpdf_oh name = qpdf_oh_get_key(q, filled->field, "/T"), rect = qpdf_oh_get_key(q, filled->field, "/Rect");
     qpdf_oh turn = qpdf_oh_get_key(q, filled->field, "/MK"), look = qpdf_oh_get_key(q, filled->field, "/AP");
-    double side[4];
     if (!qpdf_oh_is_string(q, name) || sr_pdfd_items(q, rect) != 4 || !qpdf_oh_is_dictionary(q, look)) return NO_ENTRY;
     for (int i = 0; i < 4; i++)
-        if (!qpdf_oh_get_value_as_number(q, qpdf_oh_get_array_item(q, rect, i), &side[i])) return NO_ENTRY;
-    filled->name = apr_pstrdup(pool, qpdf_oh_get_utf8_value(q, name));
-    if (qpdf_oh_is_dictionary(q, turn))
+        if (!qpdf_oh_get_value_as_number(q, qpdf_oh_get_array_item(q, rect, i), &filled->rect[i])) return NO_ENTRY;
+    filled->name = filled->existing ? filled->existing : apr_pstrdup(pool, qpdf_oh_get_utf8_value(q, name));
+    if (filled->existing) filled->widget.rotate = filled->entry.entry.rotate;
+    else if (qpdf_oh_is_dictionary(q, turn))
         qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, turn, "/R"), &filled->widget.rotate);
-    sr_pdf_entry_size(&filled->widget.width, &filled->widget.height, side, filled->widget.rotate);
+    sr_pdf_entry_size(&filled->widget.width, &filled->widget.height, filled->rect, filled->widget.rotate);
     qpdf_oh states = qpdf_oh_get_key(q, look, "/N");
     if (filled->entry.entry.kind == SR_PDF_ENTRY_CHECKBOX && qpdf_oh_is_dictionary(q, states))
         filled->off = qpdf_oh_get_object_id(q, qpdf_oh_get_key(q, states, "/Off"));
@@ -65,6 +85,8 @@ bool sr_pdfd_entries_read(apr_array_header_t **entries, const json_t *parameters
         memset(filled, 0, sizeof *filled);
         if (number < 1 || number > SR_PDFD_MAX_OBJECT) return false;
         filled->number = (int)number;
+        filled->generation = (int)json_integer_value(json_object_get(one, "generation"));
+        filled->existing = sr_json_string(one, "existing");
         if (!sr_pdf_entry_read(&filled->entry.entry, &filled->entry.content, one, pool)) return false;
     }
     return true;
@@ -109,7 +131,13 @@ void sr_pdfd_entries_fill(sr_pdfd_update_t *update, const apr_array_header_t *en
         const filled_t *filled = &APR_ARRAY_IDX(entries, i, filled_t);
         const sr_pdf_entry_t *entry = &filled->entry.entry;
         const int64_t look = sr_pdfd_object_number(update);
+        int flags = 0;
         sr_pdfd_entry_put(update, &filled->entry, &filled->widget, look);
+        if (filled->existing) {
+            qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, filled->field, "/Ff"), &flags);
+            sr_pdfd_entry_again(update, entry, filled->field, filled->rect, flags, look, filled->off);
+            continue;
+        }
         sr_pdfd_object_begin(update, filled->number, 0);
         sr_pdfd_put_text(out, SR_PDF_WIDGET);
         sr_pdfd_put_string(out, filled->name);

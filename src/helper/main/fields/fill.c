@@ -116,7 +116,7 @@ static const char *find_existing(fill_t *fill)
     if (!json_array_size(fill->existing)) return NULL;
     const char *reason = sr_pdfd_form_read(&form, fill->document.q, fill->pool);
     if (reason) return reason;
-    const apr_array_header_t *fields = sr_pdfd_empty_find(fill->document.q, &form, fill->pool);
+    const apr_array_header_t *fields = sr_pdfd_empty_find(fill->document.q, &form, false, fill->pool);
     for (size_t i = 0; !reason && i < json_array_size(fill->existing); i++) {
         const char *name = json_string_value(json_array_get(fill->existing, i));
         if (!name) continue; /* a field that was added */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge.c: merges empty signature fields with their only widget, while an unsigned document is rewritten. A field may
- * be apart from its widget (ISO 32000-2, 12.7.4), but common programs do not find a signature there. */
+/* merge.c: merges fields with their only widget, while an unsigned document is rewritten. A field may be apart from its
+ * widget (ISO 32000-2, 12.7.4), but common programs do not find a signature there. */
 #include "helper/main/pdfd.h"
 
 bool sr_pdfd_widget_apart(qpdf_oh *widget, qpdf_data q, qpdf_oh kids)
@@ -32,7 +32,7 @@ static void merge_fields(qpdf_data q, qpdf_oh fields, bool is_signature, int dep
         if (!qpdf_oh_is_dictionary(q, field)) continue;
         qpdf_oh type = qpdf_oh_get_key(q, field, "/FT"), kids = qpdf_oh_get_key(q, field, "/Kids");
         const bool own = qpdf_oh_is_name(q, type) ? qpdf_oh_is_name_and_equals(q, type, "/Sig") : is_signature;
-        if (own && !qpdf_oh_has_key(q, field, "/V") && sr_pdfd_widget_apart(&widget, q, kids)) {
+        if (!(own && qpdf_oh_has_key(q, field, "/V")) && sr_pdfd_widget_apart(&widget, q, kids)) {
             move_keys(q, field, widget, pool);
             qpdf_oh_set_array_item(q, fields, i, widget);
         } else merge_fields(q, kids, own, depth + 1, pool);

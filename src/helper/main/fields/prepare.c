@@ -10,7 +10,8 @@
  * has. So would structure elements and a tab order, which are only added to a document without signatures.
  *
  * Empty signature fields of the document are repeated unchanged, so that the check of the filled fields
- * (src/helper/check/filled.c) need not read the document.
+ * (src/helper/check/filled.c) need not read the document. Other fields of the document that become entries get their
+ * value and appearance, and keep the rest (sr_pdfd_entry_again).
  */
 #include "helper/main/pdfd.h"
 
@@ -22,10 +23,11 @@
 #define MAX_SIGNER 64 /* characters of the id of a signer */
 
 static const char NO_EXISTING[] = "an empty signature field is not there, or elsewhere";
+static const char NO_FORM_FIELD[] = "a field of its form cannot be filled in, or is elsewhere";
 static const char NO_SUCH_PAGE[] = "a field is on a page that it does not have";
 static const char SIGNED[] = "it is signed: only fields of type signature can be added";
 
-/* A signer with added fields. */
+/* A signer with added fields or entries. */
 typedef struct owner_t {
     int places;              /* number of added signature fields */
     sr_pdfd_buffer_t *names; /* of the entries, as text strings; NULL if there are none */
@@ -34,7 +36,7 @@ typedef struct owner_t {
 
 typedef struct widget_t {
     const char *signer, *name;
-    owner_t *owner; /* NULL for an existing field */
+    owner_t *owner; /* NULL for an existing signature field */
     int ordinal;    /* of a signature field. 1: the first one of the signer */
     int page;
     double rect[4];
@@ -54,7 +56,8 @@ typedef struct prepare_t {
     int count;
     widget_t *existing;
     int existing_count;
-    apr_array_header_t *owners; /* owner_t *, in the order of their first fields */
+    const apr_array_header_t *signable, *fillable; /* fields that the document has (sr_pdfd_empty_t) */
+    apr_array_header_t *owners;                    /* owner_t *, in the order of their first fields */
     bool has_entries;
     apr_hash_t *pages; /* page index (int) → references to its widgets (sr_pdfd_buffer_t) */
     int64_t empty;     /* the appearance that all fields share */
@@ -78,7 +81,7 @@ static bool prepare_read_entry(widget_t *widget, const json_t *given, apr_pool_t
 {
     if (!given) return true;
     widget->entry = apr_palloc(pool, sizeof *widget->entry);
-    return !widget->existing && sr_pdf_entry_read(&widget->entry->entry, &widget->entry->content, given, pool);
+    return sr_pdf_entry_read(&widget->entry->entry, &widget->entry->content, given, pool);
 }
 
 static bool prepare_read_widget(widget_t *widget, const json_t *field, apr_pool_t *pool)
@@ -118,7 +121,7 @@ static bool read_widgets(prepare_t *p, const json_t *fields)
         if (!prepare_read_widget(&read, json_array_get(fields, i), p->pool)) return false;
         widget_t *widget = read.existing ? &p->existing[p->existing_count++] : &p->widgets[p->count++];
         *widget = read;
-        if (read.existing) continue;
+        if (read.existing && !read.entry) continue;
         widget->owner = owner_of(p, known, widget->signer);
         if (!widget->entry) widget->ordinal = ++widget->owner->places;
         else if (!widget->owner->names) widget->owner->names = sr_pdfd_buffer(p->pool);
@@ -207,6 +210,8 @@ static void set_names(prepare_t *p)
         widget->name = name_give(&names, widget->name);
         sr_pdfd_put_string(widget->owner->names, widget->name);
     }
+    for (int i = 0; i < p->existing_count; i++)
+        if (p->existing[i].entry) sr_pdfd_put_string(p->existing[i].owner->names, p->existing[i].existing);
 }
 
 /* -------------------------------------------------------------------------------------------------- the new objects */
@@ -238,13 +243,35 @@ static void put_widget(prepare_t *p, const widget_t *widget, int index, qpdf_oh 
     sr_pdfd_object_end(&p->update);
 }
 
+static bool prepare_is_there(const widget_t *widget, const sr_pdfd_empty_t *empty)
+{
+    for (int i = 0; i < 4; i++)
+        if (!(fabs(widget->rect[i] - empty->field.rect[i]) <= CLOSE)) return false;
+    return widget->page == empty->field.page;
+}
+
+static const sr_pdfd_empty_t *prepare_existing(const prepare_t *p, const widget_t *widget)
+{
+    return sr_pdfd_empty_named(widget->entry ? p->fillable : p->signable, widget->existing);
+}
+
+/* An entry that is apart from its widget is merged with it when the document is rewritten. */
+static const char *prepare_check_existing(const prepare_t *p, const widget_t *widget)
+{
+    const sr_pdfd_empty_t *empty = prepare_existing(p, widget);
+    if (!empty || !prepare_is_there(widget, empty)) return widget->entry ? NO_FORM_FIELD : NO_EXISTING;
+    return widget->entry && empty->apart ? SR_PDFD_DAMAGED : NULL;
+}
+
 /* Checks that the fields can be there, and finds the first number for a new object. */
-static const char *check_places(prepare_t *p, const apr_array_header_t *found)
+static const char *check_places(prepare_t *p)
 {
     int pages = qpdf_get_num_pages(p->document.q);
     if (qpdf_has_error(p->document.q)) return SR_PDFD_DAMAGED;
-    for (int i = 0; i < p->existing_count; i++)
-        if (!sr_pdfd_empty_named(found, p->existing[i].existing)) return NO_EXISTING;
+    for (int i = 0; i < p->existing_count; i++) {
+        const char *reason = prepare_check_existing(p, &p->existing[i]);
+        if (reason) return reason;
+    }
     for (int i = 0; i < p->count; i++) {
         const int *index = &p->widgets[i].page;
         if (*index >= pages) return NO_SUCH_PAGE;
@@ -257,7 +284,7 @@ static const char *check_places(prepare_t *p, const apr_array_header_t *found)
                : SR_PDFD_DAMAGED; /* leaves numbers for the updates of the signers */
 }
 
-/* Gives numbers to the fields, then to the appearances of the entries, then to the locks. */
+/* Gives numbers to the added fields, then to the appearances of the entries, then to the locks. */
 static const char *number_objects(prepare_t *p)
 {
     qpdf_data q = p->document.q;
@@ -271,6 +298,8 @@ static const char *number_objects(prepare_t *p)
     }
     for (int i = 0; i < p->count; i++)
         if (p->widgets[i].entry) p->widgets[i].look = sr_pdfd_object_number(&p->update);
+    for (int i = 0; i < p->existing_count; i++)
+        if (p->existing[i].entry) p->existing[i].look = sr_pdfd_object_number(&p->update);
     for (int i = 0; i < p->owners->nelts; i++) {
         owner_t *owner = APR_ARRAY_IDX(p->owners, i, owner_t *);
         if (owner->names && owner->places) owner->lock = sr_pdfd_object_number(&p->update);
@@ -296,7 +325,7 @@ static void put_lock(prepare_t *p, const owner_t *owner)
 
 static const char *prepare_add_widgets(prepare_t *p)
 {
-    if (!p->count) return NULL;
+    if (!p->count && !p->has_entries) return NULL;
     p->empty = sr_pdfd_object_number(&p->update);
     sr_pdfd_stream(&p->update, p->empty, "/Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>", "", 0);
     const char *reason = number_objects(p);
@@ -306,26 +335,22 @@ static const char *prepare_add_widgets(prepare_t *p)
         put_widget(p, &p->widgets[i], i, qpdf_get_page_n(p->document.q, (size_t)p->widgets[i].page));
     for (int i = 0; i < p->count; i++)
         if (p->widgets[i].entry) put_look(p, &p->widgets[i]);
+    for (int i = 0; i < p->existing_count; i++)
+        if (p->existing[i].entry) put_look(p, &p->existing[i]);
     for (int i = 0; i < p->owners->nelts; i++) put_lock(p, APR_ARRAY_IDX(p->owners, i, owner_t *));
     return NULL;
 }
 
-static bool prepare_is_there(const widget_t *widget, const sr_pdfd_empty_t *empty)
-{
-    for (int i = 0; empty && i < 4; i++)
-        if (!(fabs(widget->rect[i] - empty->field.rect[i]) <= CLOSE)) return false;
-    return empty && widget->page == empty->field.page;
-}
-
-/* `found`: the existing fields of the document. */
-static const char *repeat_existing(prepare_t *p, const apr_array_header_t *found)
+static void repeat_existing(prepare_t *p)
 {
     for (int i = 0; i < p->existing_count; i++) {
-        const sr_pdfd_empty_t *empty = sr_pdfd_empty_named(found, p->existing[i].existing);
-        if (!prepare_is_there(&p->existing[i], empty)) return NO_EXISTING;
-        sr_pdfd_object_again(&p->update, empty->object, qpdf_oh_unparse_resolved(p->document.q, empty->object));
+        const widget_t *widget = &p->existing[i];
+        const sr_pdfd_empty_t *empty = prepare_existing(p, widget);
+        if (widget->entry)
+            sr_pdfd_entry_again(&p->update, &widget->entry->entry, empty->object, widget->rect, empty->flags,
+                                widget->look, p->empty);
+        else sr_pdfd_object_again(&p->update, empty->object, qpdf_oh_unparse_resolved(p->document.q, empty->object));
     }
-    return NULL;
 }
 
 static void add_tags(prepare_t *p)
@@ -427,14 +452,13 @@ static const char *prepare_make_update(prepare_t *p)
     sr_pdfd_form_t form;
     const char *reason = prepare_read_form(p, &form);
     if (!reason) reason = prepare_read_document(p, &form);
-    const apr_array_header_t *found =
-        !reason && p->existing_count ? sr_pdfd_empty_find(p->document.q, &form, p->pool) : NULL;
-    if (!reason) reason = check_places(p, found);
+    if (!reason && p->existing_count) p->signable = sr_pdfd_empty_find(p->document.q, &form, false, p->pool);
+    if (!reason && p->has_entries) p->fillable = sr_pdfd_empty_find(p->document.q, &form, true, p->pool);
+    if (!reason) reason = check_places(p);
     if (!reason) reason = prepare_add_widgets(p);
     if (reason) return reason;
     add_tags(p);
-    reason = repeat_existing(p, found);
-    if (reason) return reason;
+    repeat_existing(p);
     refer(p);
     return sr_pdfd_update_end(&p->update);
 }

@@ -19,6 +19,7 @@ namespace
 {
 
 const int READ_ONLY = 1, REQUIRED = 1 << 1, MULTILINE = 1 << 12, MULTIPLE = 1 << 21; // in /Ff
+const int SECRET = 1 << 13 | 1 << 20;                                                // in /Ff: Password and FileSelect
 const int HIDDEN = 1 << 1 | 1 << 5;                                                  // in /F: Hidden and NoView
 const double FARTHEST = 1e9;
 
@@ -119,7 +120,7 @@ class Inspection
     static const char *type_of(QPDFFormFieldObjectHelper &field)
     {
         const std::string type = field.getFieldType();
-        if (type == "/Tx") return "text";
+        if (type == "/Tx") return field.getFlags() & SECRET ? nullptr : "text";
         if (type == "/Sig") return "signature";
         if (type == "/Ch") return "choice";
         if (type == "/Btn" && field.isCheckbox()) return "checkbox";

@@ -119,7 +119,7 @@ static reading_t probe_read_contents(probe_t *probe, bool repairing)
 /* Lists the signature fields. If no field can be added to the document, it needs an empty one that can be signed. */
 static const char *read_existing(probe_t *probe)
 {
-    const apr_array_header_t *fields = sr_pdfd_empty_find(probe->q, &probe->form, probe->pool);
+    const apr_array_header_t *fields = sr_pdfd_empty_find(probe->q, &probe->form, false, probe->pool);
     json_t *list = sr_json_own(json_array(), probe->pool);
     int empty = 0;
     for (int i = 0; i < fields->nelts; i++) {
