@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* field_types.h: the types of fields, and what is filled into a field beside a signature. Part of model.h.
  *
- * Sections: field_types.c · entries.c */
+ * Sections: field_types.c · adopt.c · entries.c */
 #ifndef SR_MODEL_FIELD_TYPES_H
 #define SR_MODEL_FIELD_TYPES_H
 
@@ -9,6 +9,7 @@
 
 typedef struct sr_signer_t sr_signer_t;
 typedef struct sr_submission_t sr_submission_t;
+typedef struct sr_document_t sr_document_t;
 
 /* ------------------------------------------------------------------------------------------------ field_types.c */
 /* What a field is in a PDF and on the signing page. */
@@ -54,7 +55,8 @@ typedef struct sr_field_t {
     const char *name;
     const char *document;      /* as sent; after sr_signers_resolve the document's name as shown */
     const char *document_uuid; /* set by sr_signers_resolve */
-    const char *existing;      /* the name of an existing signature field that its area refers to, or NULL */
+    const char *existing;      /* the name of an existing field of the document that its area refers to, or NULL */
+    const json_t *sent;        /* the members of an entry in an existing field, until sr_signers_resolve reads them */
     bool on_all_pages;         /* until sr_signers_resolve: it stands for one field on each page */
     sr_area_t area;            /* for an existing field set by sr_signers_resolve */
     const json_t *area_sent;   /* the JSON object that the area was read from, or NULL */
@@ -67,6 +69,17 @@ typedef struct sr_field_t {
 const char *sr_entry_read(sr_entry_t **entry, const sr_field_type_t *type, const json_t *field, apr_pool_t *pool);
 /* Adds its members, and its value, to the JSON object of a field. */
 void sr_entry_write(json_t *field, const sr_entry_t *entry);
+
+/* ------------------------------------------------------------------------------------------------ adopt.c */
+/* Reads the entry of a field that refers to an existing field of its document: the place, and what the form says of its
+ * length, lines, options and value. The value that was sent has precedence. *fault is a fault of sr_entry_read, or
+ * NULL. Errors: SR_EBADREQUEST if the form has no such field, or one that cannot be filled in. */
+sr_error_t *sr_field_adopt(const char **fault, sr_field_t *field, const sr_document_t *document, apr_pool_t *pool);
+/* In resolve.c: returns true if a field with a value refers to an existing field of the document at this index. The
+ * form of the document must be set before sr_signers_resolve. */
+bool sr_signers_use_form(const apr_array_header_t *signers, const apr_array_header_t *documents, int index);
+/* Returns the noun for a field of this type in messages: "text field". */
+const char *sr_field_noun(const sr_field_t *field);
 
 /* ------------------------------------------------------------------------------------------------ entries.c */
 /* A value that cannot be filled in. */

@@ -204,7 +204,7 @@ typedef struct sr_prepared_t {
     apr_off_t whole_size;
 } sr_prepared_t;
 
-typedef struct sr_document_t {
+struct sr_document_t {
     const char *uuid;
     const char *name;   /* as shown; decoded (%22, filename*) */
     const char *raw;    /* the file name as it was sent, if it differs; a field may use either name */
@@ -213,8 +213,9 @@ typedef struct sr_document_t {
     const char *rewritten_sha256; /* of the rewritten document that is shown and sealed instead, or NULL */
     apr_off_t rewritten_size;
     const sr_pages_t *pages;
+    const json_t *form; /* the fields of its form (sr_pdf_inspect), if sr_signers_use_form; or NULL */
     sr_prepared_t prepared;
-} sr_document_t;
+};
 
 struct sr_signer_t {
     const char *uuid;
@@ -262,7 +263,7 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
 sr_error_t *sr_signer_read_person(sr_signer_t *signer, const json_t *object, bool email, apr_pool_t *pool);
 /* Finds the document and page of each field and computes its placement. A field that is on all pages becomes one field
  * for each page, but not more than `max_fields` of all signers. Errors: SR_EBADREQUEST with "Document {name} not
- * found", "Index page unknown", or the reason why an existing field cannot be signed. */
+ * found", "Index page unknown", or the reason why an existing field cannot be signed or filled in. */
 sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, int max_fields,
                                apr_pool_t *pool);
 /* Called after sr_signers_resolve: checks the total length of the texts of a submission, because every response that

@@ -36,39 +36,55 @@ static sr_error_t *unknown_document(const apr_array_header_t *documents, const c
     return sr_error_hint(error, pool, "the files are: %s", names);
 }
 
-/* `named` holds the existing fields that other fields refer to already, by document and name. */
-static sr_error_t *resolve_existing(sr_field_t *field, const sr_document_t *document, apr_hash_t *named,
-                                    apr_pool_t *pool)
+static sr_error_t *resolve_refuse_signed(const sr_document_t *document, apr_pool_t *pool)
+{
+    return sr_error(pool, SR_EBADREQUEST, "Document %s is signed: only fields of type signature can be added",
+                    sr_text_printable(document->name, pool));
+}
+
+static sr_error_t *resolve_signable(sr_field_t *field, const sr_document_t *document, apr_pool_t *pool)
 {
     const char *name = sr_text_printable(field->existing, pool), *shown = sr_text_printable(document->name, pool);
-    const char *key = apr_pstrcat(pool, document->uuid, "/", field->existing, NULL);
     const sr_existing_t *existing = sr_existing_find(document->pages->existing, field->existing);
     if (!existing) return sr_error(pool, SR_EBADREQUEST, "Document %s has no signature field %s", shown, name);
     if (existing->fault)
         return sr_error(pool, SR_EBADREQUEST, "Document %s: signature field %s %s", shown, name,
                         sr_existing_sentence(existing->fault));
-    if (apr_hash_get(named, key, APR_HASH_KEY_STRING))
-        return sr_error(pool, SR_EBADREQUEST, "Document %s: signature field %s is named more than once", shown, name);
-    apr_hash_set(named, key, APR_HASH_KEY_STRING, field);
     field->area = sr_area_of(existing->rect, existing->page, sr_pages_at(document->pages, existing->page));
     return NULL;
 }
 
-static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *documents, apr_hash_t *named,
-                                 apr_pool_t *pool)
+/* `named` holds the existing fields that other fields refer to already, by document and name. */
+static sr_error_t *resolve_existing(const char **fault, sr_field_t *field, const sr_document_t *document,
+                                    apr_hash_t *named, apr_pool_t *pool)
+{
+    const char *key = apr_pstrcat(pool, document->uuid, "/", field->existing, NULL);
+    if (field->sent) SR_TRY(sr_field_adopt(fault, field, document, pool));
+    else SR_TRY(resolve_signable(field, document, pool));
+    if (apr_hash_get(named, key, APR_HASH_KEY_STRING))
+        return sr_error(pool, SR_EBADREQUEST, "Document %s: %s %s is named more than once",
+                        sr_text_printable(document->name, pool), sr_field_noun(field),
+                        sr_text_printable(field->existing, pool));
+    apr_hash_set(named, key, APR_HASH_KEY_STRING, field);
+    return NULL;
+}
+
+/* *fault is a fault of the field, or NULL. */
+static sr_error_t *resolve_field(const char **fault, sr_field_t *field, const apr_array_header_t *documents,
+                                 apr_hash_t *named, apr_pool_t *pool)
 {
     const sr_document_t *document = find_document(documents, field->document, pool);
     const sr_page_t *page;
+    *fault = NULL;
     if (!document) return unknown_document(documents, field->document, pool);
-    if (field->existing) SR_TRY(resolve_existing(field, document, named, pool));
+    if (field->sent && document->pages->signatures) return resolve_refuse_signed(document, pool);
+    if (field->existing) SR_TRY(resolve_existing(fault, field, document, named, pool));
     page = sr_pages_at(document->pages, field->area.page);
     if (!page)
         return sr_error_hint(sr_error(pool, SR_EBADREQUEST, "Index page unknown"), pool,
                              "page %d of %s: it has %d, counted from 0", field->area.page, document->name,
                              document->pages->count);
-    if (field->entry && document->pages->signatures)
-        return sr_error(pool, SR_EBADREQUEST, "Document %s is signed: only fields of type signature can be added",
-                        sr_text_printable(document->name, pool));
+    if (field->entry && document->pages->signatures) return resolve_refuse_signed(document, pool);
     field->document = document->name;
     field->document_uuid = document->uuid;
     sr_area_place(&field->placement, &field->area, page);
@@ -199,15 +215,38 @@ sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_head
                                apr_pool_t *pool)
 {
     apr_hash_t *named = apr_hash_make(pool);
-    int room = max_fields - count_fields(signers), i, j;
-    for (i = 0; i < signers->nelts; i++) {
+    int room = max_fields - count_fields(signers);
+    for (int i = 0; i < signers->nelts; i++) {
         sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+        const char *fault = NULL;
+        bool adopts = false;
         SR_TRY(resolve_pages(signer, documents, &room, max_fields, pool));
-        for (j = 0; j < signer->fields->nelts; j++)
-            SR_TRY(resolve_field(&APR_ARRAY_IDX(signer->fields, j, sr_field_t), documents, named, pool));
+        for (int j = 0; j < signer->fields->nelts; j++) {
+            sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
+            SR_TRY(resolve_field(&fault, field, documents, named, pool));
+            if (fault) return sr_signers_refuse(signer, i + 1, j + 1, fault, pool);
+            adopts |= field->sent != NULL;
+        }
+        if (adopts) fault = sr_entries_fault(signer, pool);
+        if (fault) return sr_signers_refuse(signer, i + 1, 0, fault, pool);
         SR_TRY(check_sealed(signer, i + 1, pool));
     }
     return NULL;
+}
+
+bool sr_signers_use_form(const apr_array_header_t *signers, const apr_array_header_t *documents, int index)
+{
+    for (int i = 0; i < signers->nelts; i++) {
+        const apr_array_header_t *fields = APR_ARRAY_IDX(signers, i, sr_signer_t).fields;
+        for (int j = 0; j < fields->nelts; j++) {
+            const sr_field_t *field = &APR_ARRAY_IDX(fields, j, sr_field_t);
+            if (field->sent
+                && find_document(documents, field->document, documents->pool)
+                       == &APR_ARRAY_IDX(documents, index, sr_document_t))
+                return true;
+        }
+    }
+    return false;
 }
 
 static apr_size_t entry_size(const sr_entry_t *entry)

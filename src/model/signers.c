@@ -263,9 +263,7 @@ static sr_error_t *take_place(sr_field_t *field, const place_t *at, const sr_sig
                                 : error;
     }
     SR_TRY(take_existing(&field->existing, at, field->area_sent));
-    if (!field->existing) return take_area(field, at, field->area_sent, rules->default_origin);
-    if (field->type->filler == SR_FILLER_SEAL) return NULL;
-    return signers_refuse(at, "Area field is only possible for type signature");
+    return field->existing ? NULL : take_area(field, at, field->area_sent, rules->default_origin);
 }
 
 static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, const json_t *value,
@@ -278,6 +276,8 @@ static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, cons
     SR_TRY(signers_take_text(&field->document, at, value, &document_rule));
     SR_TRY(take_place(field, at, rules));
     if (field->type->filler == SR_FILLER_SEAL) return take_caption(&field->caption, field->type, at, value, rules);
+    if (field->existing) field->sent = value;
+    if (field->existing) return NULL;
     const char *fault = sr_entry_read(&field->entry, field->type, value, at->pool);
     if (field->type->filler == SR_FILLER_SERVICE) field->entry->value = NULL;
     return fault ? signers_refuse(at, fault) : NULL;

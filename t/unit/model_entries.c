@@ -187,8 +187,9 @@ static void test_signer(void)
     is_str(fault_of(choice_of(101)), "Signer 1, Field 1: " OPTIONS, "a choice of 101 options");
     is_str(fault_of(FIELD("date", "") "," FIELD("stamp", "")), "Signer 1, Field 2: Only type signature is supported",
            "an unknown type");
-    is_str(fault_of("{\"type\":\"text\",\"name\":\"N\",\"document\":\"a.pdf\",\"area\":{\"field\":\"rent\"}}"),
-           "Signer 1, Field 1: Area field is only possible for type signature", "a form field of the document");
+    is_str(
+        fault_of("{\"type\":\"text\",\"name\":\"N\",\"document\":\"a.pdf\",\"area\":{\"field\":\"rent\",\"page\":0}}"),
+        "Signer 1, Field 1: Area must have either a field or coordinates, not both", "a form field of the document");
 }
 
 static void test_remarks(void)

@@ -7,7 +7,7 @@
 
 /* The states of a check box are drawn by poppler only if they are in a direct dictionary. With such a dictionary,
  * pyHanko cannot compare the versions of a document that two people have signed. So a check box that is added is a text
- * field in the PDF, which shows a tick and whose text is X. */
+ * field in the PDF, which shows a tick and whose text is X. A check box that the document has stays one. */
 static const sr_pdf_entry_kind_t KINDS[] = {[SR_WIDGET_TEXT] = SR_PDF_ENTRY_TEXT,
                                             [SR_WIDGET_CHECKBOX] = SR_PDF_ENTRY_TEXT,
                                             [SR_WIDGET_CHOICE] = SR_PDF_ENTRY_CHOICE};
@@ -17,6 +17,11 @@ static const char *placed_text(const sr_field_t *field)
 {
     if (field->type->widget == SR_WIDGET_CHECKBOX) return json_is_true(field->entry->value) ? TICKED : "";
     return sr_entry_text(field->entry);
+}
+
+static bool placed_is_box(const sr_field_t *field)
+{
+    return field->existing && field->type->widget == SR_WIDGET_CHECKBOX;
 }
 
 static int placed_rotation(const sr_field_t *field, const sr_pages_t *pages)
@@ -38,13 +43,14 @@ static const sr_pdf_entry_t *placed_entry(const sr_field_t *field, const sr_page
     const sr_entry_t *entry = field->entry;
     sr_pdf_entry_t *made = apr_palloc(pool, sizeof *made);
     const bool is_limited = field->type->widget == SR_WIDGET_TEXT && field->type->filler == SR_FILLER_PERSON;
-    *made = (sr_pdf_entry_t){.kind = KINDS[field->type->widget],
+    *made = (sr_pdf_entry_t){.kind = placed_is_box(field) ? SR_PDF_ENTRY_CHECKBOX : KINDS[field->type->widget],
                              .name = field->name,
                              .label = field->name,
                              .multiline = entry->multiline,
                              .max_length = is_limited ? entry->max_length : 0,
                              .options = entry->options ? placed_options(entry->options, pool) : NULL,
                              .text = placed_text(field),
+                             .ticked = json_is_true(entry->value),
                              .rotate = placed_rotation(field, pages),
                              .content = entry->content};
     return made;

@@ -273,6 +273,7 @@ static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *pre
                                       .max_fields = service->settings->max_fields,
                                       .remarks = request->remarks};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
+    SR_TRY(sr_preflight_forms(preflight, signers, pool));
     SR_TRY(sr_signers_resolve(signers, preflight->documents, service->settings->max_fields, pool));
     SR_TRY(sr_signers_check_texts(request->name, signers, preflight->documents, pool));
     sr_signers_remark(request->remarks, signers, preflight->documents);

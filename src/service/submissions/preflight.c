@@ -95,6 +95,23 @@ static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr
     return sr_blobs_reader(descriptor, proof->request->uploads->documents, file->key, pool);
 }
 
+sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_header_t *signers, apr_pool_t *pool)
+{
+    for (int i = 0; i < preflight->documents->nelts; i++) {
+        sr_document_t *document = &APR_ARRAY_IDX(preflight->documents, i, sr_document_t);
+        const sr_files_t *files = &APR_ARRAY_IDX(preflight->files, i, sr_files_t);
+        json_t *form;
+        int descriptor;
+        if (!sr_signers_use_form(signers, preflight->documents, i)) continue;
+        SR_TRY(sr_preflight_in_time(preflight, document->name, pool));
+        SR_TRY(sr_blobs_descriptor(files->upload.spool, &descriptor));
+        SR_TRY(sr_pdf_inspect(&form, files->pdf, descriptor, document->pages->count, pool));
+        if (!form) return sr_preflight_refuse(document->name, "its form cannot be read", pool);
+        document->form = form;
+    }
+    return NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------------- rewriting */
 
 /* Begins a spool with the bytes of `output`. */

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+# Fields with values in form fields that a document has already: text, date, check box and choice. The form decides on
+# their places and options, the signers fill them in, and later changes are found.
+use strict;
+use warnings;
+use utf8;
+use Encode 'decode_utf8';
+use Mojo::File 'tempfile';
+use Mojo::JSON;
+use Sigreq::Here qw(organisation is_text);
+use Sigreq::PDF 'pdf';
+use Sigreq::Signer;
+use Test::More;
+
+my $client = organisation()->{test};
+my ($yes, $no) = (Mojo::JSON->true, Mojo::JSON->false);
+my $count = 0;
+
+sub widget { my ($y, $more) = @_; return "/Type/Annot/Subtype/Widget/F 4/P 3 0 R/Rect[100 $y 200 @{[$y + 20]}]$more" }
+
+# The fields are the objects from number 6 on.
+my $state = '/AS/Off/AP<</N<</Yes 3 0 R/Off 3 0 R>>>>';
+my @form  = (
+    widget(700, '/FT/Tx/T(rent)/MaxLen 10/V(950,00)/DA(/Helv 9 Tf 0 g)/TU(The rent)'),
+    widget(660, "/FT/Btn/T(pets)$state"),
+    widget(620, '/FT/Ch/Ff 131072/T(term)/Opt[( )(a)[(b)(Beta)](a)]/I[2]/V(b)'),
+    '/FT/Tx/Ff 4096/T(party)/Kids[10 0 R 11 0 R]',
+    widget(560, '/T(notes)/Parent 9 0 R/MaxLen 5000'),
+    widget(520, '/T(day)/Parent 9 0 R/Ff 0'),
+    widget(480, '/FT/Ch/T(list)/Opt[(x)(y)]'),
+    '/FT/Tx/T(apart)/V(before)/Kids[14 0 R]',
+    widget(440, '/Parent 13 0 R'),
+    widget(400, '/FT/Sig/T(tenant)'),
+    widget(360, '/FT/Tx/T(fixed)/Ff 1/V(x)'),
+    widget(340, '/FT/Tx/T(hidden)/F 2'),
+    widget(320, '/FT/Ch/Ff 2097152/T(many)/Opt[(a)(b)]'),
+    '/FT/Btn/Ff 49152/T(pay)/Kids[20 0 R 21 0 R]',
+    widget(300, "/Parent 19 0 R$state"),
+    widget(280, "/Parent 19 0 R$state"),
+    widget(260, '/FT/Tx/T(twice)'),
+    widget(240, '/FT/Tx/T(twice)'),
+    '/FT/Tx/T(spread)/Kids[25 0 R 26 0 R]',
+    widget(220, '/Parent 24 0 R'),
+    widget(200, '/Parent 24 0 R'),
+    widget(180, '/FT/Tx/Ff 8192/T(secret)'));
+
+sub form {
+    my (%more)  = @_;
+    my @widgets = grep { $form[$_ - 6] =~ m{/Rect} } 6 .. $#form + 6;
+    my @roots   = grep { $form[$_ - 6] !~ m{/Parent} } 6 .. $#form + 6;
+    my $refer   = sub { join ' ', map {"$_ 0 R"} @_ };
+    return pdf(
+        nonce   => "form $$ " . ++$count,
+        pages   => [{ more => "/Annots[@{[$refer->(@widgets)]}]", %{ $more{page} // {} } }],
+        objects => [map {"<<$_>>"} @form],
+        catalog => "/AcroForm<</DA(/Helv 0 Tf 0 g)/Fields[@{[$refer->(@roots)]}]>>");
+}
+
+sub field {
+    my ($type, $name, %more) = @_;
+    my $area = ref $name ? $name : { field => $name };
+    return { type => $type, name => ref $name ? 'Sign' : $name, document => 'a.pdf', area => $area, %more };
+}
+sub signature { return field(signature => { x => 300, y => $_[0] // 700, w => 180, h => 50, page => 0 }) }
+sub person { my ($name, @fields) = @_; return { firstname => $name, lastname => 'Lee', fields => \@fields } }
+
+sub creation {
+    my ($bytes, @signers) = @_;
+    return $client->create(files => [['a.pdf', $bytes]], signers => \@signers);
+}
+
+# --- refusals
+
+sub refused {
+    my ($message, @field) = @_;
+    is_text(creation(form(), person(Ann => signature(), field(@field))), 400, $message);
+}
+refused("Document a.pdf has no $_->[2] $_->[1]", @$_[0, 1], $_->[3] ? %{ $_->[3] } : ()) for
+    [text => 'cost', 'text field'], [text => 'pets', 'text field'], [text => 'hidden', 'text field'],
+    [text => 'secret', 'text field'], [text => 'party', 'text field'], [checkbox => 'rent', 'check box'],
+    [choice => 'rent', 'choice field'], [date => 'term', 'text field'];
+refused("Document a.pdf: $_->[0]", @$_[1, 2]) for
+    ['text field fixed is read-only', text => 'fixed'],
+    ['text field twice is there more than once', text => 'twice'],
+    ['text field spread is not shown in exactly one place of one page', text => 'spread'],
+    ['choice field pay is a group of radio buttons, which cannot be filled in', choice => 'pay'],
+    ['choice field many permits several choices, which cannot be filled in', choice => 'many'];
+refused("Signer 1, Field 2: $_->[0]", @$_[1, 2], %{ $_->[3] }) for
+    ['options must be those of the form field', choice => 'term', { options => ['a', 'c'] }],
+    ['value must be one of the options', choice => 'term', { value => 'c' }],
+    ['value must have at most 10 characters', text => 'rent', { value => '12345678901', maxLength => 50 }],
+    ['size must be a number from 6 to 72', text => 'rent', { size => 5 }],
+    ['readOnly needs a value', checkbox => 'pets', { readOnly => $yes }];
+is_text(creation(form(), person(Ann => signature(), field(text => 'rent'), field(text => 'rent'))), 400,
+    'Document a.pdf: text field rent is named more than once');
+is_text(creation(pdf(nonce => "none $$"), person(Ann => signature(), field(text => 'rent'))), 400,
+    'Document a.pdf has no text field rent', 'a document without a form');
+
+# --- two signers
+
+sub texts {    # of the document that a signer can download
+    my ($signer) = @_;
+    my $file = tempfile->spurt($signer->get("/documents/$signer->{document}")->body);
+    return ($file, decode_utf8(`pdftotext -layout -enc UTF-8 $file -`));
+}
+
+sub sign {
+    my ($signer, $values) = @_;
+    my %zone = (utcOffset => 0, timeZone => 'UTC');
+    return $signer->post(json => { %{ Sigreq::Signer::typed() }, values => $values, %zone });
+}
+
+sub faults { my $res = shift; return join ', ', map {"$_->{number} $_->{code}"} @{ $res->json->{fields} // [] } }
+
+sub conclusion {
+    my ($bytes) = @_;
+    my $res = $client->post('/verify', body => $bytes, headers => { 'Content-Type' => 'application/pdf' });
+    return $res->json->{conclusion} . join '', map {" @{ $_->{filled} // [] }"} @{ $res->json->{signatures} };
+}
+
+# The document with an update that writes a field again, with another value.
+sub with_value {
+    my ($bytes, $from, $to) = @_;
+    my ($number, $field) = $bytes =~ /.*\n(\d+) 0 obj\s(.*?\Q$from\E.*?)endobj/s or die "no such value\n";
+    my ($before) = $bytes =~ /.*startxref\s+(\d+)/s;
+    my ($root)   = $bytes =~ m{.*/Root (\d+ 0 R)}s;
+    my ($size)   = $bytes =~ m{.*/Size (\d+)}s;
+    my $update   = "$number 0 obj\n" . $field =~ s/\Q$from\E/$to/r . "endobj\n";
+    my $at = length $bytes;
+    my $table = sprintf "xref\n%d 1\n%010d 00000 n \ntrailer\n<</Size %d/Root %s/Prev %d>>\n",
+        $number, $at, $size, $root, $before;
+    return join '', $bytes, $update, $table, "startxref\n", $at + length $update, "\n%%EOF\n";
+}
+
+sub listed {    # the fields of a document that have a value, as it says itself
+    my ($bytes) = @_;
+    my $res = $client->post('/documents/inspect', body => $bytes, headers => { 'Content-Type' => 'application/pdf' });
+    return { map { defined $_->{value} ? ($_->{field} => ($_->{readOnly} ? '' : 'open ') . $_->{value}) : () }
+            @{ $res->json->{fields} } };
+}
+
+sub whole {
+    my ($name, $bytes, $own, @more) = @_;
+    my $res = creation($bytes,
+        person(Ann => $own, field(text => 'rent', value => '1050,00', readOnly => $yes, maxLength => 50),
+            field(checkbox => 'pets'), field(choice => 'term', required => $no), @more),
+        person(Bob => signature(600), field(text => 'party.notes', maxLength => 100), field(date => 'party.day'),
+            field(choice => 'list')));
+    is($res->code, 201, "$name: created") or diag $res->body;
+    my ($ann, $bob) = Sigreq::Signer::signers_of($res->json);
+    $_->{document} = $ann->state->{documents}[0]{uuid} for $ann, $bob;
+    return ($res->json, $ann, $bob);
+}
+
+subtest 'a form that two people fill in' => sub {
+    my ($lease, $ann, $bob) = whole(plain => form(), signature());
+    my @said = @{ $lease->{submitters}[0]{fields} };
+    is_deeply($said[1]{area}, { field => 'rent' }, 'the area is shown as it was sent');
+    is_deeply([@{ $said[1] }{qw(rect value maxLength multiline)}], [[100, 700, 200, 720], '1050,00', 10, $no],
+        'the form has the place and limits the length');
+    is_deeply([@{ $said[3] }{qw(options value)}], [['a', 'b'], 'b'], 'the form has the options and a value');
+    is($lease->{submitters}[1]{fields}[1]{maxLength}, 100, 'the smaller length is taken');
+    is($lease->{submitters}[1]{fields}[1]{multiline}, $yes, 'flags may be inherited');
+    is_deeply($client->get("/signatures/$lease->{uuid}")->json->{submitters}[0]{fields}, \@said, 'GET shows the same');
+
+    my ($before, $text) = texts($ann);
+    like($text, qr/1050,00/, 'the value of the caller is in the document before anybody signs');
+    is(listed($before->slurp)->{apart}, 'open before', 'other fields stay as they are');
+    is(faults(sign($ann, { 4 => 'c' })), '4 option', 'another value is refused');
+    is(sign($ann, { 3 => $yes, 4 => 'a' })->code, 200, 'Ann signs');
+    is(faults(sign($bob, {})), '2 required, 4 required', 'values that are missing');
+    is(sign($bob, { 2 => "Zürich\n(old)", 4 => 'y' })->code, 200, 'Bob signs');
+    my ($both, $all) = texts($bob);
+    like($all, qr/\Q$_\E/, "the document shows $_") for '1050,00', 'Zürich', '(old)', (gmtime)[5] + 1900;
+    my $values = listed($both->slurp);
+    is_deeply([@$values{qw(rent pets term party.notes list)}], ['1050,00', 1, 'a', "Zürich\n(old)", 'y'],
+        'the fields have the values, and are read-only');
+    is(`qpdf --check $both >/dev/null 2>&1; echo \$?`, "0\n", 'qpdf finds no fault');
+    my $pdfsig = `pdfsig -nocert $both`;
+    is(scalar(() = $pdfsig =~ /Signature is Valid/g), 2, 'pdfsig: all signatures are valid') or diag $pdfsig;
+    my $sealed = $both->slurp;
+    like($sealed, qr{/FieldMDP.{0,90}/Fields\[\(rent\)\(pets\)\(term\)\]}, 'the signature locks the fields');
+    like($sealed, qr{/TU \(The rent\)}, 'a field keeps what it had');
+    is(conclusion($sealed), 'signed party.notes party.day list ', 'it is signed, and Bob has filled in fields');
+    like(conclusion(with_value($sealed, '/V(1050,00)', '/V(2050,00)')), qr/^(?:changed|extended)/,
+        'a changed value is found');
+};
+
+subtest 'with a signature field that the document has' => sub {
+    my (undef, $ann, $bob) = whole('existing signature', form(page => { rotate => 180 }), field(signature => 'tenant'));
+    is(sign($ann, { 3 => $yes })->code, 200, 'Ann signs');
+    is(sign($bob, { 2 => 'x', 4 => 'y' })->code, 200, 'Bob signs');
+    my ($both) = texts($bob);
+    is(scalar(() = `pdfsig -nocert $both` =~ /Signature is Valid/g), 2, 'pdfsig: all signatures are valid');
+    my $alone = creation(form(), person(Ann => field(signature => 'tenant'), field(text => 'rent')));
+    is($alone->code, 201, 'nothing is added') or diag $alone->body;
+    my ($signer) = Sigreq::Signer::signers_of($alone->json);
+    $signer->{document} = $signer->state->{documents}[0]{uuid};
+    is(sign($signer, {})->code, 200, 'the value of the form is taken');
+    like((texts($signer))[1], qr/950,00/, 'and shown');
+};
+
+subtest 'a field that is apart from its widget' => sub {
+    my (undef, $ann, $bob) = whole(apart => form(), signature(), field(text => 'apart'), signature(500));
+    is(sign($ann, {})->code, 200, 'Ann signs');
+    my ($file) = texts($ann);
+    is(listed($file->slurp)->{apart}, 'before', 'the field has its value');
+};
+done_testing;
