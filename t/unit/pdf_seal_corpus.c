@@ -58,7 +58,8 @@ static void place_fields(sr_pdf_field_t *fields, sr_pdf_entry_t *entries, const 
 {
     for (int i = 0; i < FIELDS; i++) {
         sr_placement_t placement;
-        sr_area_t area = {.x = 10 + 70 * (i % 2), .y = 20 + 40 * (i / 4), .w = 60, .h = 30};
+        const int row = i / 4;
+        sr_area_t area = {.x = 10 + 70 * (i % 2), .y = 20 + 40 * row, .w = 60, .h = 30};
         area.origin = SR_ORIGIN_TOP_LEFT;
         area.page = i % 4 < 2 ? 0 : pages->count - 1;
         sr_area_place(&placement, &area, sr_pages_at(pages, area.page));
