@@ -20,10 +20,15 @@ static const char TOO_LONG[] = "The text is too long for its field";
 static const char TOO_SMALL[] = "The field is too small for a text";
 static const char INK[] = "0 0 0 rg\n"; /* not gray, which in PDF/A would depend on the device */
 
+typedef struct line_t {
+    const char *text;
+    sr_pdfd_drawing_t drawing; /* without steps until it is drawn */
+} line_t;
+
 typedef struct layout_t {
     const sr_pdfd_value_t *value;
     double size, room;         /* the width that a line may have */
-    apr_array_header_t *lines; /* const char * */
+    apr_array_header_t *lines; /* line_t */
     apr_pool_t *pool;
 } layout_t;
 
@@ -50,10 +55,11 @@ static bool value_break(layout_t *layout, double size)
         const sr_pdfd_paragraph_t *paragraph = sr_pdfd_paragraph(state, &look, layout->room, NULL, layout->pool);
         const int count = sr_pdfd_paragraph_lines(paragraph);
         if (layout->lines->nelts + (count ? count : 1) > most) return false;
-        if (!count) APR_ARRAY_PUSH(layout->lines, const char *) = "";
+        if (!count) APR_ARRAY_PUSH(layout->lines, line_t) = (line_t){.text = ""};
         for (int i = 0; i < count; i++) {
             if (sr_pdfd_paragraph_width(paragraph, i) > layout->room + 0.01) return false;
-            APR_ARRAY_PUSH(layout->lines, const char *) = sr_pdfd_paragraph_text(paragraph, i, layout->pool);
+            APR_ARRAY_PUSH(layout->lines, line_t) =
+                (line_t){.text = sr_pdfd_paragraph_text(paragraph, i, layout->pool)};
         }
     }
     return true;
@@ -78,12 +84,11 @@ static const char *value_draw(sr_pdfd_drawing_t *drawing, const char *text, apr_
 /* One line becomes as small as it must be. Its width is measured as it is drawn. */
 static const char *value_set_line(layout_t *layout)
 {
-    const char *text = layout->value->text;
-    sr_pdfd_drawing_t drawing;
-    const char *wrong = value_draw(&drawing, text, layout->pool);
+    line_t line = {.text = layout->value->text};
+    const char *wrong = value_draw(&line.drawing, line.text, layout->pool);
     if (wrong) return wrong;
-    layout->size = fmin(value_largest(layout->value), layout->room * SR_PDFD_EM / drawing.width);
-    APR_ARRAY_PUSH(layout->lines, const char *) = text;
+    layout->size = fmin(value_largest(layout->value), layout->room * SR_PDFD_EM / line.drawing.width);
+    APR_ARRAY_PUSH(layout->lines, line_t) = line;
     return layout->size < fmin(SMALLEST, value_largest(layout->value)) ? TOO_LONG : NULL;
 }
 
@@ -127,18 +132,19 @@ static void value_put_drawing(sr_pdfd_buffer_t *out, const sr_pdfd_value_t *valu
 }
 
 /* `y`: of the base line. */
-static const char *value_put_line(sr_pdfd_buffer_t *out, const layout_t *layout, const char *text, double y,
+static const char *value_put_line(sr_pdfd_buffer_t *out, const layout_t *layout, line_t *line, double y,
                                   bool right_to_left)
 {
-    sr_pdfd_drawing_t drawing;
-    if (sr_text_is_blank(text)) return NULL;
-    const char *wrong = value_draw(&drawing, text, layout->pool);
+    sr_pdfd_drawing_t *drawing = &line->drawing;
+    if (sr_text_is_blank(line->text)) return NULL;
+    const char *wrong = drawing->steps ? NULL : value_draw(drawing, line->text, layout->pool);
     if (wrong) return wrong;
-    const double scale = layout->size / SR_PDFD_EM, width = drawing.width * scale;
-    const double x = value_left(layout, width, right_to_left), low = y + drawing.bottom * scale;
-    drawing.colour = INK;
-    if (!layout->value->as_json) sr_pdfd_put_hidden(out, text, (double[]){x, y, width, layout->size}, layout->pool);
-    value_put_drawing(out, layout->value, &drawing, (double[]){x, low, scale}, layout->pool);
+    const double scale = layout->size / SR_PDFD_EM, width = drawing->width * scale;
+    const double x = value_left(layout, width, right_to_left), low = y + drawing->bottom * scale;
+    drawing->colour = INK;
+    if (!layout->value->as_json)
+        sr_pdfd_put_hidden(out, line->text, (double[]){x, y, width, layout->size}, layout->pool);
+    value_put_drawing(out, layout->value, drawing, (double[]){x, low, scale}, layout->pool);
     return NULL;
 }
 
@@ -146,14 +152,14 @@ static const char *value_put_line(sr_pdfd_buffer_t *out, const layout_t *layout,
 static const char *value_put_text(sr_pdfd_buffer_t *out, double *size, const sr_pdfd_value_t *value, apr_pool_t *pool)
 {
     layout_t layout = {.value = value, .room = value->width - 2 * BESIDE, .pool = pool};
-    layout.lines = apr_array_make(pool, 4, sizeof(const char *));
+    layout.lines = apr_array_make(pool, 4, sizeof(line_t));
     if (layout.room <= 0 || value->height < LEADING * SMALLEST) return TOO_SMALL;
     const char *wrong = value->multiline ? value_set_lines(&layout) : value_set_line(&layout);
     const bool right_to_left = is_right_to_left(value->text, pool);
     const double leading = LEADING * layout.size;
     const double top = value->multiline ? value->height : (value->height + leading) / 2;
     for (int i = 0; !wrong && i < layout.lines->nelts; i++)
-        wrong = value_put_line(out, &layout, APR_ARRAY_IDX(layout.lines, i, const char *), top - (i + ABOVE) * leading,
+        wrong = value_put_line(out, &layout, &APR_ARRAY_IDX(layout.lines, i, line_t), top - (i + ABOVE) * leading,
                                right_to_left);
     *size = layout.size;
     return wrong;
