@@ -272,15 +272,6 @@ bool sr_entries_any(const sr_signer_t *signer)
     return false;
 }
 
-static const char *entries_document(const sr_submission_t *submission, const char *name)
-{
-    for (int i = 0; i < submission->documents->nelts; i++) {
-        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
-        if (!strcmp(document->name, name)) return document->uuid;
-    }
-    return NULL;
-}
-
 json_t *sr_entries_json(const sr_submission_t *submission, const sr_signer_t *signer)
 {
     json_t *list = NULL;
@@ -288,9 +279,9 @@ json_t *sr_entries_json(const sr_submission_t *submission, const sr_signer_t *si
         const sr_field_t *field = entries_field(signer, i);
         if (!field->entry || !field->entry->value) continue;
         if (!list) list = json_array();
-        json_array_append_new(list,
-                              json_pack("{s:s?,s:s,s:O}", "document", entries_document(submission, field->document),
-                                        "field", field->name, "value", field->entry->value));
+        const sr_document_state_t *document = sr_submission_document(submission, field->document);
+        json_array_append_new(list, json_pack("{s:s?,s:s,s:O}", "document", document ? document->uuid : NULL, "field",
+                                              field->name, "value", field->entry->value));
     }
     return list;
 }

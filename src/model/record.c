@@ -164,6 +164,15 @@ const char *sr_submission_number(const char *uuid, apr_pool_t *pool)
     return apr_pstrndup(pool, uuid, 8);
 }
 
+const sr_document_state_t *sr_submission_document(const sr_submission_t *submission, const char *name)
+{
+    for (int i = 0; i < submission->documents->nelts; i++) {
+        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
+        if (!strcmp(document->name, name)) return document;
+    }
+    return NULL;
+}
+
 sr_signer_t *sr_submission_signer(const sr_submission_t *submission, const char *uuid)
 {
     for (int i = 0; i < submission->signers->nelts; i++) {

@@ -41,15 +41,6 @@ static json_t *documents(const sr_signing_t *signing, const char *link, apr_pool
     return list;
 }
 
-static const sr_document_state_t *signing_representation_document_of(const sr_signing_t *signing, const char *name)
-{
-    for (int i = 0; i < signing->submission.documents->nelts; i++) {
-        const sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
-        if (!strcmp(document->name, name)) return document;
-    }
-    return NULL;
-}
-
 /* Returns the index of the field's caption in the response of {link}/preview, and the part of the field's height that
  * the caption takes, in percent. NULL: the field has no caption. */
 static json_t *caption(const sr_signing_t *signing, const sr_document_state_t *document, const sr_field_t *field,
@@ -84,7 +75,7 @@ static json_t *fields(const sr_signing_t *signing, apr_pool_t *pool)
     json_t *all = sr_json_own(sr_signer_fields_json(signing->signer), pool), *list = json_array();
     for (int i = 0; i < signing->signer->fields->nelts; i++) {
         const sr_field_t *field = &APR_ARRAY_IDX(signing->signer->fields, i, sr_field_t);
-        const sr_document_state_t *document = signing_representation_document_of(signing, field->document);
+        const sr_document_state_t *document = sr_submission_document(&signing->submission, field->document);
         json_t *row = json_object(), *line = caption(signing, document, field, pool);
         json_object_set_new(row, "document", sr_json_string_or_null(document ? document->uuid : NULL));
         for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)

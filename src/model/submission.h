@@ -91,6 +91,8 @@ apr_off_t sr_document_state_size(const sr_document_state_t *document);
 apr_array_header_t *sr_document_state_files(const sr_document_state_t *document, apr_pool_t *pool);
 /* Returns the request number: the first digits of the submission's uuid, by which people name it to each other. */
 const char *sr_submission_number(const char *uuid, apr_pool_t *pool);
+/* Returns the document with this name, or NULL. */
+const sr_document_state_t *sr_submission_document(const sr_submission_t *submission, const char *name);
 /* Returns the signer with this uuid, or NULL. */
 sr_signer_t *sr_submission_signer(const sr_submission_t *submission, const char *uuid);
 /* Returns true if all signers have signed. Replaced signers do not count. */

@@ -3,8 +3,6 @@
  * so that signing never waits for them. */
 #include "service/documents/placed_fields.h"
 
-#include <string.h>
-
 sr_error_t *sr_service_preview(const sr_service_t *service, sr_preview_t *preview, const sr_signing_t *signing,
                                const sr_signature_t *signature, const sr_client_t *client,
                                const sr_language_t *language, apr_pool_t *pool)
@@ -37,16 +35,6 @@ typedef struct preview_t {
     apr_pool_t *pool;
 } preview_t;
 
-static const sr_pages_t *preview_pages(const preview_t *preview, const char *document)
-{
-    const apr_array_header_t *documents = preview->signing->submission.documents;
-    for (int i = 0; i < documents->nelts; i++) {
-        const sr_document_state_t *state = &APR_ARRAY_IDX(documents, i, sr_document_state_t);
-        if (!strcmp(state->name, document)) return state->boxes;
-    }
-    return NULL;
-}
-
 static void preview_add_fault(preview_t *preview, int number, const char *code, const char *message)
 {
     APR_ARRAY_PUSH(preview->faults, sr_entry_fault_t) = (sr_entry_fault_t){number, code, message};
@@ -74,7 +62,8 @@ static void preview_take(preview_t *preview, const char *key, json_t *value)
     entry.value = value;
     entry.shown = field.type->filler == SR_FILLER_SERVICE ? preview->day : NULL;
     field.entry = &entry;
-    APR_ARRAY_PUSH(preview->values, sr_pdf_value_t) = sr_placed_value(&field, preview_pages(preview, field.document));
+    const sr_document_state_t *document = sr_submission_document(&preview->signing->submission, field.document);
+    APR_ARRAY_PUSH(preview->values, sr_pdf_value_t) = sr_placed_value(&field, document ? document->boxes : NULL);
     APR_ARRAY_PUSH(preview->numbers, int) = number;
 }
 
