@@ -20,12 +20,12 @@
 /* --- which words there are */
 
 typedef const char *part_t(const sr_captions_t *captions, apr_pool_t *pool);
-static part_t caption_text_name_text, date_text, id_text;
+static part_t caption_text_name_text, id_text;
 
 static const struct {
     const char *word;
     part_t *text;
-} parts[] = {{"name", caption_text_name_text}, {"date", date_text}, {"id", id_text}};
+} parts[] = {{"name", caption_text_name_text}, {"date", sr_captions_date}, {"id", id_text}};
 #define PART_COUNT (sizeof parts / sizeof *parts)
 
 /* Returns the index of a word, or -1. */
@@ -122,11 +122,24 @@ const char *sr_moment_text(const sr_language_t *language, apr_time_t when, apr_p
 }
 
 /* Uses the time zone of the signer's browser if it is known, else that of this server. */
-static const char *date_text(const sr_captions_t *captions, apr_pool_t *pool)
+static int caption_text_offset_of(const sr_captions_t *captions, apr_pool_t *pool)
 {
     const sr_client_t *client = captions->client;
-    const int offset = client->time_zone ? client->utc_offset : sr_zone_of_server(captions->when, pool).offset;
-    return sr_date_text(caption_text_language_of(captions), captions->when, offset, pool);
+    return client->time_zone ? client->utc_offset : sr_zone_of_server(captions->when, pool).offset;
+}
+
+const char *sr_captions_date(const sr_captions_t *captions, apr_pool_t *pool)
+{
+    return sr_date_text(caption_text_language_of(captions), captions->when, caption_text_offset_of(captions, pool),
+                        pool);
+}
+
+const char *sr_captions_day(const sr_captions_t *captions, apr_pool_t *pool)
+{
+    char day[SR_TIME_PRINTED];
+    sr_time_print(day, "%Y-%m-%d",
+                  captions->when + apr_time_from_sec((apr_time_t)caption_text_offset_of(captions, pool) * 60));
+    return apr_pstrdup(pool, day);
 }
 
 static const char *caption_text_text_of(const sr_captions_t *captions, const char *caption, apr_pool_t *pool)

@@ -411,6 +411,10 @@ const json_t *sr_captions_json(const sr_captions_t *captions, const char *docume
 /* Returns that index for one field of a signer. */
 int sr_caption_number(const sr_signer_t *signer, const sr_field_t *field, apr_pool_t *pool);
 
+/* Return the date of captions->when in words, as captions have it, and as "2026-11-22". */
+const char *sr_captions_date(const sr_captions_t *captions, apr_pool_t *pool);
+const char *sr_captions_day(const sr_captions_t *captions, apr_pool_t *pool);
+
 /* Returns a date such as "22 November 2026" in the form of a language. `offset` is that of the time zone from UTC, in
  * minutes. */
 const char *sr_date_text(const sr_language_t *language, apr_time_t when, int offset, apr_pool_t *pool);

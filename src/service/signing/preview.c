@@ -90,9 +90,9 @@ sr_error_t *sr_service_preview_values(const sr_service_t *service, json_t **answ
                                       const json_t *values, const sr_client_t *client, const sr_language_t *language,
                                       apr_pool_t *pool)
 {
-    const sr_language_t *own = signing->signer->locale ? sr_language_of(signing->signer->locale) : NULL;
+    const sr_captions_t captions = {signing->signer, language, client, sr_time_now()};
     preview_t preview = {.signing = signing,
-                         .day = sr_date_text(own ? own : language, sr_time_now(), client->utc_offset, pool),
+                         .day = sr_captions_date(&captions, pool),
                          .values = apr_array_make(pool, 8, sizeof(sr_pdf_value_t)),
                          .numbers = apr_array_make(pool, 8, sizeof(int)),
                          .faults = apr_array_make(pool, 1, sizeof(sr_entry_fault_t)),

@@ -79,14 +79,19 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
 
 /* --- sealing */
 
+static sr_captions_t captions_of(const signing_t *s, const sr_transition_t *transition)
+{
+    return (sr_captions_t){transition->signing->signer, sr_language_of(s->what->consent->language), transition->client,
+                           transition->now};
+}
+
 static sr_error_t *sign_fill(const sr_service_t *service, sr_sealing_t *sealing, const sr_transition_t *transition,
                              const signing_t *s, const sr_document_state_t *document, const apr_array_header_t *fields,
                              const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
 {
     const sr_signing_t *signing = transition->signing;
     const sr_signature_t *signature = s->what->signature;
-    const sr_captions_t captions = {signing->signer, sr_language_of(s->what->consent->language), transition->client,
-                                    transition->now};
+    const sr_captions_t captions = captions_of(s, transition);
     const apr_size_t first = document->revisions->nelts
                                  ? (apr_size_t)APR_ARRAY_IDX(document->revisions, 0, sr_revised_t).size
                                  : prepared->length;
@@ -245,18 +250,14 @@ static sr_error_t *draw_values(const sr_service_t *service, const signing_t *s, 
     return NULL;
 }
 
-/* Fills in the values of the signer's fields. The day is that in the signer's time zone. */
+/* Fills in the values of the signer's fields. */
 static sr_error_t *fill_in(const sr_service_t *service, const signing_t *s, const sr_transition_t *transition)
 {
     sr_signing_t *signing = transition->signing;
-    const int offset = transition->client->utc_offset;
-    const sr_language_t *language = signing->signer->locale ? sr_language_of(signing->signer->locale) : NULL;
+    const sr_captions_t captions = captions_of(s, transition);
     apr_array_header_t *faults;
-    char day[SR_TIME_PRINTED];
-    if (!language) language = sr_language_of(s->what->consent->language);
-    sr_time_print(day, "%Y-%m-%d", transition->now + apr_time_from_sec(60) * offset);
-    sr_entries_fill(&faults, signing->signer, s->what->values, apr_pstrdup(transition->pool, day),
-                    sr_date_text(language, transition->now, offset, transition->pool), transition->pool);
+    sr_entries_fill(&faults, signing->signer, s->what->values, sr_captions_day(&captions, transition->pool),
+                    sr_captions_date(&captions, transition->pool), transition->pool);
     SR_TRY(sr_entries_error(faults, transition->pool));
     if (!sr_entries_any(signing->signer)) return NULL;
     SR_TRY(draw_values(service, s, signing, faults, transition->pool));
