@@ -198,6 +198,18 @@ bool sr_signer_has_field(const sr_signer_t *signer, const sr_document_state_t *d
     return false;
 }
 
+static const char *first_letter(const char *name, apr_pool_t *pool)
+{
+    const char *end = name ? name : "";
+    sr_text_next(&end);
+    return name ? apr_pstrmemdup(pool, name, (apr_size_t)(end - name)) : "";
+}
+
+const char *sr_person_initials(const char *firstname, const char *lastname, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, first_letter(firstname, pool), first_letter(lastname, pool), NULL);
+}
+
 const char *sr_person_name(const char *firstname, const char *lastname, apr_pool_t *pool)
 {
     return apr_pstrcat(pool, firstname ? firstname : "", firstname && lastname ? " " : "", lastname ? lastname : "",

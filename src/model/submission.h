@@ -99,6 +99,8 @@ sr_signer_t *sr_submission_signer(const sr_submission_t *submission, const char 
 bool sr_submission_all_signed(const sr_submission_t *submission);
 /* Returns true if a signer has a field in a document. */
 bool sr_signer_has_field(const sr_signer_t *signer, const sr_document_state_t *document);
+/* Returns the first letters of both parts of a name, which may be NULL: "AL". */
+const char *sr_person_initials(const char *firstname, const char *lastname, apr_pool_t *pool);
 /* Returns a name such as "Ann Lee". Both parts may be NULL. */
 const char *sr_person_name(const char *firstname, const char *lastname, apr_pool_t *pool);
 

@@ -115,13 +115,8 @@ static void plain_add_initials(json_t *view, const json_t *texts, apr_pool_t *po
 {
     const json_t *fields = json_object_get(view, "fields"), *script = json_object_get(texts, "script");
     const json_t *signer = json_object_get(view, "signer");
-    const char *names[] = {sr_json_string(signer, "firstname"), sr_json_string(signer, "lastname")}, *letters = "";
-    for (size_t i = 0; i < 2; i++) {
-        const char *end = names[i];
-        if (!end || !*end) continue;
-        sr_text_next(&end);
-        letters = apr_pstrcat(pool, letters, apr_pstrmemdup(pool, names[i], (apr_size_t)(end - names[i])), NULL);
-    }
+    const char *letters =
+        sr_person_initials(sr_json_string(signer, "firstname"), sr_json_string(signer, "lastname"), pool);
     for (size_t i = 0; i < json_array_size(fields); i++)
         if (!strcmp(sr_json_string(json_array_get(fields, i), "type"), "initials"))
             json_object_set_new(

@@ -264,13 +264,6 @@ static sr_error_t *fill_in(const sr_service_t *service, const signing_t *s, cons
     return sr_entries_error(faults, transition->pool);
 }
 
-static const char *first_letter(const char *name, apr_pool_t *pool)
-{
-    const char *end = name;
-    sr_text_next(&end);
-    return apr_pstrmemdup(pool, name, (apr_size_t)(end - name));
-}
-
 static bool has_initials(const sr_signer_t *signer)
 {
     for (int i = 0; i < signer->fields->nelts; i++)
@@ -287,9 +280,7 @@ static void sign_set_initials(signing_t *s, const sr_signer_t *signer, apr_pool_
     if (!has_initials(signer)) return;
     s->initials = mark;
     if (sent) *mark = (sr_pdf_mark_t){sent->ink, sent->text, sent->image, sent->image_size};
-    else
-        mark->text =
-            apr_pstrcat(pool, first_letter(signer->firstname, pool), first_letter(signer->lastname, pool), NULL);
+    else mark->text = sr_person_initials(signer->firstname, signer->lastname, pool);
 }
 
 /* --- the transition */
