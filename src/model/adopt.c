@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define LONGEST 4000 /* the most that maxLength may be */
-
 static const struct {
     const char *type, *noun; /* the type in the form (sr_pdf_inspect) */
 } FORM_FIELDS[] = {[SR_WIDGET_SIGNATURE] = {"signature", "signature field"},
@@ -72,7 +70,7 @@ static const char *adopt_members(json_t *members, const sr_field_t *field, const
 {
     const json_t *sent = json_object_get(members, "maxLength"), *options = json_object_get(members, "options");
     const json_int_t most = json_integer_value(json_object_get(found, "maxLength"));
-    if (most && most < LONGEST && (!sent || (json_is_integer(sent) && json_integer_value(sent) > most)))
+    if (most && most < SR_ENTRY_LENGTH_MAX && (!sent || (json_is_integer(sent) && json_integer_value(sent) > most)))
         json_object_set_new(members, "maxLength", json_integer(most));
     if (field->type->widget == SR_WIDGET_TEXT)
         json_object_set(members, "multiline", json_object_get(found, "multiline"));

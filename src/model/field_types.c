@@ -5,7 +5,6 @@
 
 #include "model/model.h"
 
-#define MAX_LENGTH 4000
 #define LENGTH 200 /* of a text without maxLength */
 #define MAX_OPTIONS 100
 #define MAX_OPTION 200
@@ -67,7 +66,7 @@ static bool take_value(sr_entry_t *entry, const json_t *value)
 static bool take_max_length(sr_entry_t *entry, const json_t *value)
 {
     const json_int_t length = json_integer_value(value);
-    entry->max_length = length > 0 && length <= MAX_LENGTH ? (int)length : 0;
+    entry->max_length = length > 0 && length <= SR_ENTRY_LENGTH_MAX ? (int)length : 0;
     return entry->max_length > 0;
 }
 
@@ -142,7 +141,7 @@ static const struct {
     [VALUE] = {"value", "must be a string, true or false", take_value},
     [READ_ONLY] = {"readOnly", FLAG_RULE, take_read_only},
     [REQUIRED] = {"required", FLAG_RULE, take_required},
-    [LENGTH_MOST] = {"maxLength", "must be an integer from 1 to 4000", take_max_length},
+    [LENGTH_MOST] = {"maxLength", "must be an integer from 1 to " APR_STRINGIFY(SR_ENTRY_LENGTH_MAX), take_max_length},
     [MULTILINE] = {"multiline", FLAG_RULE, take_multiline},
     [FORMAT] = {"format", "must be integer, decimal, email or date", take_format},
     [SIZE] = {"size", "must be a number from 6 to 72", take_size},
@@ -164,7 +163,7 @@ static void set_length(sr_entry_t *entry)
     const char *value = json_string_value(entry->value);
     const apr_size_t length = value ? sr_text_length(value) : 0;
     if (entry->max_length) return;
-    entry->max_length = length > LENGTH ? (int)(length < MAX_LENGTH ? length : MAX_LENGTH) : LENGTH;
+    entry->max_length = length > LENGTH ? (int)(length < SR_ENTRY_LENGTH_MAX ? length : SR_ENTRY_LENGTH_MAX) : LENGTH;
 }
 
 const char *sr_entry_read(sr_entry_t **read, const sr_field_type_t *type, const json_t *field, apr_pool_t *pool)

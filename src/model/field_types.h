@@ -35,6 +35,8 @@ bool sr_field_type_has(const sr_field_type_t *type, const char *member);
 
 typedef enum sr_align_t { SR_ALIGN_START, SR_ALIGN_CENTER, SR_ALIGN_END } sr_align_t;
 
+#define SR_ENTRY_LENGTH_MAX 4000 /* characters of a value */
+
 /* A field that has a value beside the signature. */
 typedef struct sr_entry_t {
     json_t *sent;        /* the members of its type as they were sent, without the value */
