@@ -45,7 +45,16 @@ static bool prepared_take_key(check_t *check, int index, sr_pdf_span_t *left)
     return tagged == check->tagged && (!tagged || key == check->key + index);
 }
 
-/* Takes the name of a field. No other field has it. */
+/* Notes the name of a field. No other field has it. `owner`: of an entry, or NULL. */
+static bool note_name(const check_t *check, owner_t *owner, const char *name)
+{
+    if (apr_hash_get(check->names, name, APR_HASH_KEY_STRING)) return false;
+    apr_hash_set(check->names, name, APR_HASH_KEY_STRING, name);
+    if (owner) prepared_add_text(&owner->names, name, check->pool);
+    return true;
+}
+
+/* Takes the name of a field. */
 static bool prepared_take_name(check_t *check, const sr_pdf_field_t *field, owner_t *owner, sr_pdf_span_t *left)
 {
     const char *from = left->at;
@@ -57,11 +66,8 @@ static bool prepared_take_name(check_t *check, const sr_pdf_field_t *field, owne
         if (!sr_pdf_take_text(left, apr_pstrcat(check->pool, "(" SR_PDF_FIELD_PREFIX, field->signer, end, NULL)))
             return false;
     }
-    const char *name = apr_pstrmemdup(check->pool, from, (apr_size_t)(left->at - from));
-    if (apr_hash_get(check->names, name, APR_HASH_KEY_STRING)) return false;
-    apr_hash_set(check->names, name, APR_HASH_KEY_STRING, name);
-    if (field->entry) prepared_add_text(&owner->names, name, check->pool);
-    return true;
+    return note_name(check, field->entry ? owner : NULL,
+                     apr_pstrmemdup(check->pool, from, (apr_size_t)(left->at - from)));
 }
 
 /* Takes the rotation of the page. That of a signature field may be any multiple of 90 degrees. */
@@ -159,16 +165,13 @@ static const char *check_looks(const check_t *check)
     return NULL;
 }
 
-/* Gives each name to the owner of the entry. No other field has it. */
+/* Gives each name to the owner of the entry. */
 static const char *name_existing(const check_t *check)
 {
     for (int i = check->added; i < check->entries->nelts; i++) {
         const sr_pdf_field_t *field = APR_ARRAY_IDX(check->entries, i, const sr_pdf_field_t *);
         owner_t *owner = apr_hash_get(check->owners, field->signer, APR_HASH_KEY_STRING);
-        const char *name = sr_pdf_string(field->existing, check->pool);
-        if (apr_hash_get(check->names, name, APR_HASH_KEY_STRING)) return NO_EXISTING;
-        apr_hash_set(check->names, name, APR_HASH_KEY_STRING, name);
-        prepared_add_text(&owner->names, name, check->pool);
+        if (!note_name(check, owner, sr_pdf_string(field->existing, check->pool))) return NO_EXISTING;
     }
     return NULL;
 }
