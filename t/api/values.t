@@ -9,7 +9,7 @@ use Mojo::File 'tempfile';
 use Mojo::JSON;
 use Sigreq::Here qw(organisation is_error is_text suite);
 use Sigreq::Judge 'pyhanko_judge';
-use Sigreq::PDF 'pdf';
+use Sigreq::PDF qw(pdf with_value);
 use Sigreq::Signer;
 use Test::More;
 
@@ -172,20 +172,6 @@ sub conclusion {
     my ($bytes) = @_;
     my $res = $client->post('/verify', body => $bytes, headers => { 'Content-Type' => 'application/pdf' });
     return $res->json->{conclusion} . join '', map {" @{ $_->{filled} // [] }"} @{ $res->json->{signatures} };
-}
-
-# The document with an update that writes a field again, with another value.
-sub with_value {
-    my ($bytes, $from, $to) = @_;
-    my ($number, $field) = $bytes =~ /.*\n(\d+) 0 obj\s(.*?\Q$from\E.*?)endobj/s or die "no such value\n";
-    my ($before) = $bytes =~ /.*startxref\s+(\d+)/s;
-    my ($root)   = $bytes =~ m{.*/Root (\d+ 0 R)}s;
-    my ($size)   = $bytes =~ m{.*/Size (\d+)}s;
-    my $update   = "$number 0 obj\n" . $field =~ s/\Q$from\E/$to/r . "endobj\n";
-    my $at = length $bytes;
-    my $table = sprintf "xref\n%d 1\n%010d 00000 n \ntrailer\n<</Size %d/Root %s/Prev %d>>\n",
-        $number, $at, $size, $root, $before;
-    return join '', $bytes, $update, $table, "startxref\n", $at + length $update, "\n%%EOF\n";
 }
 
 my $sealed = $both->slurp;

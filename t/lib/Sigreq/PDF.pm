@@ -5,7 +5,7 @@ package Sigreq::PDF;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT_OK = qw(pdf pdf_of_size slow_pdf repairable without_end turned);
+our @EXPORT_OK = qw(pdf pdf_of_size slow_pdf repairable without_end turned with_value);
 
 # A nonce; in a recording (Sigreq::Agent) without the process id, so that two recordings have the same documents.
 sub nonce {
@@ -99,6 +99,20 @@ sub repairable {
             pdf(pages => [{ text => $text, more => '/Annots[6 0 R]' }], catalog => $form, objects => [$field], @_);
         },
     );
+}
+
+# A document with an update that writes a field again, with another value.
+sub with_value {
+    my ($bytes, $from, $to) = @_;
+    my ($number, $field) = $bytes =~ /.*\n(\d+) 0 obj\s(.*?\Q$from\E.*?)endobj/s or die "no such value\n";
+    my ($before) = $bytes =~ /.*startxref\s+(\d+)/s;
+    my ($root)   = $bytes =~ m{.*/Root (\d+ 0 R)}s;
+    my ($size)   = $bytes =~ m{.*/Size (\d+)}s;
+    my $update   = "$number 0 obj\n" . $field =~ s/\Q$from\E/$to/r . "endobj\n";
+    my $at       = length $bytes;
+    my $table    = sprintf "xref\n%d 1\n%010d 00000 n \ntrailer\n<</Size %d/Root %s/Prev %d>>\n",
+        $number, $at, $size, $root, $before;
+    return join '', $bytes, $update, $table, "startxref\n", $at + length $update, "\n%%EOF\n";
 }
 
 sub stream_of { my $bytes = shift; '<</Length ' . length($bytes) . ">>\nstream\n$bytes\nendstream" }
