@@ -55,7 +55,7 @@ sr_error_t *sr_error_copy(const sr_error_t *error, apr_pool_t *pool)
     copy->message = apr_pstrdup(pool, error->message);
     copy->cause = apr_pstrdup(pool, error->cause);
     copy->hint = apr_pstrdup(pool, error->hint);
-    if (error->fields) copy->fields = sr_json_own(json_incref(error->fields), pool);
+    copy->fields = NULL; /* they live in another pool */
     copy->child = sr_error_copy(error->child, pool);
     return copy;
 }

@@ -272,20 +272,6 @@ bool sr_entries_any(const sr_signer_t *signer)
     return false;
 }
 
-json_t *sr_entries_json(const sr_submission_t *submission, const sr_signer_t *signer)
-{
-    json_t *list = NULL;
-    for (int i = 0; i < signer->fields->nelts; i++) {
-        const sr_field_t *field = entries_field(signer, i);
-        if (!field->entry || !field->entry->value) continue;
-        if (!list) list = json_array();
-        const sr_document_state_t *document = sr_submission_document(submission, field->document);
-        json_array_append_new(list, json_pack("{s:s?,s:s,s:O}", "document", document ? document->uuid : NULL, "field",
-                                              field->name, "value", field->entry->value));
-    }
-    return list;
-}
-
 json_t *sr_entries_rows(const sr_signer_t *signer, const char *yes, const char *no, apr_pool_t *pool)
 {
     json_t *rows = NULL;

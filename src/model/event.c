@@ -285,6 +285,20 @@ sr_error_t *sr_events_read(json_t **events, const char *rows, apr_pool_t *pool)
     return NULL;
 }
 
+json_t *sr_entries_json(const sr_submission_t *submission, const sr_signer_t *signer)
+{
+    json_t *list = NULL;
+    for (int i = 0; i < signer->fields->nelts; i++) {
+        const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
+        if (!field->entry || !field->entry->value) continue;
+        if (!list) list = json_array();
+        const sr_document_state_t *document = sr_submission_document(submission, field->document);
+        json_array_append_new(list, json_pack("{s:s?,s:s,s:O}", "document", document ? document->uuid : NULL, "field",
+                                              field->name, "value", field->entry->value));
+    }
+    return list;
+}
+
 #define MAX_OFFSET ((json_int_t)14 * 60)
 #define MAX_ZONE 64
 

@@ -72,6 +72,14 @@ const char *sr_entry_read(sr_entry_t **entry, const sr_field_type_t *type, const
 /* Adds its members, and its value, to the JSON object of a field. */
 void sr_entry_write(json_t *field, const sr_entry_t *entry);
 
+/* What the creation appends to a document with fields that have values. */
+typedef struct sr_prepared_t {
+    const char *sha256; /* of what is appended; NULL: nothing is */
+    apr_off_t size;
+    const char *whole_sha256; /* of the whole document with it */
+    apr_off_t whole_size;
+} sr_prepared_t;
+
 /* ------------------------------------------------------------------------------------------------ adopt.c */
 /* Reads the entry of a field that refers to an existing field of its document: the place, and what the form says of its
  * length, lines, options and value. The value that was sent has precedence. *fault is a fault of sr_entry_read, or
@@ -110,8 +118,8 @@ json_t *sr_entry_normal(json_t *value, apr_pool_t *pool);
 bool sr_entries_any(const sr_signer_t *signer);
 /* Returns the text that shows the value of a field, "" if it has none; NULL for a check box. */
 const char *sr_entry_text(const sr_entry_t *entry);
-/* Returns [{"document": uuid, "field": name, "value"}] for the fields of a signer that have a value, or NULL if there
- * are none. New reference. */
+/* In event.c: returns [{"document": uuid, "field": name, "value"}] for the fields of a signer that have a value, or
+ * NULL if there are none. New reference. */
 json_t *sr_entries_json(const sr_submission_t *submission, const sr_signer_t *signer);
 /* Returns [[name, value]] for the fields of a signer that are filled in, for readers, or NULL if there are none. `yes`
  * and `no` are the values of check boxes, and lines are joined by spaces. New reference. */

@@ -196,14 +196,6 @@ const char *sr_signer_states_of_status(const char *status, apr_pool_t *pool);
 /* ---------------------------------------------------------------------------------------------- signers.c
  * The part `signers` of POST /signatures, checked in the order of the contract's error table.
  */
-/* What the creation appends to a document with fields that have values. */
-typedef struct sr_prepared_t {
-    const char *sha256; /* of what is appended; NULL: nothing is */
-    apr_off_t size;
-    const char *whole_sha256; /* of the whole document with it */
-    apr_off_t whole_size;
-} sr_prepared_t;
-
 struct sr_document_t {
     const char *uuid;
     const char *name;   /* as shown; decoded (%22, filename*) */
@@ -414,7 +406,6 @@ int sr_caption_number(const sr_signer_t *signer, const sr_field_t *field, apr_po
 /* Return the date of captions->when in words, as captions have it, and as "2026-11-22". */
 const char *sr_captions_date(const sr_captions_t *captions, apr_pool_t *pool);
 const char *sr_captions_day(const sr_captions_t *captions, apr_pool_t *pool);
-
 /* Returns a date such as "22 November 2026" in the form of a language. `offset` is that of the time zone from UTC, in
  * minutes. */
 const char *sr_date_text(const sr_language_t *language, apr_time_t when, int offset, apr_pool_t *pool);
