@@ -37,6 +37,11 @@ static rectangle_t area_turn(const rectangle_t *from, int rotate, double w, doub
     }
 }
 
+static double area_points(double value, double unit)
+{
+    return clamp(clamp(value) * unit);
+}
+
 static double percent_of(double value, double whole)
 {
     return whole > 0 ? clamp(100 * value / whole) : 0;
@@ -48,8 +53,10 @@ void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_pa
     const double w = clamp(page->box[2]) - x0, h = clamp(page->box[3]) - y0;
     const bool sideways = page->rotate % 180 != 0;
     const double shown_w = sideways ? h : w, shown_h = sideways ? w : h;
-    const rectangle_t given = {clamp(area->x), clamp(area->y), fmax(SMALLEST, clamp(area->w)),
-                               fmax(SMALLEST, clamp(area->h))};
+    const double unit_x = area->percent ? shown_w / 100 : 1, unit_y = area->percent ? shown_h / 100 : 1;
+    const rectangle_t given = {area_points(area->x, unit_x), area_points(area->y, unit_y),
+                               fmax(SMALLEST, area_points(area->w, unit_x)),
+                               fmax(SMALLEST, area_points(area->h, unit_y))};
     rectangle_t user, shown;
     if (area->origin == SR_ORIGIN_TOP_LEFT) {
         shown = given;

@@ -18,13 +18,13 @@ enum { VALUE, READ_ONLY, REQUIRED, LENGTH_MOST, MULTILINE, FORMAT, SIZE, ALIGN, 
 #define LETTERS (BIT(SIZE) | BIT(ALIGN))
 
 static const sr_field_type_t TYPES[] = {
-    {"signature", SR_WIDGET_SIGNATURE, SR_FILLER_SEAL, 0, false},
-    {"initials", SR_WIDGET_SIGNATURE, SR_FILLER_SEAL, 0, true},
+    {"signature", SR_WIDGET_SIGNATURE, SR_FILLER_SEAL, 0, false, false},
+    {"initials", SR_WIDGET_SIGNATURE, SR_FILLER_SEAL, 0, true, true},
     {"text", SR_WIDGET_TEXT, SR_FILLER_PERSON, ENTERED | LETTERS | BIT(LENGTH_MOST) | BIT(MULTILINE) | BIT(FORMAT),
-     false},
-    {"date", SR_WIDGET_TEXT, SR_FILLER_SERVICE, LETTERS, false},
-    {"checkbox", SR_WIDGET_CHECKBOX, SR_FILLER_PERSON, ENTERED | BIT(GROUP), false},
-    {"choice", SR_WIDGET_CHOICE, SR_FILLER_PERSON, ENTERED | LETTERS | BIT(OPTIONS), false},
+     false, true},
+    {"date", SR_WIDGET_TEXT, SR_FILLER_SERVICE, LETTERS, false, true},
+    {"checkbox", SR_WIDGET_CHECKBOX, SR_FILLER_PERSON, ENTERED | BIT(GROUP), false, false},
+    {"choice", SR_WIDGET_CHOICE, SR_FILLER_PERSON, ENTERED | LETTERS | BIT(OPTIONS), false, false},
 };
 
 const sr_field_type_t *sr_field_type(const char *name)

@@ -27,6 +27,7 @@ typedef struct sr_field_type_t {
     sr_filler_t filler;
     unsigned int members; /* a set of bits, private: the members that such a field may have beside the contract's */
     bool initials;        /* it shows the initials of the signer */
+    bool repeats;         /* it may be on all pages, unless the signer enters a value */
 } sr_field_type_t;
 /* Returns NULL if there is no such type. */
 const sr_field_type_t *sr_field_type(const char *name);

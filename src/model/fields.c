@@ -32,19 +32,21 @@ json_t *sr_area_percent(const double percent[4])
     return object;
 }
 
-/* Returns the area as it was sent, so that a client can send it again. The origin of coordinates is always added. */
+/* Returns the area as it was sent, so that a client can send it again. The origin of points is always added. */
 static json_t *area_json(const sr_field_t *field)
 {
     if (field->existing) return json_pack("{s:s}", "field", field->existing);
-    const double values[] = {field->area.x, field->area.y, field->area.w, field->area.h};
     const bool top_left = field->area.origin == SR_ORIGIN_TOP_LEFT;
+    const double values[] = {field->area.x, field->area.y, field->area.w, field->area.h};
     json_t *object = json_object();
     for (int i = 0; i < 4; i++) {
         json_t *sent = json_object_get(field->area_sent, keys[i]);
         json_object_set_new(object, keys[i], sent ? json_incref(sent) : sr_area_number(values[i]));
     }
     json_object_set_new(object, "page", json_integer(field->area.page));
-    json_object_set_new(object, "origin", json_string(top_left ? "top-left" : "user-space"));
+    if (field->area.from_end) json_object_set_new(object, "pageFrom", json_string("end"));
+    if (field->area.percent) json_object_set_new(object, "unit", json_string("percent"));
+    else json_object_set_new(object, "origin", json_string(top_left ? "top-left" : "user-space"));
     return object;
 }
 
@@ -54,7 +56,7 @@ static json_t *fields_field_json(const sr_field_t *field)
     json_object_set_new(object, "name", json_string(field->name));
     json_object_set_new(object, "type", json_string(field->type->name));
     json_object_set_new(object, "document", json_string(field->document));
-    json_object_set_new(object, "page", json_integer(field->area.page));
+    json_object_set_new(object, "page", json_integer(field->placement.page));
     json_object_set_new(object, "area", area_json(field));
     json_object_set_new(object, "percent", sr_area_percent(field->placement.percent));
     json_object_set_new(object, "rect", sr_area_rect(field->placement.rect));
@@ -76,6 +78,7 @@ static bool fields_read_field(sr_field_t *field, const json_t *row, apr_pool_t *
     const char *type = sr_json_string(row, "type");
     const json_t *area = json_object_get(row, "area"), *rect = json_object_get(row, "rect");
     const char *origin = sr_json_string(area, "origin");
+    const bool percent = json_object_get(area, "unit") != NULL;
     double *values[] = {&field->area.x, &field->area.y, &field->area.w, &field->area.h};
     *field = (sr_field_t){.type = type ? sr_field_type(type) : NULL,
                           .name = sr_json_string(row, "name"),
@@ -83,8 +86,11 @@ static bool fields_read_field(sr_field_t *field, const json_t *row, apr_pool_t *
                           .existing = sr_json_string(area, "field"),
                           .area_sent = area,
                           .caption = sr_json_string(row, "caption")};
-    field->area.page = (int)json_integer_value(json_object_get(row, "page"));
-    field->area.origin = origin && !strcmp(origin, "top-left") ? SR_ORIGIN_TOP_LEFT : SR_ORIGIN_USER_SPACE;
+    field->placement.page = (int)json_integer_value(json_object_get(row, "page"));
+    field->area.page = (int)json_integer_value(json_object_get(area, "page"));
+    field->area.from_end = json_object_get(area, "pageFrom") != NULL;
+    field->area.percent = percent;
+    field->area.origin = percent || (origin && !strcmp(origin, "top-left")) ? SR_ORIGIN_TOP_LEFT : SR_ORIGIN_USER_SPACE;
     for (size_t i = 0; i < 4; i++) {
         *values[i] = json_number_value(json_object_get(area, keys[i]));
         field->placement.percent[i] = json_number_value(json_object_get(json_object_get(row, "percent"), keys[i]));

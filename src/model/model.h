@@ -78,16 +78,19 @@ const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool);
 typedef enum sr_origin_t { SR_ORIGIN_USER_SPACE, SR_ORIGIN_TOP_LEFT } sr_origin_t;
 
 typedef struct sr_area_t {
-    double x, y, w, h;  /* in points; docs/api.md, Areas, describes them */
-    int page;           /* 0-based */
-    sr_origin_t origin; /* what x and y are relative to */
+    double x, y, w, h;      /* in points, or in percent of the displayed page; docs/api.md, Areas, describes them */
+    int page;               /* 0-based */
+    sr_origin_t origin;     /* what x and y are relative to; of percentages SR_ORIGIN_TOP_LEFT */
+    bool percent, from_end; /* from_end: the page counts from the last one */
 } sr_area_t;
 
 typedef struct sr_placement_t {
     double percent[4]; /* x y w h in percent of the displayed page, from its top left corner */
     double rect[4];    /* x0 y0 x1 y1 in the page's user space: the widget's /Rect */
+    int page;          /* 0-based */
 } sr_placement_t;
 
+/* Computes where an area is on its page. Sets all but the number of the page. */
 void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_page_t *page);
 /* Returns the area of a rectangle (x0 y0 x1 y1) in the user space of a page. */
 sr_area_t sr_area_of(const double rect[4], int index, const sr_page_t *page);

@@ -69,6 +69,18 @@ static sr_error_t *resolve_existing(const char **fault, sr_field_t *field, const
     return NULL;
 }
 
+static sr_error_t *resolve_page(const sr_page_t **page, sr_field_t *field, const sr_document_t *document,
+                                apr_pool_t *pool)
+{
+    const int given = field->area.page, count = document->pages->count;
+    field->placement.page = field->area.from_end ? count - 1 - given : given;
+    *page = sr_pages_at(document->pages, field->placement.page);
+    if (*page) return NULL;
+    return sr_error_hint(sr_error(pool, SR_EBADREQUEST, "Index page unknown"), pool,
+                         "page %d%s of %s: it has %d, counted from 0", given,
+                         field->area.from_end ? " from the end" : "", document->name, count);
+}
+
 /* *fault is a fault of the field, or NULL. */
 static sr_error_t *resolve_field(const char **fault, sr_field_t *field, const apr_array_header_t *documents,
                                  apr_hash_t *named, apr_pool_t *pool)
@@ -79,11 +91,7 @@ static sr_error_t *resolve_field(const char **fault, sr_field_t *field, const ap
     if (!document) return unknown_document(documents, field->document, pool);
     if (field->sent && document->pages->signatures) return resolve_refuse_signed(document, pool);
     if (field->existing) SR_TRY(resolve_existing(fault, field, document, named, pool));
-    page = sr_pages_at(document->pages, field->area.page);
-    if (!page)
-        return sr_error_hint(sr_error(pool, SR_EBADREQUEST, "Index page unknown"), pool,
-                             "page %d of %s: it has %d, counted from 0", field->area.page, document->name,
-                             document->pages->count);
+    SR_TRY(resolve_page(&page, field, document, pool));
     if (field->entry && document->pages->signatures) return resolve_refuse_signed(document, pool);
     field->document = document->name;
     field->document_uuid = document->uuid;
@@ -109,7 +117,7 @@ static void remark_area(sr_remarks_t *remarks, int signer, int number, const sr_
                   number, width, SMALL_HEIGHT);
     if (page->rotate && field->area.origin == SR_ORIGIN_USER_SPACE && !json_object_get(field->area_sent, "origin"))
         sr_remark(remarks, "Signer %d, Field %d: page %d is rotated by %d degrees, and the area counts before that",
-                  signer, number, field->area.page, page->rotate);
+                  signer, number, field->placement.page, page->rotate);
 }
 
 static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr_field_t *field,
@@ -117,7 +125,7 @@ static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr
 {
     const double *rect = field->placement.rect;
     const sr_document_t *document = find_document(documents, field->document, documents->pool);
-    const sr_page_t *page = document ? sr_pages_at(document->pages, field->area.page) : NULL;
+    const sr_page_t *page = document ? sr_pages_at(document->pages, field->placement.page) : NULL;
     if (!page) return;
     const sr_existing_t *existing =
         field->existing ? sr_existing_find(document->pages->existing, field->existing) : NULL;
@@ -132,7 +140,7 @@ static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr
         rect[0] < box[0] - SLACK || rect[2] > box[2] + SLACK || rect[1] < box[1] - SLACK || rect[3] > box[3] + SLACK;
     if (outside || crosses)
         sr_remark(remarks, "Signer %d, Field %d: the area lies %soutside of page %d", signer, number,
-                  outside ? "" : "partly ", field->area.page);
+                  outside ? "" : "partly ", field->placement.page);
     if (!field->existing) remark_area(remarks, signer, number, field, page);
     const int side = page->rotate % 180 ? 0 : 1;
     if (field->caption && *field->caption && sr_caption_line(rect[side + 2] - rect[side]) == 0)
@@ -161,6 +169,7 @@ static sr_error_t *add_on_pages(apr_array_header_t *fields, const sr_field_t *fi
         *added = *field;
         added->on_all_pages = false;
         added->area.page = i;
+        if (field->entry) added->entry = apr_pmemdup(pool, field->entry, sizeof *field->entry);
     }
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signers.c: checks the part `signers` of POST /signatures in the order of the contract's error table: signer by
  * signer (firstname, lastname, email, locale, order, fields), and within each signer field by field (type, name,
- * document, area, x/y, w/h, page, origin, caption). The first error is returned. resolve.c finds the documents and
- * pages afterwards. */
+ * document, area, x/y, w/h, page, unit, origin, caption). The first error is returned. resolve.c finds the documents
+ * and pages afterwards. */
 #include "model/model.h"
 
 #include <limits.h>
@@ -174,18 +174,17 @@ static bool take_page(int *page, const json_t *area)
     return true;
 }
 
-static bool take_origin(sr_origin_t *origin, const json_t *area, sr_origin_t otherwise)
+static bool take_origin(sr_origin_t *origin, const json_t *value, sr_origin_t otherwise)
 {
-    const json_t *value = json_object_get(area, "origin");
     const char *text = json_string_value(value);
     *origin = text && strcmp(text, "user-space") == 0 ? SR_ORIGIN_USER_SPACE : SR_ORIGIN_TOP_LEFT;
     if (text) return strcmp(text, "user-space") == 0 || strcmp(text, "top-left") == 0;
     *origin = otherwise;
-    return !value || json_is_null(value);
+    return !value;
 }
 
-static const char *const members_of_area[] = {"pages", "x", "y", "w", "h", "page", "origin", "field", NULL};
-#define WITHOUT_PAGES (members_of_area + 1) /* only initials can be on all pages */
+static const char *const members_of_area[] = {"x",        "y",     "w",      "h",     "unit", "page",
+                                              "pageFrom", "pages", "origin", "field", NULL};
 
 /* Reads the name of an existing signature field. An area with such a name has no coordinates. */
 static sr_error_t *take_existing(const char **existing, const place_t *at, const json_t *area)
@@ -202,26 +201,50 @@ static sr_error_t *take_existing(const char **existing, const place_t *at, const
                : signers_refuse(at, "Area field must be the name of a signature field");
 }
 
-/* Initials may be on each page of a document, at the same place: "pages": "all" instead of "page". */
-static bool take_pages(sr_field_t *field, const json_t *area)
+/* Returns a member of an area that may be null, which is the same as absent. */
+static const json_t *signers_member(const json_t *area, const char *key)
 {
-    const char *pages = sr_json_string(area, "pages");
-    field->on_all_pages = field->type->initials && pages && !strcmp(pages, "all") && !json_object_get(area, "page");
-    return field->on_all_pages;
+    const json_t *value = json_object_get(area, key);
+    return json_is_null(value) ? NULL : value;
+}
+
+/* Reads a member that has only one value, if it is there. */
+static bool take_word(bool *there, const json_t *area, const char *key, const char *word)
+{
+    const json_t *value = signers_member(area, key);
+    *there = value != NULL;
+    return !value || (json_is_string(value) && !strcmp(json_string_value(value), word));
+}
+
+static sr_error_t *take_pages(sr_field_t *field, const place_t *at, const json_t *value)
+{
+    sr_area_t *area = &field->area;
+    if (!take_word(&field->on_all_pages, value, "pages", "all"))
+        return signers_refuse(at, "Area pages must be all or absent");
+    if (field->on_all_pages && (signers_member(value, "page") || signers_member(value, "pageFrom")))
+        return signers_refuse(at, "Area must have either a page or pages, not both");
+    if (!field->on_all_pages && !take_page(&area->page, value))
+        return signers_refuse(at, "Area page must be a non-negative integer");
+    return take_word(&area->from_end, value, "pageFrom", "end")
+               ? NULL
+               : signers_refuse(at, "Area pageFrom must be end or absent");
 }
 
 static sr_error_t *take_area(sr_field_t *field, const place_t *at, const json_t *value, sr_origin_t origin)
 {
     sr_area_t *area = &field->area;
+    const json_t *sent_origin = signers_member(value, "origin");
     if (!take_numbers(&area->x, &area->y, value, "x", "y"))
         return signers_refuse(at, "Area x/y coordinate must be a number");
     if (!take_numbers(&area->w, &area->h, value, "w", "h") || !(area->w > 0) || !(area->h > 0))
         return signers_refuse(at, "Area width/height must be a positive number");
-    if (!take_pages(field, value) && !take_page(&area->page, value))
-        return signers_refuse(at, "Area page must be a non-negative integer");
-    if (!take_origin(&area->origin, value, origin))
-        return signers_refuse(at, "Area origin must be user-space or top-left");
-    return NULL;
+    SR_TRY(take_pages(field, at, value));
+    if (!take_word(&area->percent, value, "unit", "percent"))
+        return signers_refuse(at, "Area unit must be percent or absent");
+    if (area->percent && sent_origin) return signers_refuse(at, "Area in percent must not have an origin");
+    return take_origin(&area->origin, sent_origin, area->percent ? SR_ORIGIN_TOP_LEFT : origin)
+               ? NULL
+               : signers_refuse(at, "Area origin must be user-space or top-left");
 }
 
 /* Without a caption, or with null, a signature has that of the form. An empty text means no caption. */
@@ -246,9 +269,7 @@ static sr_error_t *take_type(const sr_field_type_t **type, const place_t *at, co
     *type = name ? sr_field_type(name) : NULL;
     const bool seals = !*type || (*type)->filler == SR_FILLER_SEAL;
     remark_unknown(at, value, seals ? known : of_entry, *type, "", rules->remarks);
-    const bool initials = *type && (*type)->initials;
-    if (json_is_object(area))
-        remark_unknown(at, area, initials ? members_of_area : WITHOUT_PAGES, NULL, " of its area", rules->remarks);
+    if (json_is_object(area)) remark_unknown(at, area, members_of_area, NULL, " of its area", rules->remarks);
     SR_TRY(signers_take_text(&name, at, value, &type_rule));
     return *type ? NULL
                  : sr_error_hint(signers_refuse(at, "Only type signature is supported"), at->pool,
@@ -266,6 +287,13 @@ static sr_error_t *take_place(sr_field_t *field, const place_t *at, const sr_sig
     return field->existing ? NULL : take_area(field, at, field->area_sent, rules->default_origin);
 }
 
+static sr_error_t *take_entry(sr_field_t *field, const place_t *at, const json_t *value)
+{
+    const char *fault = sr_entry_read(&field->entry, field->type, value, at->pool);
+    if (field->type->filler == SR_FILLER_SERVICE) field->entry->value = NULL;
+    return fault ? signers_refuse(at, fault) : NULL;
+}
+
 static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, const json_t *value,
                                       const sr_signers_rules_t *rules)
 {
@@ -275,12 +303,12 @@ static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, cons
     SR_TRY(signers_take_text(&field->name, at, value, &name_rule));
     SR_TRY(signers_take_text(&field->document, at, value, &document_rule));
     SR_TRY(take_place(field, at, rules));
-    if (field->type->filler == SR_FILLER_SEAL) return take_caption(&field->caption, field->type, at, value, rules);
-    if (field->existing) field->sent = value;
-    if (field->existing) return NULL;
-    const char *fault = sr_entry_read(&field->entry, field->type, value, at->pool);
-    if (field->type->filler == SR_FILLER_SERVICE) field->entry->value = NULL;
-    return fault ? signers_refuse(at, fault) : NULL;
+    if (field->type->filler == SR_FILLER_SEAL) SR_TRY(take_caption(&field->caption, field->type, at, value, rules));
+    else if (field->existing) field->sent = value;
+    else SR_TRY(take_entry(field, at, value));
+    if (field->on_all_pages && (!field->type->repeats || (field->entry && !field->entry->read_only)))
+        return signers_refuse(at, "Only initials, date and read-only text can be on all pages");
+    return NULL;
 }
 
 /* --- signers */

@@ -49,7 +49,7 @@ static json_t *caption(const sr_signing_t *signing, const sr_document_state_t *d
     const int number = sr_caption_number(signing->signer, field, pool);
     const double *rect = field->placement.rect;
     const sr_pages_t *boxes = number >= 0 && document ? document->boxes : NULL;
-    const sr_page_t *page = boxes ? sr_pages_at(boxes, field->area.page) : NULL;
+    const sr_page_t *page = boxes ? sr_pages_at(boxes, field->placement.page) : NULL;
     if (!page) return NULL;
     const size_t side = page->rotate % 180 ? 0 : 1;
     const double height = rect[side + 2] - rect[side], line = sr_caption_line(height);

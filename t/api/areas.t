@@ -4,7 +4,7 @@
 # not by the module.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation place);
+use Sigreq::Here qw(organisation place is_text);
 use Sigreq::PDF 'pdf';
 use Test::More;
 
@@ -92,10 +92,53 @@ my $inherited = $org->{test}->create(
 near((look($inherited->{submitters}[0]{fields}[0]))[0], [0, 0,  10, 10], 'an inherited box and rotation');
 near((look($inherited->{submitters}[0]{fields}[1]))[0], [0, 90, 10, 10], 'the rotation of the page has precedence');
 
+# --- percent of the displayed page, and pages from the end
+
+my %part = (x => 12.5, y => 30, w => 25, h => 6.25, page => 1, unit => 'percent');
+for my $shape (@shapes) {
+    my ($name, $page, $box, $turn) = @$shape;
+    my ($W, $H) = ($box->[2] - $box->[0], $box->[3] - $box->[1]);
+    ($W, $H) = ($H, $W) if $turn % 180;
+    my @points = ($W * 0.125, $H * 0.3, $W * 0.25, $H * 0.0625);
+    my $first  = { %part, page => 0, pageFrom => 'end' };
+    my $res    = $org->{test}
+        ->create(files => [['a.pdf', pdf(pages => [{}, $page])]], signers => signer_with(\%part, $first));
+    is($res->code, 201, "$name: percent") or do { diag $res->body; next };
+    my ($field, $last) = @{ $res->json('/submitters/0/fields') };
+    near($field->{rect}, rect_of_displayed($box, $turn, @points), "$name: percent: rect");
+    is_deeply($field->{percent}, { map { $_ => $part{$_} } qw(x y w h) }, "$name: percent: as it was sent");
+    is_deeply([$field->{area}, $last->{area}], [\%part, $first], "$name: areas as they were sent");
+    is_deeply([@$last{qw(page rect percent)}], [1, @$field{qw(rect percent)}], "$name: the last page");
+    my $again = $org->{test}->create(
+        files   => [['a.pdf', pdf(pages => [{}, $page])]],
+        signers => signer_with($field->{area}, $last->{area}))->json('/submitters/0/fields');
+    is_deeply($again, [$field, $last], "$name: areas that are sent again give the same places");
+    is($org->{test}->get('/signatures/' . $res->json('/uuid'))->body, $res->body, "$name: GET shows the same");
+}
+
+my $three = [['a.pdf', pdf(pages => [{}, {}, {}])]];
+my $found = $org->{test}
+    ->create(files => $three, signers => signer_with(map { +{ %part, page => $_, pageFrom => 'end' } } 0 .. 2));
+is_deeply([map { $_->{page} } @{ $found->json('/submitters/0/fields') }], [2, 1, 0], 'pages from the end');
+my $listed = $org->{test}->get('/signatures')->body;
+my $beyond = $org->{test}->create(files => $three, signers => signer_with({ %part, page => 3, pageFrom => 'end' }));
+is_text($beyond, 400, 'Index page unknown', 'the page before the first');
+is($beyond->headers->header('X-Hint'), 'page 3 from the end of a.pdf: it has 3, counted from 0', 'with a hint');
+is_text($org->{test}->create(files => $three, signers => signer_with({ %part, %{ $_->[0] } })),
+    400, "Signer 1, Field 1: $_->[1]")
+    for [{ unit => 'pt' }, 'Area unit must be percent or absent'],
+    [{ origin => 'top-left' }, 'Area in percent must not have an origin'],
+    [{ pageFrom => 'start' }, 'Area pageFrom must be end or absent'],
+    [{ page => -1, pageFrom => 'end' }, 'Area page must be a non-negative integer'],
+    [{ pages => 'all' }, 'Area must have either a page or pages, not both'];
+is($org->{test}->get('/signatures')->body, $listed, 'nothing is stored');
+
 my $area      = { x => 0, y => 0, w => 61.2, h => 79.2, page => 0 };
 my $elsewhere = $org->{test}->with(base => place('/topleft'));
 near((look($elsewhere->create(signers => signer_with($area))->json('/submitters/0/fields/0')))[0], [0, 0, 10, 10],
     'SigreqAreaOrigin top-left');
+near((look($elsewhere->create(signers => signer_with({ %part, page => 0 }))->json('/submitters/0/fields/0')))[0],
+    [@part{qw(x y w h)}], 'percentages do not depend on SigreqAreaOrigin');
 near(
     (   look(
             $elsewhere->create(signers => signer_with({ %$area, origin => 'user-space' }))

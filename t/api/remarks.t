@@ -42,11 +42,11 @@ is_deeply(
     'a file without a name and a field that is a file are reported');
 my $signers = Sigreq::Client::signers({ emial => 'ann@x.org' }, {});
 $signers->[1]{fields}[0]{required} = \1;
-$signers->[1]{fields}[0]{area}{unit} = 'pt';
+$signers->[1]{fields}[0]{area}{units} = 'pt';
 is_deeply(
     warned('members', signers => $signers, more => [part('x', '')]),
     ['unknown form part x', 'Signer 1: unknown member emial', 'Signer 2, Field 1: unknown member required',
-        'Signer 2, Field 1: unknown member unit of its area'],
+        'Signer 2, Field 1: unknown member units of its area'],
     'unknown members are reported with their places');
 my $long = Sigreq::Client::signers({ '' => 1, 'm' x 65 => 2, 'é' x 200 => 3 });
 $long->[0]{fields}[0] = { %{ $long->[0]{fields}[0] }, '' => 1, 'f' x 20_000 => 2 };
@@ -84,11 +84,13 @@ is_deeply(
         signers => with_areas(
             { %on, w => 19 }, { %on, h => 7 }, { %on, w => 20, h => 8 }, { %on, w => 0.3, h => 0.1 },
             { %on, page => 1, w => 8, h => 20 }, { %on, page => 1, w => 20, h => 8, origin => 'user-space' },
-            { %on, page => 1, origin => 'top-left' })),
+            { %on, page => 1, origin => 'top-left' },
+            { %on, page => 1, w => 7, h => 4, unit => 'percent' },
+            { %on, page => 1, w => 2, h => 1, unit => 'percent' })),
     [(map {"Signer 1, Field $_: the area is less than 20 points wide or 8 points high"} 1, 2, 4),
         'Signer 1, Field 5: page 1 is rotated by 90 degrees, and the area counts before that',
-        'Signer 1, Field 6: the area is less than 20 points wide or 8 points high'],
-    'areas on rotated pages are reported, unless they say their origin');
+        map {"Signer 1, Field $_: the area is less than 20 points wide or 8 points high"} 6, 9],
+    'areas on rotated pages are reported, unless they say their origin or are in percent');
 
 my $sent = '{"x":10.25,"y":-3,"w":1e2,"h":20,"page":1,"origin":"top-left"}';
 my $json = encode_json(with_areas('AREA')) =~ s/"AREA"/$sent/r;

@@ -62,6 +62,9 @@ refused('Field 2: options must be 2 to 100 different texts of at most 200 charac
     signature(), field(choice => 100, options => $_)) for undef, ['a'], ['a', 'a'], ['a', 5], 'ab';
 refused('Field 2: value must be one of the options',
     signature(), field(choice => 100, options => ['a', 'b'], value => 'c'));
+my %everywhere = (area => { x => 10, y => 5, w => 40, h => 3, unit => 'percent', pages => 'all' });
+refused('Field 2: Only initials, date and read-only text can be on all pages', signature(), $_)
+    for field(text => 0, %everywhere, value => 'x'), field(checkbox => 0, %everywhere, value => $yes, readOnly => $yes);
 is_text(creation([person(Ann => signature(), map { field(checkbox => 100 + $_, group => 'g', value => $yes) } 1, 2)]),
     400, 'Signer 1: At most 1 check box of group g can be ticked');
 is_text(
@@ -157,6 +160,35 @@ like($all, qr/Zürich,\s+5 €/, 'a value that the signer has left as it was');
 my $pdfsig = `pdfsig -nocert $both`;
 is(scalar(() = $pdfsig =~ /Signature is Valid/g), 5, 'pdfsig: all signatures are valid') or diag $pdfsig;
 is(`qpdf --check $both >/dev/null 2>&1; echo \$?`, "0\n", 'qpdf finds no fault');
+
+# --- a text and a date on all pages, in percent, of which each page has its own
+
+my $lengths = pdf(pages => [{ mediabox => [0, 0, 400, 700] }, { rotate => 90 }, { rotate => 270 }]);
+my $minutes = made(
+    [   person(
+            Ann => signature(),
+            field(text => 0, name => 'number', %everywhere, value => 'No. 4711', readOnly => $yes),
+            field(date => 0, name => 'day', area => { %{ $everywhere{area} }, y => 10 }))
+    ],
+    files => [['a.pdf', $lengths]]);
+my @repeated = @{ $minutes->{submitters}[0]{fields} }[1 .. 6];
+is_deeply(
+    [map {"$_->{name} $_->{page} $_->{percent}{y}"} @repeated],
+    [(map {"number $_ 5"} 0 .. 2), map {"day $_ 10"} 0 .. 2],
+    'each page has its field at the same place');
+is_deeply([map { $_->{area} } @repeated[0, 5]],
+    [map { +{ x => 10, y => $_->[0], w => 40, h => 3, unit => 'percent', page => $_->[1] } } [5, 0], [10, 2]],
+    'its area has the page');
+my ($reader) = Sigreq::Signer::signers_of($minutes);
+$document = $reader->state->{documents}[0];
+is(scalar(() = (texts($reader))[1] =~ /No\. 4711/g), 3, 'each page shows the text before the signature');
+is(sign($reader, {})->code, 200, 'nothing is to be filled in');
+my ($signed, $words) = texts($reader);
+is_deeply([map { scalar(() = /No\. 4711/g) . scalar(() = /\b@{[$year + 1900]}\b/g) } (split /\f/, $words)[0 .. 2]],
+    ['11', '11', '11'], 'each page shows the text and the day');
+is(`qpdf --check $signed >/dev/null 2>&1; echo \$?`, "0\n", 'qpdf finds no fault');
+is_deeply([map { $_->{value} } @{ $client->get("/signatures/$minutes->{uuid}")->json('/submitters/0/fields') }[4 .. 6]],
+    [($today) x 3], 'each date has its value');
 
 # --- evidence and verification
 

@@ -217,18 +217,38 @@ static void test_remarks(void)
     }
 }
 
+#define BOTH "Area must have either a page or pages, not both"
+#define REPEATS "Only initials, date and read-only text can be on all pages"
+
 static void test_pages(void)
 {
     static const char all[] = "{\"type\":\"%s\",\"name\":\"N\",\"document\":\"a.pdf\",\"area\":{\"x\":1,\"y\":2,"
                               "\"w\":3,\"h\":4,%s}}," SIGN;
-    static const char pages[] = "\"pages\":\"all\"", page[] = "Signer 1, Field 1: Area page must be a non-negative "
-                                                              "integer";
-    const sr_signer_t *signer = taken(apr_psprintf(pool, all, "initials", pages));
-    ok(APR_ARRAY_IDX(signer->fields, 0, sr_field_t).on_all_pages, "initials can be on all pages");
-    signer = taken(apr_psprintf(pool, all, "initials", "\"pages\":\"all\",\"page\":1"));
-    ok(!APR_ARRAY_IDX(signer->fields, 0, sr_field_t).on_all_pages, "but not if they have a page");
-    is_str(fault_of(apr_psprintf(pool, all, "initials", "\"pages\":\"odd\"")), page, "other words are no pages");
-    is_str(fault_of(apr_psprintf(pool, all, "signature", pages)), page, "a signature is on one page");
+    static const struct {
+        const char *type, *area, *message;
+    } rows[] = {
+        {"initials", "\"pages\":\"all\"", NULL},
+        {"initials", "\"pages\":\"all\",\"page\":null,\"pageFrom\":null,\"unit\":\"percent\"", NULL},
+        {"date", "\"pages\":\"all\"", NULL},
+        {"text", "\"pages\":\"all\"},\"value\":\"x\",\"readOnly\":true,\"extra\":{", NULL},
+        {"initials", "\"pages\":\"all\",\"page\":1", BOTH},
+        {"initials", "\"pages\":\"all\",\"page\":-1", BOTH},
+        {"date", "\"pages\":\"all\",\"pageFrom\":\"end\"", BOTH},
+        {"initials", "\"pages\":\"odd\"", "Area pages must be all or absent"},
+        {"initials", "\"pages\":0", "Area pages must be all or absent"},
+        {"initials", "\"pages\":null", "Area page must be a non-negative integer"},
+        {"text", "\"pages\":\"all\"},\"value\":\"x\",\"extra\":{", REPEATS},
+        {"checkbox", "\"pages\":\"all\"},\"value\":true,\"readOnly\":true,\"extra\":{", REPEATS},
+        {"choice", "\"pages\":\"all\"},\"options\":[\"A\",\"B\"],\"value\":\"A\",\"readOnly\":true,\"extra\":{",
+         REPEATS},
+        {"signature", "\"pages\":\"all\"", REPEATS},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *fields = apr_psprintf(pool, all, rows[i].type, rows[i].area);
+        const char *want = rows[i].message ? apr_pstrcat(pool, "Signer 1, Field 1: ", rows[i].message, NULL) : NULL;
+        is_str(fault_of(fields), want, "%s with %s", rows[i].type, rows[i].area);
+        if (!want) ok(APR_ARRAY_IDX(taken(fields)->fields, 0, sr_field_t).on_all_pages, "it is on all pages");
+    }
 }
 
 /* --- values */

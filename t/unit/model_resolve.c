@@ -29,7 +29,7 @@ static apr_array_header_t *signers_for(const char *const *names, const int *page
         }
         field = apr_array_push(fields);
         field->document = names[i];
-        field->area = (sr_area_t){61.2, 79.2, 61.2, 79.2, pages[i], SR_ORIGIN_USER_SPACE};
+        field->area = (sr_area_t){.x = 61.2, .y = 79.2, .w = 61.2, .h = 79.2, .page = pages[i]};
     }
     return signers;
 }
@@ -103,7 +103,7 @@ static void test_existing(void)
     apr_array_header_t *signers;
     ok(!resolve_existing(&signers, "Tenant", "Landlord"), "existing fields are found");
     const sr_field_t *field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
-    is_int(field->area.page, 1, "the field is on its page");
+    is_int(field->placement.page, 1, "the field is on its page");
     is_num(field->placement.rect[0], 110, "the field has the rectangle of the existing field");
     is_num(field->placement.rect[3], 792, "the rectangle is in user space");
     is_num(field->placement.percent[0], 100 * 692.0 / 792,
@@ -119,7 +119,7 @@ static void test_existing(void)
 static sr_field_t field_of(const char *type, const char *document, double width)
 {
     sr_field_t field = {.type = sr_field_type(type), .name = type, .document = document};
-    field.area = (sr_area_t){61.2, 79.2, width, 9, 0, SR_ORIGIN_TOP_LEFT};
+    field.area = (sr_area_t){.x = 61.2, .y = 79.2, .w = width, .h = 9, .origin = SR_ORIGIN_TOP_LEFT};
     const json_t *members = sr_json_own(json_pack("{}"), pool);
     if (field.type->filler != SR_FILLER_SEAL && sr_entry_read(&field.entry, field.type, members, pool)) abort();
     field.on_all_pages = field.type->initials;
@@ -175,10 +175,65 @@ static void test_all_pages(void)
         const apr_array_header_t *fields = APR_ARRAY_IDX(signers, 1, sr_signer_t).fields;
         is_int(fields->nelts, 4, "one field for each page");
         for (int k = 1; k < fields->nelts; k++)
-            is_int(APR_ARRAY_IDX(fields, k, sr_field_t).area.page, k - 1, "field %d is on its page", k);
+            is_int(APR_ARRAY_IDX(fields, k, sr_field_t).placement.page, k - 1, "field %d is on its page", k);
     }
     is_str(fault_with(initials, 4), "At most 4 fields can be provided", "they count for the limit of all signers");
     is_str(fault_with(field_of("initials", "x.pdf", 30), 9), "Document x.pdf not found", "an unknown document");
+}
+
+/* The date on each page has its own value and picture. */
+static void test_all_dates(void)
+{
+    sr_field_t date = field_of("date", "b\".pdf", 30);
+    date.on_all_pages = true;
+    apr_array_header_t *signers = signers_with(date);
+    ok(!sr_signers_resolve(signers, documents, 5, pool), "a date on three pages");
+    const sr_field_t *fields = (const sr_field_t *)APR_ARRAY_IDX(signers, 1, sr_signer_t).fields->elts;
+    fields[1].entry->content = "one";
+    fields[2].entry->content = "other";
+    is_str(fields[1].entry->content, "one", "each page has an entry of its own");
+    is_str(fields[3].entry->content, NULL, "the other pages have none");
+}
+
+/* Resolves a field whose page counts from the end of b".pdf, and returns the error. */
+static sr_error_t *resolve_from_end(sr_field_t *field, int page)
+{
+    sr_field_t sent = field_of("signature", "b\".pdf", 30);
+    sent.area.page = page;
+    sent.area.from_end = true;
+    apr_array_header_t *signers = signers_with(sent);
+    sr_error_t *error = sr_signers_resolve(signers, documents, 9, pool);
+    if (!error) error = sr_signers_resolve(signers, documents, 9, pool); /* as after a repair of the document */
+    *field = APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 1, sr_signer_t).fields, 1, sr_field_t);
+    return error;
+}
+
+static void test_from_end(void)
+{
+    sr_field_t field;
+    for (int page = 0; page < 3; page++) {
+        ok(!resolve_from_end(&field, page), "page %d from the end is found", page);
+        is_int(field.placement.page, 2 - page, "it is page %d", 2 - page);
+        is_int(field.area.page, page, "the area is as it was sent");
+    }
+    is_num(field.placement.rect[3], 792 - 79.2, "the place is on that page");
+    const sr_error_t *error = resolve_from_end(&field, 3);
+    is_str(error ? error->message : NULL, "Index page unknown", "the page before the first");
+    is_str(error ? error->hint : NULL, "page 3 from the end of b\".pdf: it has 3, counted from 0", "with a hint");
+    error = resolve_from_end(&field, 2147483647);
+    is_str(error ? error->message : NULL, "Index page unknown", "a page with a huge number");
+}
+
+static void test_percent(void)
+{
+    sr_field_t field = field_of("signature", "b\".pdf", 10);
+    field.area.page = 2;
+    field.area.percent = true;
+    is_str(fault_with(field, 9), NULL, "an area in percent on a rotated page has no remark");
+    field.area.w = 2;
+    is_str(fault_with(field, 9), SMALL("20"), "its size in points counts");
+    field.area.w = 50;
+    is_str(fault_with(field, 9), "Signer 2, Field 2: the area lies partly outside of page 2", "as its place does");
 }
 
 int main(void)
@@ -207,6 +262,9 @@ int main(void)
     test_refused();
     test_values();
     test_all_pages();
+    test_all_dates();
+    test_from_end();
+    test_percent();
     apr_pool_destroy(pool);
     apr_terminate();
     return done();

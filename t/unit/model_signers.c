@@ -134,6 +134,9 @@ static const case_t fields[] = {
 #define WH F1 "Area width/height must be a positive number"
 #define PAGE F1 "Area page must be a non-negative integer"
 #define ORIGIN F1 "Area origin must be user-space or top-left"
+#define UNIT F1 "Area unit must be percent or absent"
+#define IN_PERCENT F1 "Area in percent must not have an origin"
+#define FROM F1 "Area pageFrom must be end or absent"
 #define BOTH F1 "Area must have either a field or coordinates, not both"
 #define NAMED F1 "Area field must be the name of a signature field"
 #define ON_PAGE(page) "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"page\":" page "}"
@@ -168,6 +171,22 @@ static const case_t areas[] = {
     {WITH_AREA(ON_PAGE("0,\"origin\":\"bottom\"")), ORIGIN},
     {WITH_AREA(ON_PAGE("0,\"origin\":\"\"")), ORIGIN},
     {WITH_AREA(ON_PAGE("0,\"origin\":0")), ORIGIN},
+    {WITH_AREA(ON_PAGE("0,\"unit\":\"percent\"")), NULL},
+    {WITH_AREA(ON_PAGE("0,\"unit\":null,\"pageFrom\":null")), NULL},
+    {WITH_AREA(ON_PAGE("0,\"unit\":\"pt\"")), UNIT},
+    {WITH_AREA(ON_PAGE("0,\"unit\":\"Percent\"")), UNIT},
+    {WITH_AREA(ON_PAGE("0,\"unit\":\"\"")), UNIT},
+    {WITH_AREA(ON_PAGE("0,\"unit\":1")), UNIT},
+    {WITH_AREA(ON_PAGE("0,\"unit\":\"percent\",\"origin\":null")), NULL},
+    {WITH_AREA(ON_PAGE("0,\"unit\":\"percent\",\"origin\":\"top-left\"")), IN_PERCENT},
+    {WITH_AREA(ON_PAGE("0,\"unit\":\"percent\",\"origin\":7")), IN_PERCENT},
+    {WITH_AREA(ON_PAGE("0,\"pageFrom\":\"end\"")), NULL},
+    {WITH_AREA(ON_PAGE("0,\"pageFrom\":\"start\"")), FROM},
+    {WITH_AREA(ON_PAGE("0,\"pageFrom\":true")), FROM},
+    {WITH_AREA(ON_PAGE("-1,\"pageFrom\":\"end\"")), PAGE},
+    {WITH_AREA("{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"pageFrom\":\"end\"}"), PAGE},
+    {WITH_AREA("{\"field\":\"Tenant\",\"unit\":\"percent\"}"), BOTH},
+    {WITH_AREA("{\"field\":\"Tenant\",\"pageFrom\":\"end\"}"), BOTH},
     {WITH_AREA(ON_PAGE("0,\"field\":\"Tenant\"")), BOTH},
     {WITH_AREA("{\"field\":\"Tenant\",\"page\":0}"), BOTH},
     {WITH_AREA("{\"field\":\"Tenant\",\"origin\":null}"), BOTH},
@@ -188,6 +207,9 @@ static const case_t order[] = {
     {WITH_AREA("{\"x\":\"a\",\"w\":0,\"page\":-1}"), XY},
     {WITH_AREA("{\"x\":1,\"y\":1,\"w\":0,\"h\":1,\"page\":-1}"), WH},
     {WITH_AREA(ON_PAGE("-1,\"origin\":7")), PAGE},
+    {WITH_AREA(ON_PAGE("-1,\"pageFrom\":7,\"unit\":7")), PAGE},
+    {WITH_AREA(ON_PAGE("0,\"pageFrom\":7,\"unit\":7")), FROM},
+    {WITH_AREA(ON_PAGE("0,\"unit\":7,\"origin\":7")), UNIT},
     {"[{" ANN ",\"fields\":[" FIELD "]},{" ANN ",\"fields\":[" FIELD "," FIELD "," FIELD "," FIELD "," FIELD "," FIELD
      "," FIELD "]}]",
      "At most 7 fields can be provided"},
@@ -289,6 +311,13 @@ static void test_accepted(void)
     ok(!parse(&signers, WITH_AREA(ON_PAGE("0,\"origin\":\"top-left\"")), false), "origin top-left");
     field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
     is_int(field->area.origin, SR_ORIGIN_TOP_LEFT, "an origin in the area is used");
+    const char *percent = WITH_AREA(ON_PAGE("3,\"pageFrom\":\"end\",\"unit\":\"percent\""));
+    ok(!sr_signers_parse(&signers, percent, strlen(percent), &rules, pool), "percent, from the end");
+    field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
+    ok(field->area.percent && field->area.from_end && field->area.page == 3, "both are read");
+    ok(!parse(&signers, percent, false), "percent with another default origin");
+    field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
+    is_int(field->area.origin, SR_ORIGIN_TOP_LEFT, "percentages count from the top left in any case");
     ok(!parse(&signers, WITH_EMAIL("\"a@b..\""), false), "the contract's pattern accepts a@b..");
     ok(!parse(&signers, WITH_EMAIL("\"a@.b.c\""), false), "the contract's pattern accepts a@.b.c");
 }

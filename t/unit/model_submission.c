@@ -25,7 +25,7 @@ static sr_submission_t *example(void)
                      .name = "Here",
                      .document = "a.pdf",
                      .area.page = 3,
-                     .placement = {{0.1 + 0.2, 50, 100.0 / 3, 1e9}, {-0.00001, 12.34567, 612, -7.5}}};
+                     .placement = {{0.1 + 0.2, 50, 100.0 / 3, 1e9}, {-0.00001, 12.34567, 612, -7.5}, 3}};
     APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){.uuid = "22222222-d9cb-469f-a165-70867728950e",
                                                          .firstname = "\xC3\x89va",
                                                          .lastname = "Lee",
@@ -130,7 +130,11 @@ static void test_fields(void)
 {
     static const char *const areas[] = {
         "{\"x\":12.5,\"y\":1e-5,\"w\":300,\"h\":0.3,\"page\":0,\"origin\":\"top-left\"}",
-        "{\"x\":-1,\"y\":7.0,\"w\":1e20,\"h\":2,\"page\":0,\"origin\":\"user-space\"}", "{\"field\":\"Tenant\"}"};
+        "{\"x\":-1,\"y\":7.0,\"w\":1e20,\"h\":2,\"page\":0,\"origin\":\"user-space\"}",
+        "{\"field\":\"Tenant\"}",
+        "{\"x\":12.5,\"y\":-3,\"w\":33.333333,\"h\":10.0,\"page\":0,\"unit\":\"percent\"}",
+        "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"page\":7,\"pageFrom\":\"end\",\"origin\":\"top-left\"}",
+        "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"page\":0,\"pageFrom\":\"end\",\"unit\":\"percent\"}"};
     for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
         const char *text = apr_pstrcat(pool,
                                        "[{\"name\":\"Here\",\"type\":\"signature\",\"document\":\"a.pdf\",\"page\":0,"

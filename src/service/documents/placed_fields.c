@@ -26,7 +26,7 @@ static bool placed_is_box(const sr_field_t *field)
 
 static int placed_rotation(const sr_field_t *field, const sr_pages_t *pages)
 {
-    const sr_page_t *page = pages ? sr_pages_at(pages, field->area.page) : NULL;
+    const sr_page_t *page = pages ? sr_pages_at(pages, field->placement.page) : NULL;
     return page ? page->rotate : 0;
 }
 
@@ -73,7 +73,7 @@ apr_array_header_t *sr_placed_fields(const apr_array_header_t *signers, const ch
             if (!placed_is_in(field, document)) continue;
             sr_pdf_field_t *made = apr_array_push(fields);
             *made = (sr_pdf_field_t){.signer = alias,
-                                     .page = field->area.page,
+                                     .page = field->placement.page,
                                      .existing = field->existing,
                                      .initials = field->type->initials,
                                      .entry = field->entry ? placed_entry(field, pages, pool) : NULL};
