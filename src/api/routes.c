@@ -7,6 +7,7 @@
 
 const sr_route_t sr_api_routes[] = {
     {M_POST, "/signatures", sr_api_signatures_create, true},
+    {M_POST, "/signatures/preview", sr_api_signatures_preview, true},
     {M_GET, "/signatures", sr_api_signatures_list, false},
     {M_GET, "/signatures/{uuid}", sr_api_signature_get, false},
     {M_PATCH, "/signatures/{uuid}", sr_api_signature_change, false},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* upload.c: POST /signatures. It reads the multipart body as it arrives, writes documents to spools that hash them,
- * keeps the texts in memory, and gives everything to the use case. Faults in the content of parts are not reported
- * here: the use case checks them in the contract's order after the whole body was read. */
+/* upload.c: POST /signatures and POST /signatures/preview. They read the multipart body as it arrives, writes documents
+ * to spools that hash them, keep the texts in memory, and give everything to the use case. Faults in the content of
+ * parts are not reported here: the use case checks them in the contract's order after the whole body was read. */
 #include "api/api.h"
 
 #include <string.h>
@@ -183,40 +183,75 @@ static sr_error_t *upload_read_key(const char **key, sr_http_t *http)
     return NULL;
 }
 
+static void upload_set_texts(sr_create_t *request, const receiver_t *receiver)
+{
+    const text_t *text = receiver->text;
+    request->name = text[NAME].data;
+    request->signers = text[SIGNERS].data;
+    request->signers_length = text[SIGNERS].length;
+    request->skip_intro = text[SKIP_INTRO].data;
+    request->send_email = text[SEND_EMAIL].data;
+    request->locale = text[LOCALE].data;
+    request->caption = text[CAPTION].data;
+    request->expires_at = text[EXPIRES_AT].data;
+    request->external_id = text[EXTERNAL_ID].data;
+    request->metadata = text[METADATA].data;
+    request->metadata_length = text[METADATA].length;
+    request->redirect_url = text[REDIRECT_URL].data;
+    request->reminders = text[REMINDERS].data;
+    request->reminders_length = text[REMINDERS].length;
+}
+
+/* Reads the whole form. The caller was authenticated before. `has_key`: the request may have an Idempotency-Key. */
+static sr_error_t *upload_read_form(sr_create_t *request, receiver_t *receiver, bool has_key)
+{
+    sr_http_t *http = receiver->http;
+    const char *parameters;
+    SR_TRY(sr_http_expect_type(http, "multipart/form-data", &parameters));
+    if (has_key) SR_TRY(upload_read_key(&request->idempotency_key, http));
+    receiver->current = -1;
+    receiver->remarks = request->remarks = sr_remarks_make(http->pool);
+    SR_TRY(receive(receiver, parameters));
+    request->client = (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
+    request->uploads = receiver->uploads;
+    upload_set_texts(request, receiver);
+    return NULL;
+}
+
+static sr_error_t *upload_authenticate(sr_create_t *request, sr_http_t *http)
+{
+    sr_token_t *caller;
+    SR_TRY(sr_api_token(&request->token_hash, http));
+    SR_TRY(sr_service_authenticate(http->service, &caller, request->token_hash, http->pool));
+    request->caller = caller;
+    return NULL;
+}
+
 sr_error_t *sr_api_signatures_create(sr_http_t *http)
 {
-    receiver_t receiver = {.http = http, .current = -1, .remarks = sr_remarks_make(http->pool)};
-    const char *parameters, *uuid, *view;
+    receiver_t receiver = {.http = http};
+    const char *uuid, *view;
     sr_create_t request = {0};
-    sr_token_t *caller;
-    /* the caller is authenticated before the body is read */
-    SR_TRY(sr_api_token(&request.token_hash, http));
-    SR_TRY(sr_service_authenticate(http->service, &caller, request.token_hash, http->pool));
-    SR_TRY(sr_http_expect_type(http, "multipart/form-data", &parameters));
-    SR_TRY(upload_read_key(&request.idempotency_key, http));
-    SR_TRY(receive(&receiver, parameters));
-    request.caller = caller;
-    request.client = (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
-    request.remarks = receiver.remarks;
-    request.uploads = receiver.uploads;
-    request.name = receiver.text[NAME].data;
-    request.signers = receiver.text[SIGNERS].data;
-    request.signers_length = receiver.text[SIGNERS].length;
-    request.skip_intro = receiver.text[SKIP_INTRO].data;
-    request.send_email = receiver.text[SEND_EMAIL].data;
-    request.locale = receiver.text[LOCALE].data;
-    request.caption = receiver.text[CAPTION].data;
-    request.expires_at = receiver.text[EXPIRES_AT].data;
-    request.external_id = receiver.text[EXTERNAL_ID].data;
-    request.metadata = receiver.text[METADATA].data;
-    request.metadata_length = receiver.text[METADATA].length;
-    request.redirect_url = receiver.text[REDIRECT_URL].data;
-    request.reminders = receiver.text[REMINDERS].data;
-    request.reminders_length = receiver.text[REMINDERS].length;
+    SR_TRY(upload_authenticate(&request, http));
+    SR_TRY(upload_read_form(&request, &receiver, true));
     sr_error_t *error = sr_service_create(http->service, &uuid, &view, &request, http->pool);
     sr_service_receive_drop(receiver.uploads);
     SR_TRY(sr_remarks_hint(error, receiver.remarks));
     apr_table_setn(http->r->headers_out, "Location",
                    apr_pstrcat(http->pool, http->base_url, "/api/v3/signatures/", uuid, NULL));
     return sr_http_view(http, HTTP_CREATED, view);
+}
+
+sr_error_t *sr_api_signatures_preview(sr_http_t *http)
+{
+    receiver_t receiver = {.http = http};
+    const char *view;
+    sr_create_t request = {0};
+    SR_TRY(upload_authenticate(&request, http));
+    SR_TRY(sr_http_rate_preview(http));
+    SR_TRY(upload_read_form(&request, &receiver, false));
+    sr_error_t *error = sr_service_create_preview(http->service, &view, &request, http->pool);
+    sr_service_receive_drop(receiver.uploads);
+    SR_TRY(sr_remarks_hint(error, receiver.remarks));
+    return sr_http_view(http, HTTP_OK, view);
 }

@@ -361,6 +361,7 @@ typedef enum sr_rate_of_t {
     SR_RATE_ADDRESS,  /* requests from one client address */
     SR_RATE_FAILURES, /* wrong tokens and links from one client address */
     SR_RATE_VERIFY,   /* checks on the public verification page from one client address */
+    SR_RATE_PREVIEW,  /* previews of creations with one bearer token */
     SR_RATE_COUNT
 } sr_rate_of_t;
 /* The limits of invitations in one location, stored in the same structure. */

@@ -13,6 +13,7 @@ static const char *const names[][SR_RATE_COUNT] = {
             [SR_RATE_ADDRESS] = "address",
             [SR_RATE_FAILURES] = "failures",
             [SR_RATE_VERIFY] = "verify",
+            [SR_RATE_PREVIEW] = "preview",
         },
     [SR_CONF_INVITATIONS] =
         {
@@ -25,7 +26,8 @@ static const char *const names[][SR_RATE_COUNT] = {
 
 static const char *const wanted[] = {
     [SR_CONF_REQUESTS] =
-        "must be token=, link=, address=, failures= or verify= with a rate such as 100/s, 60/min, 1000/h, or none",
+        "must be token=, link=, address=, failures=, verify= or preview= with a rate such as 100/s, 60/min, 1000/h, "
+        "or none",
     [SR_CONF_INVITATIONS] =
         "must be organization=, recipient=, test-organization= or test-recipient= with a rate such as "
         "20/h, 1000/d, or none",

@@ -61,6 +61,8 @@ void sr_pdf_pool_distrust(sr_pdf_pool_t *workers);
 /* Makes a pool on top of `workers` for requests that anybody can make without a token or link. It has separate permits,
  * half as many as for pages to be shown, so that no other request waits for it. It ends with `pool`. */
 sr_pdf_pool_t *sr_pdf_pool_for_public(sr_pdf_pool_t *workers, apr_pool_t *pool);
+/* The same for previews of creations. */
+sr_pdf_pool_t *sr_pdf_pool_for_preview(sr_pdf_pool_t *workers, apr_pool_t *pool);
 
 /* Returns the processor time, in microseconds, that requests through a pool of sr_pdf_pool_for_request have used. */
 apr_interval_time_t sr_pdf_pool_used(const sr_pdf_pool_t *workers);

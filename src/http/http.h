@@ -67,6 +67,8 @@ void sr_http_dispatch(sr_http_t *http, const sr_route_t *routes);
 sr_error_t *sr_http_rate_begin(sr_http_t *http);
 /* Counts one check on the public verification page. Errors: SR_ETOOMANY if this client address has made too many. */
 sr_error_t *sr_http_rate_verify(sr_http_t *http);
+/* Counts one preview of a creation with the token of the request. Errors: SR_ETOOMANY. */
+sr_error_t *sr_http_rate_preview(sr_http_t *http);
 /* Called after the handler with its error or NULL. Counts a wrong token or link. Returns the error to send, or NULL. */
 sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error);
 

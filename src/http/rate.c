@@ -21,6 +21,7 @@ static const struct {
     [SR_RATE_ADDRESS] = {"address", "from one address"},
     [SR_RATE_FAILURES] = {"failures", "with a wrong token or link from one address"},
     [SR_RATE_VERIFY] = {"verify", "to check a document from one address"},
+    [SR_RATE_PREVIEW] = {"preview", "to preview a submission with one token"},
 };
 
 static apr_uint64_t rate_key_of(const sr_http_t *http, sr_rate_of_t of, const void *data, apr_size_t length)
@@ -115,6 +116,12 @@ sr_error_t *sr_http_rate_verify(sr_http_t *http)
 {
     if (!http->settings->rates.of[SR_RATE_VERIFY].times) return NULL;
     return rate_take(http, SR_RATE_VERIFY, key_of_address(http, SR_RATE_VERIFY));
+}
+
+sr_error_t *sr_http_rate_preview(sr_http_t *http)
+{
+    const apr_uint64_t key = rate_key_of(http, SR_RATE_PREVIEW, http->credential, strlen(http->credential));
+    return http->settings->rates.of[SR_RATE_PREVIEW].times ? rate_take(http, SR_RATE_PREVIEW, key) : NULL;
 }
 
 /* Returns true if the error says that the token or the link is wrong. For a known link, 404 says that a document or

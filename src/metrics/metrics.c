@@ -57,8 +57,8 @@ static const char *const operations[] = {"ping",      "probe",      "prepare", "
 static const char *const uses[] = {[SR_USE_READ] = "read", [SR_USE_WRITE] = "write", NULL};
 static const char *const failures[] = {"away", "lost", "late", "busy", "stale", "statement", "no-connection", NULL};
 
-static const char *const limits[] = {"token",  "link", "address", "failures", "verify",
-                                     "bodies", "mail", "pages",   "other",    NULL};
+static const char *const limits[] = {"token",  "link", "address", "failures", "verify", "preview",
+                                     "bodies", "mail", "pages",   "previews", "other",  NULL};
 static const char *const authorities[] = {"1", "2", "3", "4", "5", "6", "7", "8", NULL};
 static const char *const stamp_faults[] = {[SR_STAMP_GOOD] = "none",
                                            [SR_STAMP_UNREACHABLE] = "unreachable",
@@ -92,7 +92,7 @@ static const char *const quotas[] = {[SR_QUOTA_NONE] = "none",
                                      [SR_QUOTA_NEAR] = "near",
                                      [SR_QUOTA_REACHED] = "reached",
                                      NULL};
-static const char *const classes[] = {"work", "show", "public", NULL};
+static const char *const classes[] = {"work", "show", "public", "preview", NULL};
 
 static const char *const *const fixed[SR_LABEL_COUNT] = {
     [SR_LABEL_CODE] = codes,

@@ -63,10 +63,14 @@ static void put_time(out_t *out, const char *name, apr_time_t when)
     put_value(out, name, when ? sr_time_json(when) : json_null());
 }
 
-/* Writes a URL. The path is made by this program and needs no escaping. */
+/* Writes a URL, or null if there is no path. The path is made by this program and needs no escaping. */
 static void put_link(out_t *out, const char *name, const char *path)
 {
     static const char begin[] = {'"', SR_BASE_URL_PLACEHOLDER};
+    if (!path) {
+        put_string(out, name, NULL);
+        return;
+    }
     put_key(out, name);
     submission_put(out, begin, sizeof begin);
     submission_put(out, path, strlen(path));
@@ -77,7 +81,7 @@ static void put_link(out_t *out, const char *name, const char *path)
 
 const char *sr_signature_path(const sr_signer_t *signer, bool skip_intro, apr_pool_t *pool)
 {
-    return apr_pstrcat(pool, "/sign/", signer->uuid, skip_intro ? "?skipIntro=true" : NULL, NULL);
+    return signer->uuid ? apr_pstrcat(pool, "/sign/", signer->uuid, skip_intro ? "?skipIntro=true" : NULL, NULL) : NULL;
 }
 
 static const char *api_path(const sr_submission_t *submission, const char *what, const char *uuid, apr_pool_t *pool)
@@ -174,7 +178,7 @@ const char *sr_signer_render(const sr_submission_t *submission, const sr_signer_
 static json_t *document_json(const sr_document_state_t *document)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "uuid", json_string(document->uuid));
+    json_object_set_new(object, "uuid", sr_json_string_or_null(document->uuid));
     json_object_set_new(object, "name", json_string(document->name));
     json_object_set_new(object, "sha256", json_string(document->sha256));
     json_object_set_new(object, "size", json_integer(document->size));

@@ -114,7 +114,7 @@ const char *sr_person_name(const char *firstname, const char *lastname, apr_pool
  * representation of an older version is rendered again when it is read (src/service/submissions/submissions.c). */
 #define SR_REPRESENTATION_VERSION 1
 /* Its status, deadline and the like are shown only if an extension of the contract was used: a caller of the contract
- * gets what the contract shows, and no more. */
+ * gets what the contract shows, and no more. In a preview, uuids and times are NULL and 0, and links are null. */
 const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *pool);
 /* Returns one signer in the form that they have in the representation. */
 const char *sr_signer_render(const sr_submission_t *submission, const sr_signer_t *signer, apr_pool_t *pool);
@@ -123,7 +123,7 @@ const char *sr_representation_uuid(const char *representation, apr_pool_t *pool)
 /* Returns the text that `q=` searches: the name of the submission and the names and emails of its signers,
  * case-folded. */
 const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool);
-/* Returns a signer's link, relative to the base URL. */
+/* Returns a signer's link, relative to the base URL. NULL: the signer has no uuid. */
 const char *sr_signature_path(const sr_signer_t *signer, bool skip_intro, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- signing.c

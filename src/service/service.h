@@ -69,6 +69,10 @@ typedef struct sr_create_t {
  * key), SR_ETOOMANY (too many invitations). */
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
                               const sr_create_t *request, apr_pool_t *pool);
+/* Makes the same checks and stores nothing. *representation is the response without uuids, links and times. The
+ * Idempotency-Key is ignored. Errors: SR_EBADREQUEST. */
+sr_error_t *sr_service_create_preview(const sr_service_t *service, const char **representation,
+                                      const sr_create_t *request, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------- theme_folder.c */
 /* Returns the path of a file of a theme's folder ("" or NULL: no theme), or NULL if it is missing. */

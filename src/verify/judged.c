@@ -179,7 +179,7 @@ sr_error_t *sr_cms_ask(sr_cms_result_t *results, sr_pdf_pool_t *workers, const j
                        const sr_cms_context_t *context, apr_pool_t *pool)
 {
     /* A new worker, which has not read the document. */
-    sr_pdf_pool_t fresh = {.shared = workers->shared, .latest = workers->latest, .is_public = workers->is_public};
+    sr_pdf_pool_t fresh = {.shared = workers->shared, .latest = workers->latest, .lane = workers->lane};
     response_t response = {results, json_array_size(signatures), context->anchors != NULL};
     const apr_time_t now = context->now ? context->now : sr_time_now();
     bool failed = false;

@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use Sigreq::Here qw(organisation place is_text);
 use Sigreq::PDF 'pdf';
+use Sigreq::Preview;
 use Test::More;
 
 my $org = organisation();

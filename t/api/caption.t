@@ -9,6 +9,7 @@ use Encode 'decode_utf8';
 use Mojo::File 'tempfile';
 use Sigreq::Here qw(organisation is_text);
 use Sigreq::Multipart qw(part);
+use Sigreq::Preview;
 use Sigreq::Signer;
 use Test::More;
 

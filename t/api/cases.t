@@ -7,6 +7,7 @@ use File::Temp 'tempdir';
 use Mojo::File 'path';
 use Sigreq::Here   qw(organisation suite);
 use Sigreq::PDF    'pdf';
+use Sigreq::Preview;
 use Sigreq::Signer 'signers_of';
 use Test::More;
 

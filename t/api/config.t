@@ -36,7 +36,7 @@ my @wrong = (
     map({ ['SigreqBaseURL', $_, 'place', qr/SigreqBaseURL must be an http:\/\/ or https:\/\/ URL/] } 'sign.example.org',
         'ftp://x.org', 'http://', 'http://u:p@x.org', 'http://x.org?q', 'http://x.org/#f', '/sign', 'http://x.org/"x"'),
     map({ ['SigreqAreaOrigin', $_, 'place', qr/SigreqAreaOrigin must be user-space or top-left/] } 'bottom', 'topleft'),
-    map({ ['SigreqRateLimit', $_, 'place', qr/SigreqRateLimit must be token=, .*failures= or verify=/] } '100/s',
+    map({ ['SigreqRateLimit', $_, 'place', qr/SigreqRateLimit must be token=, .*verify= or preview=/] } '100/s',
         'token', 'token=', 'token=100', 'token=0/s', 'token=5/week', 'token=-1/s', 'user=5/s', 'failures=x'),
     ['SigreqRateLimit', 'failures=none',        'place',  qr/SigreqRateLimit must limit failures/],
     map({ ['SigreqMailLimit', $_, 'place', qr/SigreqMailLimit must be organization=, recipient=, test-/] } '20/h',

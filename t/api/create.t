@@ -8,6 +8,7 @@ use Mojo::Util 'encode';
 use Sigreq::Client;
 use Sigreq::Here qw(organisation place used documents not_behind_firewall);
 use Sigreq::PDF 'pdf';
+use Sigreq::Preview;
 use Test::More;
 
 my $org   = organisation();

@@ -7,6 +7,7 @@ use File::Temp 'tempdir';
 use Mojo::File 'path';
 use Sigreq::Drawn 'same_pictures';
 use Sigreq::Here qw(organisation suite);
+use Sigreq::Preview;
 use Test::More;
 
 my $client = organisation()->{test};

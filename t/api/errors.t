@@ -10,6 +10,7 @@ use Sigreq::Client;
 use Sigreq::Here      qw(organisation suite is_text is_error nothing_happens);
 use Sigreq::Multipart qw(part multipart);
 use Sigreq::PDF 'pdf';
+use Sigreq::Preview;
 use Test::More;
 
 binmode Test::More->builder->$_, ':utf8' for qw(output failure_output);

@@ -5,6 +5,7 @@ use warnings;
 use Sigreq::Form qw(form field_named);
 use Sigreq::Here qw(organisation is_text);
 use Sigreq::PDF 'pdf';
+use Sigreq::Preview;
 use Test::More;
 
 my $client = organisation()->{test};

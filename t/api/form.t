@@ -9,6 +9,7 @@ use Mojo::File 'tempfile';
 use Mojo::JSON;
 use Sigreq::Here qw(organisation is_text);
 use Sigreq::PDF qw(pdf with_value);
+use Sigreq::Preview;
 use Sigreq::Signer;
 use Test::More;
 

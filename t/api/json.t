@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use Sigreq::Here qw(organisation is_text is_error nothing_happens);
 use Mojo::JSON 'encode_json';
+use Sigreq::Preview;
 use Test::More;
 
 my $org  = organisation();

@@ -8,6 +8,7 @@ use Mojo::Util 'decode';
 use Sigreq::Client;
 use Sigreq::Here qw(organisation is_error is_text wait_for sql);
 use Sigreq::Multipart 'part';
+use Sigreq::Preview;
 use Sigreq::Signer qw(signers_of chain_fault);
 use Test::More;
 

@@ -6,6 +6,7 @@ use warnings;
 use Sigreq::Here qw(organisation suite place is_text nothing_happens temporary_files not_behind_firewall);
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF       qw(pdf pdf_of_size);
+use Sigreq::Preview;
 use Sigreq::Raw;
 use Test::More;
 

@@ -7,6 +7,7 @@ use utf8;
 use Mojo::JSON qw(encode_json);
 use Sigreq::Here qw(organisation is_text);
 use Sigreq::Multipart qw(part);
+use Sigreq::Preview;
 use Sigreq::Signer;
 use Test::More;
 

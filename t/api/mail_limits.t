@@ -7,6 +7,7 @@ use Mojo::UserAgent;
 use Sigreq::Apart;
 use Sigreq::Client;
 use Sigreq::Here qw(suite wait_for is_error is_text);
+use Sigreq::Preview;
 use Test::More;
 
 my $apart = Sigreq::Apart->new(organization => 'Org');

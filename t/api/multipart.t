@@ -7,6 +7,7 @@ use Mojo::JSON 'encode_json';
 use Sigreq::Here      qw(organisation is_text is_error nothing_happens);
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF 'pdf';
+use Sigreq::Preview;
 use Test::More;
 
 my $org         = organisation();

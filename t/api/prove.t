@@ -8,6 +8,7 @@ use Mojo::JSON 'decode_json';
 use Sigreq::Client;
 use Sigreq::Here qw(organisation suite collect documents stored reports workers end_workers is_text nothing_happens);
 use Sigreq::PDF qw(pdf repairable without_end);
+use Sigreq::Preview;
 use Test::More;
 
 my $org    = organisation();

@@ -8,6 +8,7 @@ use Mojo::JSON        qw(encode_json);
 use Sigreq::Here      qw(organisation place is_text);
 use Sigreq::Multipart qw(part);
 use Sigreq::PDF 'pdf';
+use Sigreq::Preview;
 use Test::More;
 
 my $org    = organisation();

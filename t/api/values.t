@@ -10,6 +10,7 @@ use Mojo::JSON;
 use Sigreq::Here qw(organisation is_error is_text suite);
 use Sigreq::Judge 'pyhanko_judge';
 use Sigreq::PDF qw(pdf with_value);
+use Sigreq::Preview;
 use Sigreq::Signer;
 use Test::More;
 

@@ -8,6 +8,7 @@ use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Here qw(organisation suite place signed is_text nothing_happens);
 use Sigreq::PDF qw(pdf without_end);
+use Sigreq::Preview;
 use Sigreq::Signer qw(signers_of);
 use Test::More;
 

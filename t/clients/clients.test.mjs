@@ -51,8 +51,7 @@ const { token } = ctl('token', 'create', ...of, '--user', email, '--environment'
 function derived() {
     const spec = JSON.parse(readFileSync(document)), file = { type: 'string', format: 'binary' }
     const form = schema => ({ 'multipart/form-data': { schema } })
-    const { content } = spec.paths['/signatures'].post.requestBody
-    content['multipart/form-data'].schema.properties.file = file
+    spec.components.schemas.SubmissionInput.properties.file = file
     spec.paths['/verify'].post.requestBody.content =
         form({ type: 'object', required: ['file'], properties: { file } })
     const path = join(folder, 'derived.json')

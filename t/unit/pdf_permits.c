@@ -140,8 +140,8 @@ static void test_public(void)
     is_int(workers->shared->limit[SR_PDF_SHOW], 3, "pages have theirs");
     is_int(workers->shared->limit[SR_PDF_PUBLIC], 2, "and requests of anybody half as many as pages");
     sr_pdf_pool_t *anybody = sr_pdf_pool_for_public(workers, pool);
-    ok(sr_pdf_pool_for_request(anybody, NULL, 0, pool)->is_public, "an HTTP request of anybody stays one");
-    ok(!sr_pdf_pool_for_request(workers, NULL, 0, pool)->is_public, "others are none");
+    ok(sr_pdf_pool_for_request(anybody, NULL, 0, pool)->lane == SR_PDF_PUBLIC, "an HTTP request of anybody stays one");
+    ok(!sr_pdf_pool_for_request(workers, NULL, 0, pool)->lane, "others are none");
     apr_pool_destroy(pool);
 }
 

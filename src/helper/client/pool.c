@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define SHOW_TIMEOUT (5 * APR_USEC_PER_SEC)
+#define AGAIN apr_time_from_sec(2)                      /* when a preview that was refused may be requested again */
 #define KEPT(shared) (4 * (shared)->limit[SR_PDF_WORK]) /* limit of workers that are kept; each takes a megabyte */
 
 static apr_status_t pool_destroy(void *data)
@@ -45,7 +46,7 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     shared->owner = getpid();
     shared->limit[SR_PDF_WORK] = options->workers;
     shared->limit[SR_PDF_SHOW] = options->show_workers ? options->show_workers : options->workers;
-    shared->limit[SR_PDF_PUBLIC] = (shared->limit[SR_PDF_SHOW] + 1) / 2;
+    shared->limit[SR_PDF_PUBLIC] = shared->limit[SR_PDF_PREVIEW] = (shared->limit[SR_PDF_SHOW] + 1) / 2;
     shared->idle_room = options->keep ? KEPT(shared) + shared->limit[SR_PDF_SHOW] : 0;
     shared->idle = apr_pcalloc(pool, (apr_size_t)shared->idle_room * sizeof *shared->idle);
     shared->alive_room = KEPT(shared) + shared->idle_room;
@@ -83,6 +84,14 @@ static void wake(sr_pdf_shared_t *shared, sr_pdf_class_t class)
     if (shared->busy[class] < shared->limit[class]) pthread_cond_signal(&queues[queues[true].waiting > 0].freed);
 }
 
+/* Each preview that waits occupies a thread of httpd, so few of them wait. */
+static sr_error_t *too_many_previews(apr_pool_t *pool)
+{
+    sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, "previews"), 0, 1);
+    return sr_error_retry(
+        sr_error(pool, SR_EUNAVAILABLE, "Too many previews are requested at once, try again in a moment"), AGAIN);
+}
+
 sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on, int64_t deadline,
                               apr_pool_t *pool)
 {
@@ -90,8 +99,12 @@ sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, boo
     sr_pdf_queue_t *queue = &shared->queues[class][goes_on];
     const apr_time_t begun = sr_time_steady();
     int waited = 0;
-    sr_metrics_live_add(SR_METRIC_HELPERS_WAITING, (int)class, 1);
     pthread_mutex_lock(&shared->mutex);
+    if (class == SR_PDF_PREVIEW && !goes_on && queue->waiting >= shared->limit[class]) {
+        pthread_mutex_unlock(&shared->mutex);
+        return too_many_previews(pool);
+    }
+    sr_metrics_live_add(SR_METRIC_HELPERS_WAITING, (int)class, 1);
     queue->waiting++;
     while (!may_enter(shared, class, goes_on) && waited != ETIMEDOUT)
         waited = pthread_cond_timedwait(&queue->freed, &shared->mutex, &until);
@@ -196,19 +209,30 @@ sr_pdf_pool_t *sr_pdf_pool_for_request(sr_pdf_pool_t *workers, const char *scope
     sr_pdf_pool_t *made = apr_pcalloc(pool, sizeof *made);
     made->shared = workers->shared;
     made->keeps = true;
-    made->scope = scope;
-    made->is_public = workers->is_public;
+    made->lane = workers->lane;
+    /* Workers of previews have a lower priority, so no creation gets one. */
+    made->scope = scope && made->lane == SR_PDF_PREVIEW ? apr_pstrcat(pool, scope, ".preview", NULL) : scope;
     made->latest = within ? sr_time_steady() + within : workers->latest;
     apr_pool_cleanup_register(pool, made, end_kept, apr_pool_cleanup_null);
     return made;
 }
 
-sr_pdf_pool_t *sr_pdf_pool_for_public(sr_pdf_pool_t *workers, apr_pool_t *pool)
+static sr_pdf_pool_t *pool_in_lane(const sr_pdf_pool_t *workers, sr_pdf_class_t lane, apr_pool_t *pool)
 {
     sr_pdf_pool_t *made = apr_pcalloc(pool, sizeof *made);
     made->shared = workers->shared;
-    made->is_public = true;
+    made->lane = lane;
     return made;
+}
+
+sr_pdf_pool_t *sr_pdf_pool_for_public(sr_pdf_pool_t *workers, apr_pool_t *pool)
+{
+    return pool_in_lane(workers, SR_PDF_PUBLIC, pool);
+}
+
+sr_pdf_pool_t *sr_pdf_pool_for_preview(sr_pdf_pool_t *workers, apr_pool_t *pool)
+{
+    return pool_in_lane(workers, SR_PDF_PREVIEW, pool);
 }
 
 apr_interval_time_t sr_pdf_pool_used(const sr_pdf_pool_t *workers)

@@ -55,7 +55,7 @@ static outcome_t wait_for_answer(const sr_pdf_worker_t *worker, int64_t before, 
 
 static sr_pdf_class_t class_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *request)
 {
-    return workers->is_public ? SR_PDF_PUBLIC : request->class;
+    return workers->lane ? workers->lane : request->class;
 }
 
 static outcome_t request_ask(sr_pdf_worker_t *worker, const sr_pdf_request_t *request, const int *descriptors,

@@ -17,8 +17,8 @@ typedef struct sr_pdf_worker_t {
 
 /* Classes of requests. A signer can request pages as often as they like, so SR_PDF_SHOW has permits of its own, and
  * creating, signing and checking (SR_PDF_WORK) never wait for pages. SR_PDF_PUBLIC, for requests without a token or a
- * link, has its own permits for the same reason. */
-typedef enum sr_pdf_class_t { SR_PDF_WORK, SR_PDF_SHOW, SR_PDF_PUBLIC, SR_PDF_CLASSES } sr_pdf_class_t;
+ * link, and SR_PDF_PREVIEW, for previews of creations, have their own permits for the same reason. */
+typedef enum sr_pdf_class_t { SR_PDF_WORK, SR_PDF_SHOW, SR_PDF_PUBLIC, SR_PDF_PREVIEW, SR_PDF_CLASSES } sr_pdf_class_t;
 
 #define SR_PDF_SPARES 2 /* workers that are forked ahead of time */
 
@@ -69,7 +69,7 @@ typedef struct sr_pdf_shared_t {
 
 struct sr_pdf_pool_t {
     sr_pdf_shared_t *shared;
-    bool is_public; /* its requests use the permits of SR_PDF_PUBLIC */
+    sr_pdf_class_t lane; /* the permits of its requests; SR_PDF_WORK: those of their class */
     /* Only for a pool of one HTTP request: */
     bool keeps;             /* it keeps its worker from one request to the next */
     const char *scope;      /* the worker may answer later HTTP requests of this scope; NULL: none */
@@ -112,8 +112,8 @@ void sr_pdf_alive_note(sr_pdf_shared_t *shared, pid_t from, pid_t to);
 sr_pdf_death_t sr_pdf_alive_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pool.c */
-/* Waits for a permit for one request. Returns SR_EUNAVAILABLE if there is none before the deadline. `goes_on`: the HTTP
- * request already has a worker. */
+/* Waits for a permit for one request. Returns SR_EUNAVAILABLE if there is none before the deadline, or if as many
+ * previews wait as there are permits for them. `goes_on`: the HTTP request already has a worker. */
 sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on, int64_t deadline,
                               apr_pool_t *pool);
 void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class);

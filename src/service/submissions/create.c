@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* create.c: creates a submission (POST /signatures). The checks have the order of the contract's error table, and
- * the first one that fails is the response. Nothing is stored before all have passed. Then the documents are stored
- * durably, and one transaction stores everything else. If the store refuses it (quota, idempotency), `sigreqctl gc`
- * removes the documents. */
+/* create.c: creates a submission (POST /signatures), or previews it (POST /signatures/preview). The checks have the
+ * order of the contract's error table, and the first one that fails is the response. Nothing is stored before all have
+ * passed. Then the documents are stored durably, and one transaction stores everything else. If the store refuses it
+ * (quota, idempotency), `sigreqctl gc` removes the documents. */
 #include "service/private.h"
 
 #include <string.h>
@@ -376,4 +376,30 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
     const bool created = *uuid && !strcmp(*uuid, submission.uuid);
     if (!created) sr_invite_give_back(&inviting);
     return error;
+}
+
+/* Removes what only a submission that is stored has. */
+static void create_unname(sr_submission_t *submission, apr_pool_t *pool)
+{
+    for (int i = 0; i < submission->documents->nelts; i++)
+        APR_ARRAY_IDX(submission->documents, i, sr_document_state_t).uuid = NULL;
+    for (int i = 0; i < submission->signers->nelts; i++) APR_ARRAY_IDX(submission->signers, i, sr_signer_t).uuid = NULL;
+    if (!submission->warnings) submission->warnings = sr_json_own(json_array(), pool);
+}
+
+sr_error_t *sr_service_create_preview(const sr_service_t *service, const char **representation,
+                                      const sr_create_t *request, apr_pool_t *pool)
+{
+    sr_submission_t submission = {.created_by = request->caller->user};
+    sr_preflight_t preflight = {0};
+    sr_service_t own = *service;
+    own.pdf = sr_pdf_pool_for_preview(service->pdf, pool);
+    sr_blobs_own(request->uploads->documents,
+                 sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
+    sr_error_t *error = create_check(&own, &preflight, &submission, request, pool);
+    sr_uploads_drop(&preflight);
+    SR_TRY(error);
+    create_unname(&submission, pool);
+    *representation = sr_submission_render(&submission, pool);
+    return NULL;
 }

@@ -12,6 +12,7 @@ use Sigreq::Agent;
 use Sigreq::Here ();
 use Sigreq::Multipart qw(multipart part BOUNDARY);
 use Sigreq::PDF 'pdf';
+use Sigreq::Preview ();
 use Sigreq::Spec;
 
 # new(base => URL of the location, spec => FILE, token => SECRET, host => NAME)
@@ -54,14 +55,22 @@ sub judge {
 
 sub request { # METHOD, path below /api/v3, headers/query/json/body/unjudged → Mojo::Message::Response
     my ($self, $method, $path, %o) = @_;
-    my $tx = $self->{ua}->start($self->transaction($method, $path, %o));
+    my $preview = Sigreq::Preview::before(\&request, @_);
+    my $tx      = $self->{ua}->start($self->transaction($method, $path, %o));
     my $error = $tx->error;
     die "$method $path: $error->{message}\n" if $error && !$error->{code};
+    Sigreq::Preview::compare($preview, $tx->res);
     return $o{unjudged} ? $tx->res : $self->judge($method, $path, $tx->res);
 }
 
 sub request_p { # the same as a promise
     my ($self, $method, $path, %o) = @_;
+    my $preview = Sigreq::Preview::before(\&request_p, @_);
+    return $preview->then(sub {
+        my $previewed = shift;
+        return $self->request_p($method, $path, %o, previewed => 1)
+            ->then(sub { Sigreq::Preview::compare($previewed, $_[0]); $_[0] });
+    }) if $preview;
     return $self->{ua}->start_p($self->transaction($method, $path, %o))
         ->then(sub { $o{unjudged} ? $_[0]->res : $self->judge($method, $path, $_[0]->res) });
 }
