@@ -5,13 +5,9 @@
 
 #include <apr_encode.h>
 #include <apr_strings.h>
-#include <libdeflate.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define WORTH_PACKING 256 /* bytes */
-#define LEVEL 1
 
 /* Flags of fields (12.7.4.1, 12.7.5.3 and 12.7.5.4) */
 #define READ_ONLY 1
@@ -111,15 +107,10 @@ const char *sr_pdf_entry_appearance(const sr_pdf_entry_t *entry, apr_int64_t num
 
 /* -------------------------------------------------------------------------------------------------------- requests */
 
-const char *sr_pdf_content_pack(const void *content, apr_size_t size, apr_pool_t *pool)
+const char *sr_pdf_content_text(const sr_pdf_content_t *content, apr_pool_t *pool)
 {
-    struct libdeflate_compressor *compressor = size > WORTH_PACKING ? libdeflate_alloc_compressor(LEVEL) : NULL;
-    char *smaller = apr_palloc(pool, size + 1);
-    const apr_size_t packed = compressor ? libdeflate_zlib_compress(compressor, content, size, smaller, size - 1) : 0;
-    if (compressor) libdeflate_free_compressor(compressor);
-    if (packed) content = smaller;
-    const char *data = apr_pencode_base64_binary(pool, content, (apr_ssize_t)(packed ? packed : size), 0, NULL);
-    return apr_pstrcat(pool, packed ? "z" : "r", data, NULL);
+    const char *data = apr_pencode_base64_binary(pool, content->data, (apr_ssize_t)content->size, 0, NULL);
+    return apr_pstrcat(pool, content->packed ? "z" : "r", data, NULL);
 }
 
 bool sr_pdf_content_read(sr_pdf_content_t *content, const char *text, apr_pool_t *pool)
@@ -133,13 +124,15 @@ bool sr_pdf_content_read(sr_pdf_content_t *content, const char *text, apr_pool_t
 
 json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_pool_t *pool)
 {
-    json_t *options = json_array();
+    json_t *options = entry->options ? json_array() : NULL;
     for (int i = 0; entry->options && i < entry->options->nelts; i++)
         json_array_append_new(options, json_string(APR_ARRAY_IDX(entry->options, i, const char *)));
-    json_t *json =
-        json_pack("{s:s,s:s,s:s,s:b,s:i,s:i,s:o,s:b,s:s}", "kind", KINDS[entry->kind], "name", entry->name, "label",
-                  entry->label, "multiline", entry->multiline, "maxLength", entry->max_length, "rotate", entry->rotate,
-                  "options", options, "ticked", entry->ticked, "content", entry->content);
+    json_t *json = json_pack("{s:s,s:s,s:s,s:s,s:o*}", "kind", KINDS[entry->kind], "name", entry->name, "label",
+                             entry->label, "content", entry->content, "options", options);
+    if (entry->multiline) json_object_set_new(json, "multiline", json_true());
+    if (entry->max_length) json_object_set_new(json, "maxLength", json_integer(entry->max_length));
+    if (entry->rotate) json_object_set_new(json, "rotate", json_integer(entry->rotate));
+    if (entry->ticked) json_object_set_new(json, "ticked", json_true());
     if (entry->kind != SR_PDF_ENTRY_CHECKBOX) json_object_set_new(json, "text", json_string(entry->text));
     return json;
 }

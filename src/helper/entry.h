@@ -62,8 +62,7 @@ typedef struct sr_pdf_content_t {
     apr_size_t size;
 } sr_pdf_content_t;
 #define SR_PDF_PACKED "/Filter/FlateDecode"
-/* Packs a content if that makes it smaller, and returns its text. */
-const char *sr_pdf_content_pack(const void *content, apr_size_t size, apr_pool_t *pool);
+const char *sr_pdf_content_text(const sr_pdf_content_t *content, apr_pool_t *pool);
 /* Reads the text. Returns false if it is not valid. */
 bool sr_pdf_content_read(sr_pdf_content_t *content, const char *text, apr_pool_t *pool);
 

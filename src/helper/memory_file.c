@@ -53,13 +53,19 @@ sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_
                                                  got < 0 ? strerror(errno) : "it is shorter than it was"));
 }
 
-const char *sr_pdf_output_json(json_t **json, const sr_pdf_output_t *output, apr_pool_t *pool)
+const char *sr_pdf_output_text(const sr_pdf_output_t *output, apr_pool_t *pool)
 {
     const apr_size_t length = (apr_size_t)output->size;
     char *text = apr_palloc(pool, length + 1);
     if (sr_descriptor_read(output->descriptor, text, length, 0) != (apr_ssize_t)length) return NULL;
     text[length] = '\0';
-    return sr_json_parse(json, text, length, pool) ? NULL : text;
+    return text;
+}
+
+const char *sr_pdf_output_json(json_t **json, const sr_pdf_output_t *output, apr_pool_t *pool)
+{
+    const char *text = sr_pdf_output_text(output, pool);
+    return text && !sr_json_parse(json, text, (apr_size_t)output->size, pool) ? text : NULL;
 }
 
 bool sr_pdf_is_plain(const char *text)

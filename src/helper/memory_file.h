@@ -12,6 +12,8 @@ sr_error_t *sr_pdf_output_begin(sr_pdf_output_t *output, apr_size_t room, apr_po
 /* Cuts the file to the length that the response contains (NULL: 0) and seals it. Returns false if the length is not
  * possible, or if the worker can still change the file. */
 bool sr_pdf_output_end(sr_pdf_output_t *output, const json_t *length);
+/* Reads a result. NUL is added to its end. Returns NULL if it cannot be read. */
+const char *sr_pdf_output_text(const sr_pdf_output_t *output, apr_pool_t *pool);
 /* Reads a result that is JSON. Returns its text, which ends with NUL, or NULL if it cannot be parsed. *json is released
  * with the pool. */
 const char *sr_pdf_output_json(json_t **json, const sr_pdf_output_t *output, apr_pool_t *pool);

@@ -348,7 +348,7 @@ typedef struct sr_pdf_value_t {
 } sr_pdf_value_t;
 typedef struct sr_pdf_drawn_value_t {
     const char *reason; /* NULL if the value can be shown; otherwise a sentence */
-    /* Of the form XObject of this size, whose resources are SR_PDF_CAPTION_RESOURCES: a text of sr_pdf_content_pack. */
+    /* Of the form XObject of this size, whose resources are SR_PDF_CAPTION_RESOURCES: a text of sr_pdf_content_text. */
     const char *content;
     double size; /* of the font; 0 without a text */
     /* Instead of `content`, what sr_pdf_values_shown draws: [{"box":[left,top,width,height],"drawing":{…}},…] in points

@@ -59,10 +59,10 @@
  *   preview (result)                            {"length":n}: n bytes of JSON (pdf.h)
  *     "ink", "text" or "image", and optional      {"fault":"signature","reason":"…","unknown":[n,…]}:
  *     "captions", as in fill                      code points that no font has; may be missing
- *   values (result)                             {"length":n}: n bytes of JSON: for each value {"content":"…","size":n}
- *     "values":[{"text" or "ticked":true,         or {"reason":"…"}, a sentence
- *     "width","height","size"?,"multiline"?,
- *     "align"?},…]
+ *   values (result)                             {"length":n,"values":[…]}: for each value {"length":n,"size":n} or
+ *     "values":[{"text" or "ticked":true,         {"reason":"…"}, a sentence. The result is their contents, one
+ *     "width","height","size"?,"multiline"?,      after the other: texts (entry.h), or with "json":true what
+ *     "align"?},…], "json"                        sr_pdfd_value_put writes
  *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
  *                                               "later":0,"subfilter","time","name","reason","contact",
  *                                               "fault"},…]}, or the other responses of probe.

@@ -20,8 +20,10 @@ static json_t *field_values_json(const apr_array_header_t *values, bool as_json)
     for (int i = 0; i < values->nelts; i++) {
         const sr_pdf_value_t *value = &APR_ARRAY_IDX(values, i, sr_pdf_value_t);
         json_t *json =
-            json_pack("{s:f,s:f,s:f,s:b,s:b,s:s}", "width", value->width, "height", value->height, "size", value->size,
-                      "multiline", value->multiline, "ticked", value->ticked, "align", aligns[value->align]);
+            json_pack("{s:f,s:f,s:s}", "width", value->width, "height", value->height, "align", aligns[value->align]);
+        if (value->size > 0) json_object_set_new(json, "size", json_real(value->size));
+        if (value->multiline) json_object_set_new(json, "multiline", json_true());
+        if (value->ticked) json_object_set_new(json, "ticked", json_true());
         if (value->text) json_object_set_new(json, "text", json_string(value->text));
         json_array_append_new(list, json);
     }
@@ -41,34 +43,38 @@ static bool field_values_are_parts(const json_t *parts)
     return json_is_array(parts);
 }
 
-static bool field_values_read_one(sr_pdf_drawn_value_t *drawn, const json_t *json, bool as_json, apr_pool_t *pool)
+/* *left are the contents from this one on. */
+static bool field_values_read_one(sr_pdf_drawn_value_t *drawn, const char **left, const json_t *json, bool as_json,
+                                  apr_pool_t *pool)
 {
-    const char *content = sr_json_string(json, "content"), *reason = sr_json_string(json, "reason");
-    const json_t *size = json_object_get(json, "size");
+    const char *reason = sr_json_string(json, "reason"), *content = *left;
+    const json_t *size = json_object_get(json, "size"), *length = json_object_get(json, "length");
     json_t *parts = NULL;
     *drawn = (sr_pdf_drawn_value_t){.reason = reason ? apr_pstrdup(pool, reason) : NULL};
     if (reason) return json_object_size(json) == 1 && sr_pdf_is_plain(reason);
+    const json_int_t count = json_integer_value(length);
     drawn->size = json_number_value(size);
-    if (!content || !json_is_number(size) || drawn->size < 0 || json_object_size(json) != 2) return false;
-    if (as_json && sr_json_parse(&parts, content, strlen(content), pool)) return false;
+    if (!json_is_number(size) || drawn->size < 0 || json_object_size(json) != 2) return false;
+    if (count < 1 || strnlen(content, (size_t)count) < (size_t)count) return false;
+    *left += count;
+    if (as_json && sr_json_parse(&parts, content, (apr_size_t)count, pool)) return false;
     drawn->parts = parts;
-    drawn->content = as_json ? NULL : apr_pstrdup(pool, content);
-    return as_json ? field_values_are_parts(parts) : sr_pdf_content_read(&(sr_pdf_content_t){0}, content, pool);
+    drawn->content = as_json ? NULL : apr_pstrmemdup(pool, content, (apr_size_t)count);
+    return as_json ? field_values_are_parts(parts) : sr_pdf_content_read(&(sr_pdf_content_t){0}, drawn->content, pool);
 }
 
 static bool field_values_read(void *result, const json_t *json, apr_pool_t *pool)
 {
     response_t *response = result;
-    if (!json_object_get(json, "length")) return false;
-    json_t *list;
-    if (!sr_pdf_output_json(&list, response->output, pool)) return false;
-    if (json_array_size(list) != (size_t)response->count) return false;
+    const json_t *list = json_object_get(json, "values");
+    if (!json_object_get(json, "length") || json_array_size(list) != (size_t)response->count) return false;
+    const char *left = sr_pdf_output_text(response->output, pool);
     apr_array_clear(response->drawn);
-    for (int i = 0; i < response->count; i++)
-        if (!field_values_read_one(apr_array_push(response->drawn), json_array_get(list, (size_t)i), response->as_json,
-                                   pool))
+    for (int i = 0; left && i < response->count; i++)
+        if (!field_values_read_one(apr_array_push(response->drawn), &left, json_array_get(list, (size_t)i),
+                                   response->as_json, pool))
             return false;
-    return true;
+    return left && !*left;
 }
 
 static sr_error_t *field_values_ask(const apr_array_header_t **drawn, sr_pdf_pool_t *workers,

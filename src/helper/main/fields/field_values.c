@@ -26,15 +26,22 @@ static bool field_values_read(sr_pdfd_value_t *value, const json_t *json, bool a
            && value->size <= 1000;
 }
 
-static json_t *field_values_draw(const sr_pdfd_value_t *value, apr_pool_t *pool)
+/* Adds the content of a value to all of them. */
+static json_t *field_values_draw(sr_pdfd_buffer_t *all, const sr_pdfd_value_t *value, apr_pool_t *pool)
 {
-    sr_pdfd_buffer_t *out = sr_pdfd_buffer(pool);
+    sr_pdfd_buffer_t *out = sr_pdfd_buffer(pool), *packed = sr_pdfd_buffer(pool);
+    const apr_size_t before = all->size;
     double size;
     const char *reason = sr_pdfd_value_put(out, &size, value, pool);
     if (reason) return json_pack("{s:s}", "reason", reason);
-    const char *content = value->as_json ? apr_pstrmemdup(pool, (const char *)out->data, out->size)
-                                         : sr_pdf_content_pack(out->data, out->size, pool);
-    return json_pack("{s:s,s:f}", "content", content, "size", size);
+    if (value->as_json) {
+        sr_pdfd_put(all, out->data, out->size);
+    } else {
+        const bool smaller = sr_pdfd_pack(packed, out->data, out->size);
+        const sr_pdfd_buffer_t *put = smaller ? packed : out;
+        sr_pdfd_put_text(all, sr_pdf_content_text(&(sr_pdf_content_t){smaller, put->data, put->size}, pool));
+    }
+    return json_pack("{s:I,s:f}", "length", (json_int_t)(all->size - before), "size", size);
 }
 
 json_t *sr_pdfd_values(const sr_pdfd_request_t *request, apr_pool_t *pool)
@@ -42,15 +49,18 @@ json_t *sr_pdfd_values(const sr_pdfd_request_t *request, apr_pool_t *pool)
     const json_t *values = json_object_get(request->text, "values");
     const bool as_json = json_is_true(json_object_get(request->text, "json"));
     json_t *list = sr_json_own(json_array(), pool);
+    sr_pdfd_buffer_t *all = sr_pdfd_buffer(pool);
     apr_pool_t *scratch;
     if (json_array_size(values) > MAX_VALUES) return NULL;
+    sr_pdfd_put_text(all, ""); /* it has data even if no value can be shown */
     apr_pool_create(&scratch, pool);
     for (size_t i = 0; i < json_array_size(values); i++) {
         sr_pdfd_value_t value;
         if (!field_values_read(&value, json_array_get(values, i), as_json)) return NULL;
-        json_array_append_new(list, field_values_draw(&value, scratch));
+        json_array_append_new(list, field_values_draw(all, &value, scratch));
         apr_pool_clear(scratch);
     }
-    const char *text = sr_json_text(list, pool);
-    return sr_pdfd_result(request, text, strlen(text));
+    json_t *response = sr_pdfd_result(request, all->data, all->size);
+    json_object_set(response, "values", list);
+    return response;
 }
