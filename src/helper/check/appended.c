@@ -76,7 +76,8 @@ static bool take_hex(sr_pdf_span_t *left)
 
 static bool is_regular(char c)
 {
-    return c > ' ' && c <= '~' && !strchr("()<>[]{}/%", c);
+    return c > ' ' && c <= '~' && c != '(' && c != ')' && c != '<' && c != '>' && c != '[' && c != ']' && c != '{'
+           && c != '}' && c != '/' && c != '%';
 }
 
 /* Takes a name, a number or a keyword. The caller checks which one it is. */

@@ -75,29 +75,29 @@ void sr_pdf_check_prepared(sr_pdf_update_t *update, sr_pdf_pool_t *workers, apr_
 
 /* ----------------------------------------------------------------------------------------------------------- fill */
 
-sr_error_t *sr_pdf_prepared_read(const char **why, sr_pdf_appended_t *prepared, int descriptor,
-                                 const sr_pdf_signature_t *signature, apr_pool_t *pool)
+sr_error_t *sr_pdf_prepared_read(sr_pdf_prepared_t *prepared, int descriptor, const sr_pdf_signature_t *signature,
+                                 apr_pool_t *pool)
 {
     const apr_size_t length = signature->prepared_size;
     char *bytes = apr_palloc(pool, length + 1);
     bytes[length] = '\0';
     SR_TRY(sr_pdf_read(bytes, descriptor, signature->base_size, length, pool));
-    *why = sr_pdf_appended_read(prepared, bytes, length, signature->base_size, MOST_PREPARED, pool);
+    prepared->why = sr_pdf_appended_read(&prepared->appended, bytes, length, signature->base_size, MOST_PREPARED, pool);
     return NULL;
 }
 
 static sr_error_t *check_filled(const char **why, sr_pdf_revision_t *revision, int descriptor, apr_off_t size,
-                                const sr_pdf_signature_t *signature, sr_pdf_dss_t *dss, const char *time,
-                                apr_pool_t *pool)
+                                const sr_pdf_signature_t *signature, sr_pdf_prepared_t *before, sr_pdf_dss_t *dss,
+                                const char *time, apr_pool_t *pool)
 {
-    sr_pdf_appended_t appended, prepared;
+    sr_pdf_appended_t appended, *prepared = &before->appended;
     sr_pdf_sections_t sections;
     sr_pdf_filled_t wanted = {.signer = signature->signer,
                               .fields = signature->fields,
                               .contents = (const char *)revision->bytes + revision->contents,
                               .room = revision->room,
                               .dss = dss};
-    SR_TRY(sr_pdf_prepared_read(why, &prepared, descriptor, signature, pool));
+    *why = before->why;
     if (*why) return NULL;
     SR_TRY(sr_pdf_sections_read(why, &sections, descriptor, signature->base_size, size, pool));
     if (*why) return NULL;
@@ -106,24 +106,24 @@ static sr_error_t *check_filled(const char **why, sr_pdf_revision_t *revision, i
     if (!*why && appended.length != revision->length) *why = MORE;
     if (!*why && *revision->bytes == '\n')
         *why = BEFORE; /* the document already ends with a line feed that the service wrote */
-    if (!*why) *why = sr_pdf_appended_decrypt(&prepared, &revision->cipher, NULL, pool);
+    if (!*why) *why = sr_pdf_appended_decrypt(prepared, &revision->cipher, NULL, pool);
     if (!*why) *why = sr_pdf_appended_decrypt(&appended, &revision->cipher, &wanted.contents, pool);
     if (!*why && dss && dss->number) *why = sr_pdf_appended_decrypt(&dss->known, &revision->cipher, NULL, pool);
-    wanted.entries = sr_pdf_entries_of(&prepared, signature->signer, signature->fields, pool);
+    wanted.entries = sr_pdf_entries_of(prepared, signature->signer, signature->fields, pool);
     wanted.dictionary = sr_pdf_signature_text(signature, wanted.entries, time, pool);
-    if (!*why) *why = sr_pdf_filled_check(&appended, &prepared, &sections.last, &wanted, pool);
+    if (!*why) *why = sr_pdf_filled_check(&appended, prepared, &sections.last, &wanted, pool);
     revision->unconfirmed = wanted.made;
     return NULL;
 }
 
 sr_error_t *sr_pdf_check_filled(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
-                                const sr_pdf_signature_t *signature, sr_pdf_dss_t *dss, const char *time,
-                                apr_pool_t *pool)
+                                const sr_pdf_signature_t *signature, sr_pdf_prepared_t *prepared, sr_pdf_dss_t *dss,
+                                const char *time, apr_pool_t *pool)
 {
     apr_pool_t *scratch;
     const char *why = NULL;
     apr_pool_create(&scratch, pool);
-    SR_TRY(check_filled(&why, revision, descriptor, size, signature, dss, time, scratch));
+    SR_TRY(check_filled(&why, revision, descriptor, size, signature, prepared, dss, time, scratch));
     if (why) sr_pdf_refuse(&revision->fault, &revision->reason, workers, SR_PDF_OP_FILL, why, scratch);
     apr_pool_destroy(scratch);
     return NULL;

@@ -94,19 +94,14 @@ static bool fill_has_entries(const sr_pdf_signature_t *signature)
     return false;
 }
 
-/* Makes an array of the signer's entries with the objects of their fields. *entries is NULL if there are none. If the
+/* Makes an array of the signer's entries with the objects of their fields. Returns NULL if there are none. If the
  * prepared update cannot be read, the answer is refused. */
-static sr_error_t *entries_json(json_t **entries, int descriptor, const sr_pdf_signature_t *signature, apr_pool_t *pool)
+static json_t *entries_json(const sr_pdf_prepared_t *prepared, const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
-    sr_pdf_appended_t prepared;
-    const char *why = NULL;
-    *entries = NULL;
-    if (!fill_has_entries(signature)) return NULL;
-    SR_TRY(sr_pdf_prepared_read(&why, &prepared, descriptor, signature, pool));
-    const apr_array_header_t *own =
-        why ? NULL : sr_pdf_entries_of(&prepared, signature->signer, signature->fields, pool);
-    if (!own || !own->nelts) return NULL;
-    *entries = sr_json_own(json_array(), pool);
+    if (prepared->why || !fill_has_entries(signature)) return NULL;
+    const apr_array_header_t *own = sr_pdf_entries_of(&prepared->appended, signature->signer, signature->fields, pool);
+    if (!own->nelts) return NULL;
+    json_t *entries = json_array();
     for (int i = 0; i < own->nelts; i++) {
         const sr_pdf_own_entry_t *entry = &APR_ARRAY_IDX(own, i, sr_pdf_own_entry_t);
         if (!entry->before) continue; /* it is refused later */
@@ -114,9 +109,9 @@ static sr_error_t *entries_json(json_t **entries, int descriptor, const sr_pdf_s
         json_object_set_new(json, "object", json_integer(entry->before->number));
         json_object_set_new(json, "generation", json_integer(entry->before->generation));
         if (entry->field->existing) json_object_set_new(json, "existing", json_string(entry->field->existing));
-        json_array_append_new(*entries, json);
+        json_array_append_new(entries, json);
     }
-    return NULL;
+    return entries;
 }
 
 static const char *fill_signature_json(const sr_pdf_signature_t *signature, json_t *entries, const sr_pdf_dss_t *dss,
@@ -135,7 +130,7 @@ static const char *fill_signature_json(const sr_pdf_signature_t *signature, json
     if (dss) json_object_set_new(request, "dss", sr_pdf_dss_json(dss, pool));
     sr_pdf_signature_ask(request, signature, pool);
     json_object_set_new(request, "initials", initials_json(signature, pool));
-    json_object_set(request, "entries", entries);
+    json_object_set_new(request, "entries", entries);
     return sr_json_text(request, pool);
 }
 
@@ -166,14 +161,15 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
     }
     const char *time = date_of(signature, pool);
     sr_pdf_dss_t *dss;
-    json_t *entries;
+    sr_pdf_prepared_t prepared;
     SR_TRY(find_dss(&dss, descriptor, size, signature, pool));
-    SR_TRY(entries_json(&entries, descriptor, signature, pool));
+    SR_TRY(sr_pdf_prepared_read(&prepared, descriptor, signature, pool));
+    json_t *entries = entries_json(&prepared, signature, pool);
     const sr_pdf_asked_t asked = {SR_PDF_OP_FILL, fill_signature_json(signature, entries, dss, time, pool), descriptor,
                                   size, signature->room ? signature->room : SR_PDF_CONTENTS_BYTES};
     SR_TRY(sr_pdf_revision_ask(revision, workers, &asked, pool));
     if (revision->fault) return NULL;
-    SR_TRY(sr_pdf_check_filled(revision, workers, descriptor, size, signature, dss, time, pool));
+    SR_TRY(sr_pdf_check_filled(revision, workers, descriptor, size, signature, &prepared, dss, time, pool));
     if (!revision->fault && revision->unconfirmed) SR_TRY(sr_pdf_revision_confirm(revision, workers, &asked, pool));
     revision->proven = dss && !revision->fault;
     return revision->fault ? NULL : sr_pdf_revision_digest(revision, &asked, signature->hash, signature->digest, pool);

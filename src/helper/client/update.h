@@ -14,12 +14,17 @@
 /* Check the answer of a worker. If it is refused, they set the fault and write the reason to the log. */
 void sr_pdf_check_prepared(sr_pdf_update_t *update, sr_pdf_pool_t *workers, apr_off_t size,
                            const apr_array_header_t *fields, apr_pool_t *pool);
+/* The update with the fields of all signers, as it is in the document. */
+typedef struct sr_pdf_prepared_t {
+    const char *why; /* NULL, or the reason why it is no such update */
+    sr_pdf_appended_t appended;
+} sr_pdf_prepared_t;
+/* `prepared` is decrypted. */
 sr_error_t *sr_pdf_check_filled(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
-                                const sr_pdf_signature_t *signature, sr_pdf_dss_t *dss, const char *time,
-                                apr_pool_t *pool);
-/* Reads the update with the fields of all signers. *why is NULL, or the reason why it is none. */
-sr_error_t *sr_pdf_prepared_read(const char **why, sr_pdf_appended_t *prepared, int descriptor,
-                                 const sr_pdf_signature_t *signature, apr_pool_t *pool);
+                                const sr_pdf_signature_t *signature, sr_pdf_prepared_t *prepared, sr_pdf_dss_t *dss,
+                                const char *time, apr_pool_t *pool);
+sr_error_t *sr_pdf_prepared_read(sr_pdf_prepared_t *prepared, int descriptor, const sr_pdf_signature_t *signature,
+                                 apr_pool_t *pool);
 /* Refuses an update. The log gets the reason `why`, and the caller a general one. */
 void sr_pdf_refuse(sr_pdf_fault_t *fault, const char **reason, sr_pdf_pool_t *workers, const char *op, const char *why,
                    apr_pool_t *pool);
