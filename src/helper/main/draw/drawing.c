@@ -4,6 +4,7 @@
  * in pixels. */
 #include "helper/main/draw/drawing.h"
 
+#include <limits.h>
 #include <math.h>
 #include <openssl/evp.h>
 #include <string.h>
@@ -21,11 +22,17 @@ typedef struct step_t {
     unsigned char count;
 } step_t;
 
+/* Most coordinates of outlines are whole numbers already. */
+static double drawing_round(double value, double scale)
+{
+    return fabs(value) < INT_MAX && value == (int)value ? value : round(value * scale) / scale;
+}
+
 void sr_pdfd_draw(sr_pdfd_drawing_t *drawing, char step, const double *values, int count)
 {
     step_t made = {.step = step, .count = (unsigned char)count};
     const double scale = drawing->digits == 1 ? 10 : 100;
-    for (int i = 0; i < count; i++) made.values[i] = round(values[i] * scale) / scale;
+    for (int i = 0; i < count; i++) made.values[i] = drawing_round(values[i], scale);
     sr_pdfd_put(drawing->steps, &made, sizeof made);
 }
 

@@ -172,47 +172,74 @@ typedef struct pen_t {
     double low[2], high[2]; /* bounding box of everything that was drawn */
 } pen_t;
 
-/* Adds a step with one point, or a curve with three points, in font units. */
-static void put_step(pen_t *pen, char step, const float *points, int count)
+/* A step of an outline with no point, one point, or a curve with three points, in font units. */
+typedef struct stroke_t {
+    char step;
+    int count;
+    float points[6];
+} stroke_t;
+
+/* The outlines of glyphs that were drawn last. To read them from the font takes longer than to draw them. */
+static struct outline_t {
+    hb_font_t *font;
+    hb_codepoint_t glyph;
+    sr_pdfd_buffer_t strokes; /* stroke_t */
+} outlines[256];
+#define OUTLINES (sizeof outlines / sizeof *outlines)
+
+static void put_stroke(pen_t *pen, const stroke_t *stroke)
 {
     double at[6];
-    for (int i = 0; i < count; i++) {
-        at[i] = (i % 2 ? pen->y : pen->x) + (double)points[i] * pen->scale;
-        pen->low[i % 2] = fmin(pen->low[i % 2], at[i]);
-        pen->high[i % 2] = fmax(pen->high[i % 2], at[i]);
+    for (int i = 0; i < stroke->count; i++) {
+        at[i] = (i % 2 ? pen->y : pen->x) + (double)stroke->points[i] * pen->scale;
+        if (at[i] < pen->low[i % 2]) pen->low[i % 2] = at[i];
+        if (at[i] > pen->high[i % 2]) pen->high[i % 2] = at[i];
     }
-    sr_pdfd_draw(pen->out, step, at, count);
+    sr_pdfd_draw(pen->out, stroke->step, at, stroke->count);
 }
 
 static void glyphs_move_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x, float y, void *none)
 {
-    put_step(data, 'm', (float[]){x, y}, 2);
+    sr_pdfd_put(data, &(stroke_t){'m', 2, {x, y}}, sizeof(stroke_t));
 }
 
 static void glyphs_line_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x, float y, void *none)
 {
-    put_step(data, 'l', (float[]){x, y}, 2);
+    sr_pdfd_put(data, &(stroke_t){'l', 2, {x, y}}, sizeof(stroke_t));
 }
 
 /* HarfBuzz converts quadratic curves to cubic ones if no function for them is set. */
 static void glyphs_curve_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x1, float y1, float x2,
                             float y2, float x3, float y3, void *none)
 {
-    put_step(data, 'c', (float[]){x1, y1, x2, y2, x3, y3}, 6);
+    sr_pdfd_put(data, &(stroke_t){'c', 6, {x1, y1, x2, y2, x3, y3}}, sizeof(stroke_t));
 }
 
 static void close_path(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, void *none)
 {
-    sr_pdfd_draw(((pen_t *)data)->out, 'h', NULL, 0);
+    sr_pdfd_put(data, &(stroke_t){'h', 0, {0}}, sizeof(stroke_t));
+}
+
+static void read_outline(struct outline_t *outline, hb_draw_funcs_t *funcs)
+{
+    outline->strokes.size = 0;
+#if HB_VERSION_ATLEAST(7, 0, 0)
+    hb_font_draw_glyph(outline->font, outline->glyph, funcs, &outline->strokes);
+#else
+    hb_font_get_glyph_shape(outline->font, outline->glyph, funcs, &outline->strokes);
+#endif
 }
 
 static void draw_glyph(hb_font_t *font, hb_codepoint_t glyph, hb_draw_funcs_t *funcs, pen_t *pen)
 {
-#if HB_VERSION_ATLEAST(7, 0, 0)
-    hb_font_draw_glyph(font, glyph, funcs, pen);
-#else
-    hb_font_get_glyph_shape(font, glyph, funcs, pen);
-#endif
+    struct outline_t *outline = &outlines[glyph % OUTLINES];
+    if (outline->font != font || outline->glyph != glyph) {
+        outline->font = font;
+        outline->glyph = glyph;
+        read_outline(outline, funcs);
+    }
+    const stroke_t *strokes = (const stroke_t *)(const void *)outline->strokes.data;
+    for (size_t i = 0; i < outline->strokes.size / sizeof *strokes; i++) put_stroke(pen, &strokes[i]);
 }
 
 /* Draws a run at `x` and returns where it ends. */

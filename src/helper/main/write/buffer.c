@@ -67,8 +67,9 @@ void sr_pdfd_print(sr_pdfd_buffer_t *buffer, const char *format, ...)
 void sr_pdfd_put_number(sr_pdfd_buffer_t *buffer, double value)
 {
     char text[32], *end = text + sizeof text, *at = end;
+    const bool is_whole = fabs(value) <= FARTHEST && value == (int)value; /* as most are */
     if (!isfinite(value)) value = 0;
-    long long scaled = llround(fmax(-FARTHEST, fmin(FARTHEST, value)) * 10000);
+    long long scaled = is_whole ? (long long)value * 10000 : llround(fmax(-FARTHEST, fmin(FARTHEST, value)) * 10000);
     unsigned long long rest = (unsigned long long)(scaled < 0 ? -scaled : scaled);
     *--at = ' ';
     unsigned fraction = (unsigned)(rest % 10000);
