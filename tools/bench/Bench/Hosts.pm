@@ -12,7 +12,6 @@ use Bench::Server;
 use Bench::Upload;
 use List::Util 'sum0';
 use POSIX ();
-use Sigreq::Processes;
 
 sub run {
     my ($server, $report) = @_;
@@ -57,7 +56,7 @@ sub measure {
 # processes have used, in all.
 sub at_once {
     my ($work, $used, $seconds, @servers) = @_;
-    my $before = sum0 map { processor_seconds($_->{pid}) } @servers;
+    my $before = sum0 map { $_->processor_seconds } @servers;
     my @running = map {
         my $server = $_;
         my $pid = open(my $pipe, '-|') // die "fork: $!\n";
@@ -71,20 +70,8 @@ sub at_once {
     } @servers;
     my @rates = map { my $said = do { local $/; readline $_ }; close $_; $said } @running;
     /^[\d.]+$/ or die "$_\n" for @rates;
-    push @$used, (sum0(map { processor_seconds($_->{pid}) } @servers) - $before) / $seconds;
+    push @$used, (sum0(map { $_->processor_seconds } @servers) - $before) / $seconds;
     return sum0 @rates;
-}
-
-# Of a process and all below it, with those that have ended and were waited for.
-sub processor_seconds {
-    my @all = shift;
-    for (my $at = 0; $at < @all; $at++) { push @all, Sigreq::Processes::below(qr{}, $all[$at]) }
-    my $ticks = 0;
-    for (@all) {
-        my ($after) = eval { Bench::Server::slurp("/proc/$_/stat") =~ /\) (.*)/s } or next;
-        $ticks += sum0((split ' ', $after)[11 .. 14]);
-    }
-    return $ticks / POSIX::sysconf(POSIX::_SC_CLK_TCK());
 }
 
 1;

@@ -7,6 +7,8 @@ use warnings;
 use IO::Socket::INET;
 use Bench::Share;
 use JSON::PP 'decode_json';
+use List::Util 'sum0';
+use POSIX ();
 use Sigreq::Processes;
 use Time::HiRes 'sleep';
 
@@ -173,6 +175,18 @@ sub child { my $self = shift; return Sigreq::Processes::child($self->{pid}) }
 sub peak_kb { # VmHWM of a process
     my ($self, $pid) = @_;
     return slurp("/proc/$pid/status") =~ /^VmHWM:\s+(\d+) kB/m ? $1 : die "process $pid has no VmHWM\n";
+}
+
+sub processor_seconds { # of httpd and all processes below it, with those that have ended and were waited for
+    my $self = shift;
+    my @all = $self->{pid};
+    for (my $at = 0; $at < @all; $at++) { push @all, Sigreq::Processes::below(qr{}, $all[$at]) }
+    my $ticks = 0;
+    for (@all) {
+        my ($after) = eval { slurp("/proc/$_/stat") =~ /\) (.*)/s } or next;
+        $ticks += sum0((split ' ', $after)[11 .. 14]);
+    }
+    return $ticks / POSIX::sysconf(POSIX::_SC_CLK_TCK());
 }
 
 sub slurp {

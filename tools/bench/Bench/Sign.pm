@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bench::Sign: a signer signs two documents of 100 kB with a typed name: the first of two signers, whose request also
 # adds the fields, and the last, whose request also makes the certificate of completion. Beside the first: pgbench
-# doing the same database work.
+# doing the same database work. Then the processor time of one signature of a document with 20 text fields, beside that
+# of the same document without them.
 package Bench::Sign;
 use strict;
 use warnings;
@@ -19,6 +20,8 @@ use constant {
     PER_SECOND => 5_000,     # rows pgbench may use up
     FIRST_TAIL => 100_000_000_000,
     APART      => 1_000_000, # between the tails of two of pgbench's clients
+    FIELDS     => 20,        # text fields that a signer fills in
+    SIGNATURES => 50,        # whose processor time is taken together
 };
 
 sub run {
@@ -43,6 +46,7 @@ sub run {
             map { (beside => "the same statements by pgbench" . percentiles($times{$_}), b => $rates->{$_},
                 ratio => ratio($rates->{$name}, $rates->{$_})) } @beside);
     }
+    compare_values($server, $report, $sqlite3);
 }
 
 sub name_of {
@@ -119,6 +123,44 @@ sub percentile { # in ms, of what wrk says
     return $number * { us => 0.001, ms => 1, s => 1000 }->{$unit};
 }
 
+# --- processor time
+
+sub compare_values {
+    my ($server, $report, $host) = @_;
+    my %spent;
+    for my $round (0 .. rounds()) { # the first is the warm-up
+        for my $count (0, FIELDS) {
+            my $spent = spent_on_signing($server, $host, $count);
+            push @{ $spent{$count} }, $spent if $round;
+        }
+    }
+    $report->row(
+        what => 'processor time of a signature with ' . FIELDS . ' text fields', a => $spent{ +FIELDS },
+        beside => 'the same document without them', b => $spent{0}, format => sub { sprintf '%.1f ms', $_[0] },
+        ratio => ratio($spent{ +FIELDS }, $spent{0}), target => ['≤', 1.5]);
+}
+
+sub spent_on_signing { # in ms for each signature
+    my ($server, $host, $count) = @_;
+    my $signature = '{"type":"signature","name":"Signature","document":"contract.pdf",'
+        . '"area":{"x":72,"y":700,"w":180,"h":50,"page":0}}';
+    my @texts = map {
+        my $area = sprintf '{"x":%d,"y":%d,"w":180,"h":20,"page":0}', $_ % 2 ? 72 : 300, 60 + 15 * $_;
+        qq({"type":"text","name":"Text $_","document":"contract.pdf","area":$area})
+    } 1 .. $count;
+    my $signer = '{"firstname":"Ann","lastname":"Lee","fields":[' . join(',', $signature, @texts) . ']}';
+    my $body = multipart(
+        part('file', Bench::Upload::document(SIZE), filename => 'contract.pdf', type => 'application/pdf'),
+        part('name', 'Contract of sale'), part('signers', "[$signer]"));
+    my @links = map {
+        Bench::Upload::post($server, $host, $body)->{submitters}[0]{signatureLink} =~ m{(/sign/.*)}
+    } 1 .. SIGNATURES;
+    my $values = join ',', map { sprintf '"%d":"Value of field %d"', $_ + 1, $_ } 1 .. $count;
+    my $before = $server->processor_seconds;
+    sign_one($server, $host, $_, $values) for @links;
+    return 1000 * ($server->processor_seconds - $before) / SIGNATURES;
+}
+
 # --- pgbench
 
 # Copies of one submission, whose uuids end in what pgbench can count: client by client, number by number.
@@ -139,10 +181,11 @@ sub prepare_replay {
 }
 
 sub sign_one {
-    my ($server, $host, $link) = @_;
+    my ($server, $host, $link, $values) = @_;
     my $file = "$server->{dir}/answer";
+    my $more = $values ? qq(,"values":{$values}) : '';
     my $status = $server->curl($host, $link, '-o', $file, '-H', 'Content-Type: application/json', '-d',
-        '{"action":"sign","consent":true,"signature":{"type":"typed","text":"Ann Lee"}}');
+        qq({"action":"sign","consent":true,"signature":{"type":"typed","text":"Ann Lee"}$more}));
     die "signing answers $status: " . Bench::Server::slurp($file) . "\n" unless $status eq '200';
 }
 
