@@ -54,6 +54,7 @@ typedef struct sr_entry_t {
 } sr_entry_t;
 
 typedef struct sr_field_t {
+    int number; /* its position in the request, from 1, as messages name it; 0 if it was stored */
     const sr_field_type_t *type;
     const char *name;
     const char *document;      /* as sent; after sr_signers_resolve the document's name as shown */

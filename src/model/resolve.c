@@ -107,20 +107,20 @@ static sr_error_t *resolve_field(const char **fault, sr_field_t *field, const ap
 #define SMALL_HEIGHT 8
 
 /* Remarks on an area that may have another unit or another origin than the caller thinks. */
-static void remark_area(sr_remarks_t *remarks, int signer, int number, const sr_field_t *field, const sr_page_t *page)
+static void remark_area(sr_remarks_t *remarks, int signer, const sr_field_t *field, const sr_page_t *page)
 {
     const double *rect = field->placement.rect;
     const int across = page->rotate % 180 ? 1 : 0;
     const int width = field->entry && field->type->widget == SR_WIDGET_CHECKBOX ? SMALL_HEIGHT : SMALL_WIDTH;
     if (rect[across + 2] - rect[across] < width || rect[3 - across] - rect[1 - across] < SMALL_HEIGHT)
         sr_remark(remarks, "Signer %d, Field %d: the area is less than %d points wide or %d points high", signer,
-                  number, width, SMALL_HEIGHT);
+                  field->number, width, SMALL_HEIGHT);
     if (page->rotate && field->area.origin == SR_ORIGIN_USER_SPACE && !json_object_get(field->area_sent, "origin"))
         sr_remark(remarks, "Signer %d, Field %d: page %d is rotated by %d degrees, and the area counts before that",
-                  signer, number, field->placement.page, page->rotate);
+                  signer, field->number, field->placement.page, page->rotate);
 }
 
-static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr_field_t *field,
+static void remark_field(sr_remarks_t *remarks, int signer, const sr_field_t *field,
                          const apr_array_header_t *documents)
 {
     const double *rect = field->placement.rect;
@@ -133,18 +133,18 @@ static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr
         sr_remark(remarks,
                   "Signer %d, Field %d: the field has preferences for its signature (SV) that are not "
                   "followed",
-                  signer, number);
+                  signer, field->number);
     const double *box = page->box;
     const bool outside = rect[2] <= box[0] || rect[0] >= box[2] || rect[3] <= box[1] || rect[1] >= box[3];
     const bool crosses =
         rect[0] < box[0] - SLACK || rect[2] > box[2] + SLACK || rect[1] < box[1] - SLACK || rect[3] > box[3] + SLACK;
     if (outside || crosses)
-        sr_remark(remarks, "Signer %d, Field %d: the area lies %soutside of page %d", signer, number,
+        sr_remark(remarks, "Signer %d, Field %d: the area lies %soutside of page %d", signer, field->number,
                   outside ? "" : "partly ", field->placement.page);
-    if (!field->existing) remark_area(remarks, signer, number, field, page);
+    if (!field->existing) remark_area(remarks, signer, field, page);
     const int side = page->rotate % 180 ? 0 : 1;
     if (field->caption && *field->caption && sr_caption_line(rect[side + 2] - rect[side]) == 0)
-        sr_remark(remarks, "Signer %d, Field %d: the area is too low for a caption", signer, number);
+        sr_remark(remarks, "Signer %d, Field %d: the area is too low for a caption", signer, field->number);
 }
 
 void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents)
@@ -152,7 +152,7 @@ void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers,
     for (int i = 0; i < signers->nelts; i++) {
         const apr_array_header_t *fields = APR_ARRAY_IDX(signers, i, sr_signer_t).fields;
         for (int j = 0; j < fields->nelts; j++)
-            remark_field(remarks, i + 1, j + 1, &APR_ARRAY_IDX(fields, j, sr_field_t), documents);
+            remark_field(remarks, i + 1, &APR_ARRAY_IDX(fields, j, sr_field_t), documents);
     }
 }
 
@@ -206,7 +206,7 @@ static sr_error_t *check_sealed(const sr_signer_t *signer, int number, apr_pool_
         const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
         if (!field->entry || seals_document(signer, field->document)) continue;
         const char *name = sr_text_printable(field->document, pool);
-        return sr_signers_refuse(signer, number, i + 1,
+        return sr_signers_refuse(signer, number, field->number,
                                  apr_psprintf(pool, "Document %s needs a field of type signature of this signer", name),
                                  pool);
     }
@@ -233,7 +233,7 @@ sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_head
         for (int j = 0; j < signer->fields->nelts; j++) {
             sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
             SR_TRY(resolve_field(&fault, field, documents, named, pool));
-            if (fault) return sr_signers_refuse(signer, i + 1, j + 1, fault, pool);
+            if (fault) return sr_signers_refuse(signer, i + 1, field->number, fault, pool);
             adopts |= field->sent != NULL;
         }
         if (adopts) fault = sr_entries_fault(signer, pool);

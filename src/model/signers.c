@@ -298,7 +298,7 @@ static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, cons
                                       const sr_signers_rules_t *rules)
 {
     if (!json_is_object(value)) return signers_refuse(at, "Must be an object");
-    *field = (sr_field_t){.area_sent = json_object_get(value, "area")};
+    *field = (sr_field_t){.number = at->field, .area_sent = json_object_get(value, "area")};
     SR_TRY(take_type(&field->type, at, value, rules));
     SR_TRY(signers_take_text(&field->name, at, value, &name_rule));
     SR_TRY(signers_take_text(&field->document, at, value, &document_rule));

@@ -74,6 +74,12 @@ is_text(
         signers => [person(Ann => signature(), field(text => 100, document => 'b.pdf'))]),
     400, 'Signer 1, Field 2: Document b.pdf needs a field of type signature of this signer');
 
+my $wide = field(text => 100, value => 'W' x 200, readOnly => $yes);
+is_text(
+    creation([person(Ann => signature(), field(initials => 0, %everywhere), $wide)],
+        files => [['a.pdf', pdf(pages => [{}, {}])]]),
+    400, 'Signer 1, Field 3: The text is too long for its field', 'fields are counted as the request has them');
+
 # --- a lease: the caller's values, then two signers in order
 
 my $pages = pdf(pages => [{}, { rotate => 90 }, {}]);

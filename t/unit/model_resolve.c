@@ -134,6 +134,7 @@ static apr_array_header_t *signers_with(sr_field_t field)
         apr_array_header_t *fields = apr_array_make(pool, 2, sizeof(sr_field_t));
         APR_ARRAY_PUSH(fields, sr_field_t) = field_of("signature", "b\".pdf", 30);
         if (i) APR_ARRAY_PUSH(fields, sr_field_t) = field;
+        if (i) APR_ARRAY_IDX(fields, 1, sr_field_t).number = 2;
         APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){.fields = fields};
     }
     return signers;
@@ -179,6 +180,23 @@ static void test_all_pages(void)
     }
     is_str(fault_with(initials, 4), "At most 4 fields can be provided", "they count for the limit of all signers");
     is_str(fault_with(field_of("initials", "x.pdf", 30), 9), "Document x.pdf not found", "an unknown document");
+}
+
+/* Messages name a field after one that is on all pages as the request counts it. */
+static void test_numbers(void)
+{
+    apr_array_header_t *signers = signers_with(field_of("initials", "b\".pdf", 30));
+    apr_array_header_t *fields = apr_array_copy(pool, APR_ARRAY_IDX(signers, 1, sr_signer_t).fields);
+    sr_field_t *small = apr_array_push(fields);
+    *small = field_of("signature", "b\".pdf", 9);
+    small->number = 3;
+    APR_ARRAY_IDX(signers, 1, sr_signer_t).fields = fields;
+    sr_remarks_t *remarks = sr_remarks_make(pool);
+    ok(!sr_signers_resolve(signers, documents, 9, pool), "three initials and a small signature");
+    sr_signers_remark(remarks, signers, documents);
+    json_t *list = sr_json_own(sr_remarks_json(remarks), pool);
+    is_str(json_string_value(json_array_get(list, 0)),
+           "Signer 2, Field 3: the area is less than 20 points wide or 8 points high", "the remark has its number");
 }
 
 /* The date on each page has its own value and picture. */
@@ -263,6 +281,7 @@ int main(void)
     test_values();
     test_all_pages();
     test_all_dates();
+    test_numbers();
     test_from_end();
     test_percent();
     apr_pool_destroy(pool);

@@ -194,7 +194,8 @@ static sr_error_t *draw_values(const proof_t *proof)
                               proof->pool));
         if (!faults->nelts) continue;
         const sr_entry_fault_t *fault = &APR_ARRAY_IDX(faults, 0, sr_entry_fault_t);
-        return sr_signers_refuse(signer, i + 1, fault->number, fault->message, proof->pool);
+        const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, fault->number - 1, sr_field_t);
+        return sr_signers_refuse(signer, i + 1, field->number, fault->message, proof->pool);
     }
     return NULL;
 }
