@@ -242,6 +242,28 @@ static void test_from_end(void)
     is_str(error ? error->message : NULL, "Index page unknown", "a page with a huge number");
 }
 
+/* Fields that are stored, read and resolved again have the same places. */
+static void test_stored(void)
+{
+    sr_field_t field = field_of("initials", "b\".pdf", 10);
+    field.area.percent = true;
+    apr_array_header_t *signers = signers_with(field);
+    field = field_of("signature", "b\".pdf", 10);
+    field.area.percent = field.area.from_end = true;
+    APR_ARRAY_PUSH((apr_array_header_t *)APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, sr_field_t) = field;
+    ok(!sr_signers_resolve(signers, documents, 9, pool), "fields in percent on all pages and on the last");
+    json_t *stored[2];
+    for (int i = 0; i < 2; i++) {
+        sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+        stored[i] = sr_json_own(sr_signer_fields_json(signer), pool);
+        ok(!sr_signer_fields_parse(signer, stored[i], pool), "stored fields are read");
+    }
+    ok(!sr_signers_resolve(signers, documents, 9, pool), "they are resolved again");
+    for (int i = 0; i < 2; i++)
+        ok(json_equal(sr_json_own(sr_signer_fields_json(&APR_ARRAY_IDX(signers, i, sr_signer_t)), pool), stored[i]),
+           "they have the same places");
+}
+
 static void test_percent(void)
 {
     sr_field_t field = field_of("signature", "b\".pdf", 10);
@@ -284,6 +306,7 @@ int main(void)
     test_numbers();
     test_from_end();
     test_percent();
+    test_stored();
     apr_pool_destroy(pool);
     apr_terminate();
     return done();
