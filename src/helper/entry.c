@@ -122,19 +122,32 @@ bool sr_pdf_content_read(sr_pdf_content_t *content, const char *text, apr_pool_t
     return content->data != NULL;
 }
 
-json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_pool_t *pool)
+json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_array_header_t *contents)
 {
     json_t *options = entry->options ? json_array() : NULL;
     for (int i = 0; entry->options && i < entry->options->nelts; i++)
         json_array_append_new(options, json_string(APR_ARRAY_IDX(entry->options, i, const char *)));
-    json_t *json = json_pack("{s:s,s:s,s:s,s:s,s:o*}", "kind", KINDS[entry->kind], "name", entry->name, "label",
-                             entry->label, "content", entry->content, "options", options);
+    json_t *json = json_pack("{s:s,s:s,s:s,s:o*}", "kind", KINDS[entry->kind], "name", entry->name, "label",
+                             entry->label, "options", options);
     if (entry->multiline) json_object_set_new(json, "multiline", json_true());
     if (entry->max_length) json_object_set_new(json, "maxLength", json_integer(entry->max_length));
     if (entry->rotate) json_object_set_new(json, "rotate", json_integer(entry->rotate));
     if (entry->ticked) json_object_set_new(json, "ticked", json_true());
     if (entry->kind != SR_PDF_ENTRY_CHECKBOX) json_object_set_new(json, "text", json_string(entry->text));
+    APR_ARRAY_PUSH(contents, const char *) = entry->content ? entry->content : ""; /* which is refused */
     return json;
+}
+
+const char *sr_pdf_entry_request(apr_size_t *length, const json_t *request, const apr_array_header_t *contents,
+                                 apr_pool_t *pool)
+{
+    const char *json = sr_json_text(request, pool);
+    *length = strlen(json) + 1;
+    for (int i = 0; i < contents->nelts; i++) *length += strlen(APR_ARRAY_IDX(contents, i, const char *)) + 1;
+    char *text = apr_palloc(pool, *length), *at = text + strlen(json) + 1;
+    strcpy(text, json);
+    for (int i = 0; i < contents->nelts; i++) at = stpcpy(at, APR_ARRAY_IDX(contents, i, const char *)) + 1;
+    return text;
 }
 
 static bool entry_read_options(sr_pdf_entry_t *entry, const json_t *options, apr_pool_t *pool)
@@ -149,9 +162,10 @@ static bool entry_read_options(sr_pdf_entry_t *entry, const json_t *options, apr
     return true;
 }
 
-bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, const json_t *json, apr_pool_t *pool)
+bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, sr_pdf_contents_t *left, const json_t *json,
+                       apr_pool_t *pool)
 {
-    const char *kind = sr_json_string(json, "kind"), *data = sr_json_string(json, "content");
+    const char *kind = sr_json_string(json, "kind"), *data = left->at;
     size_t index = 0;
     *entry = (sr_pdf_entry_t){.name = sr_json_string(json, "name"),
                               .label = sr_json_string(json, "label"),
@@ -161,8 +175,10 @@ bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, const j
                               .ticked = json_is_true(json_object_get(json, "ticked")),
                               .rotate = (int)json_integer_value(json_object_get(json, "rotate"))};
     while (kind && index < KIND_COUNT && strcmp(kind, KINDS[index]) != 0) index++;
-    if (!kind || index == KIND_COUNT || !data || !entry->name || !*entry->name || !entry->label) return false;
+    if (!kind || index == KIND_COUNT || !entry->name || !*entry->name || !entry->label) return false;
     entry->kind = (sr_pdf_entry_kind_t)index;
+    if (left->at >= left->end) return false;
+    left->at += strlen(data) + 1;
     return sr_pdf_content_read(content, data, pool) && (entry->text || entry->kind == SR_PDF_ENTRY_CHECKBOX)
            && entry_read_options(entry, json_object_get(json, "options"), pool);
 }

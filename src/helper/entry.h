@@ -66,9 +66,19 @@ const char *sr_pdf_content_text(const sr_pdf_content_t *content, apr_pool_t *poo
 /* Reads the text. Returns false if it is not valid. */
 bool sr_pdf_content_read(sr_pdf_content_t *content, const char *text, apr_pool_t *pool);
 
-/* Returns the member "entry" of a field in a request. New reference. */
-json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_pool_t *pool);
-/* Reads it. entry->content is NULL, and `content` has it. Returns false if it is not valid. */
-bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, const json_t *json, apr_pool_t *pool);
+/* Returns the member "entry" of a field in a request, and adds its content (const char *) to `contents`. New
+ * reference. */
+json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_array_header_t *contents);
+/* Returns the text of a request, with the contents that follow it. */
+const char *sr_pdf_entry_request(apr_size_t *length, const json_t *request, const apr_array_header_t *contents,
+                                 apr_pool_t *pool);
+/* The contents of entries that were not read yet. There is a NUL at the end. */
+typedef struct sr_pdf_contents_t {
+    const char *at, *end;
+} sr_pdf_contents_t;
+/* Reads an entry and the next of the contents. entry->content is NULL, and `content` has it. Returns false if they are
+ * not valid. */
+bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, sr_pdf_contents_t *left, const json_t *json,
+                       apr_pool_t *pool);
 
 #endif

@@ -2,7 +2,8 @@
 /* protocol.h: the protocol between a client and sigreq-pdfd. Both sides include this file.
  *
  * A message is a fixed header and a JSON object of `length` bytes, sent over a Unix stream socket of one host. Numbers
- * in the header are in the byte order of the host. A request names its operation, {"op":"probe"}. It may carry
+ * in the header are in the byte order of the host. A request names its operation, {"op":"probe"}. If it has entries,
+ * NUL and the texts of their contents (entry.h) follow, each with NUL at its end, which also count. It may carry
  * descriptors (SCM_RIGHTS, sent with the first byte of the header): first the document, if the request is about one,
  * and then the result. The result is a file in memory that the client has created with its final size. The worker maps
  * it and writes into it, which needs no additional system call in its sandbox. It cannot make the file larger. The
@@ -233,7 +234,7 @@ typedef struct sr_pdf_header_t {
     uint32_t magic;
     uint32_t id;     /* of the request; 0: the greeting of the worker */
     uint32_t flags;  /* SR_PDF_TEMPLATE or 0 */
-    uint32_t length; /* of the JSON text that follows */
+    uint32_t length; /* of the JSON text that follows, with the contents of entries */
 } sr_pdf_header_t;
 
 #define SR_PDF_TEMPLATE 2u /* in the first message of a template */
@@ -250,8 +251,8 @@ typedef enum sr_pdf_wire_t {
 
 /* Sends one message. `descriptors` is NULL or an array of SR_PDF_DESCRIPTORS, of which those before the first -1 are
  * sent. They remain the caller's. */
-sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, const int *descriptors,
-                          int64_t deadline);
+sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, apr_size_t length,
+                          const int *descriptors, int64_t deadline);
 
 /* Waits until a message begins to arrive, or until the peer closes the connection. */
 sr_pdf_wire_t sr_pdf_wait(int socket, int64_t deadline);

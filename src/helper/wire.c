@@ -59,10 +59,10 @@ static void attach(struct msghdr *message, descriptors_t *control, const int *de
     memcpy(CMSG_DATA(part), descriptors, count * sizeof(int));
 }
 
-sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, const int *descriptors,
-                          int64_t deadline)
+sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, apr_size_t length,
+                          const int *descriptors, int64_t deadline)
 {
-    sr_pdf_header_t header = {.magic = SR_PDF_MAGIC, .id = id, .flags = flags, .length = (uint32_t)strlen(text)};
+    sr_pdf_header_t header = {.magic = SR_PDF_MAGIC, .id = id, .flags = flags, .length = (uint32_t)length};
     apr_size_t sent = 0, total = sizeof header + header.length;
     descriptors_t control;
     while (sent < total) {

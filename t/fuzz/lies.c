@@ -64,7 +64,8 @@ static json_t *answer_truly(const sr_pdf_request_t *question, unsigned char *roo
     unsigned char *bytes = apr_palloc(pool, (apr_size_t)info.st_size);
     fuzz_must(pread(question->descriptor, bytes, (size_t)info.st_size, 0) == info.st_size);
     fuzz_must(!sr_json_parse(&text, question->text, strlen(question->text), pool));
-    sr_pdfd_request_t asked = {text, {bytes, (apr_size_t)info.st_size}, room, ROOM};
+    const char *contents = question->text + strlen(question->text) + 1, *end = question->text + question->length;
+    sr_pdfd_request_t asked = {text, {bytes, (apr_size_t)info.st_size}, room, ROOM, {contents, end}};
     sr_pdfd_op_t *op = !strcmp(question->op, SR_PDF_OP_FILL)      ? sr_pdfd_fill
                        : !strcmp(question->op, SR_PDF_OP_PREPARE) ? sr_pdfd_prepare
                                                                   : sr_pdfd_confirm;

@@ -110,15 +110,17 @@ static const char PREPARE[] = "{\"fields\":[{\"signer\":\"a\",\"page\":0,\"rect\
                               "{\"signer\":\"b-1\",\"page\":0,\"rect\":[100,10,190,40]},"
                               "{\"signer\":\"a\",\"page\":%d,\"rect\":[10,50,60,99.9999]},"
                               "{\"signer\":\"a\",\"page\":0,\"rect\":[10,110,60,130],\"entry\":{\"kind\":\"text\","
-                              "\"name\":\"T\",\"label\":\"\",\"text\":\"(\\u00e9\",\"content\":\"rcQpRCg==\"}},"
+                              "\"name\":\"T\",\"label\":\"\",\"text\":\"(\\u00e9\"}},"
                               "{\"signer\":\"b-1\",\"page\":0,\"rect\":[10,140,20,150],\"entry\":{\"kind\":"
-                              "\"checkbox\",\"name\":\"T\",\"label\":\"\",\"content\":\"rcQpRCg==\"}}]}";
+                              "\"checkbox\",\"name\":\"T\",\"label\":\"\"}}]}";
 static const char FILL[] =
     "{\"signer\":\"%s\",\"name\":\"Ann (A) L\xc3\xa9\",\"time\":\"D:20261120170923Z\",\"test\":true,"
     "\"ink\":{\"width\":1,\"height\":0.5,\"pen\":0.02,\"strokes\":[[0.1,0.1,0.5,0.6,0.4,0.2,0.9,0.1,1],"
     "[0.5,0.25,0.5]]},\"initials\":{\"places\":[2],\"ink\":{\"width\":1,\"height\":1,\"pen\":0.02,"
     "\"strokes\":[[0.5,0.25,0.5]]}},\"entries\":[{\"object\":%d,\"kind\":\"%s\",\"name\":\"T\",\"label\":\"\","
-    "\"text\":\"b)\",\"ticked\":true,\"content\":\"rcQpRCg==\"}]}";
+    "\"text\":\"b)\",\"ticked\":true}]}";
+
+static const char CONTENTS[] = "rcQpRCg==\0rcQpRCg==";
 
 /* Asks, and puts what is to be appended behind the document. False when there is a reason not to. */
 static bool ask(pdf_t *pdf, sr_pdfd_op_t *op, const char *text, apr_pool_t *pool)
@@ -129,7 +131,8 @@ static bool ask(pdf_t *pdf, sr_pdfd_op_t *op, const char *text, apr_pool_t *pool
     apr_pool_create(&own, pool); /* qpdf goes with it, before the bytes move */
     fuzz_must(!sr_json_parse(&question, text, strlen(text), own));
     const sr_pdfd_bytes_t bytes = {(const unsigned char *)pdf->data, pdf->size};
-    json_t *answer = op(&(sr_pdfd_request_t){question, bytes, room, ROOM}, own);
+    const sr_pdf_contents_t contents = {CONTENTS, CONTENTS + sizeof CONTENTS};
+    json_t *answer = op(&(sr_pdfd_request_t){question, bytes, room, ROOM, contents}, own);
     fuzz_must(answer);
     bool done = !json_object_get(answer, "fault");
     size_t length = (size_t)json_integer_value(json_object_get(answer, "length"));

@@ -21,7 +21,7 @@ typedef struct fake_request_t {
 static inline bool fake_receive(fake_request_t *request, apr_pool_t *pool)
 {
     request->deadline = sr_time_steady() + 20000000;
-    return sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, request->deadline) == SR_PDF_WIRE_OK
+    return sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", 2, NULL, request->deadline) == SR_PDF_WIRE_OK
            && sr_pdf_receive(&request->header, &request->text, request->descriptors, SR_PDF_SOCKET, 1 << 20,
                              request->deadline, pool)
                   == SR_PDF_WIRE_OK;
@@ -33,7 +33,7 @@ static inline int fake_reply(const fake_request_t *request, const char *response
     sr_pdf_header_t header;
     const char *text;
     for (int i = 0; i < SR_PDF_DESCRIPTORS && request->descriptors[i] >= 0; i++) close(request->descriptors[i]);
-    sr_pdf_send(SR_PDF_SOCKET, request->header.id, 0, response, NULL, request->deadline);
+    sr_pdf_send(SR_PDF_SOCKET, request->header.id, 0, response, strlen(response), NULL, request->deadline);
     sr_pdf_receive(&header, &text, NULL, SR_PDF_SOCKET, 1 << 20, request->deadline, pool);
     return 0;
 }

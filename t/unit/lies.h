@@ -196,7 +196,7 @@ static inline int lies_start_helper(const char *program)
     int template = ends[0];
     if (!(header.flags & SR_PDF_TEMPLATE) || socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
     const int sent[SR_PDF_DESCRIPTORS] = {ends[1], -1};
-    sr_pdf_send(template, 0, 0, "{\"cpu\":60}", sent, deadline);
+    sr_pdf_send(template, 0, 0, "{\"cpu\":60}", strlen("{\"cpu\":60}"), sent, deadline);
     close(ends[1]);
     if (sr_pdf_receive(&header, &text, NULL, ends[0], 1 << 20, deadline, lies_pool) != SR_PDF_WIRE_OK) abort();
     return ends[0];
@@ -209,21 +209,21 @@ static inline int lies_act(const lie_t *(*choose)(const char *request), const ch
     int own = fcntl(SR_PDF_SOCKET, F_DUPFD_CLOEXEC, 10);
     close(SR_PDF_SOCKET);
     int helper = lies_start_helper(program);
-    sr_pdf_send(own, 0, 0, "{}", NULL, deadline);
+    sr_pdf_send(own, 0, 0, "{}", 2, NULL, deadline);
     for (;;) {
         sr_pdf_header_t header, answered;
         const char *request, *answer;
         int got[SR_PDF_DESCRIPTORS];
         if (sr_pdf_receive(&header, &request, got, own, SR_PDF_MAX_REQUEST, deadline, lies_pool) != SR_PDF_WIRE_OK)
             return 0;
-        sr_pdf_send(helper, header.id, 0, request, got, deadline);
+        sr_pdf_send(helper, header.id, 0, request, header.length, got, deadline);
         if (sr_pdf_receive(&answered, &answer, NULL, helper, SR_PDF_MAX_ANSWER, deadline, lies_pool) != SR_PDF_WIRE_OK)
             return 1;
         const lie_t *lie = choose(request);
         if (lie && strstr(answer, "\"length\":")) answer = lies_tell(lie, answer, got[0], got[1]);
         for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
             if (got[i] >= 0) close(got[i]);
-        sr_pdf_send(own, header.id, answered.flags, answer, NULL, deadline);
+        sr_pdf_send(own, header.id, answered.flags, answer, strlen(answer), NULL, deadline);
     }
 }
 

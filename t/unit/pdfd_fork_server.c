@@ -92,7 +92,8 @@ static pid_t start_template(int *client, apr_pool_t *pool)
     if (!sr_pdfd_template_possible() || !sr_pdfd_sandbox_enter(&files, folders)) _exit(NOT_ENTERED);
     if (!sr_pdfd_template_serve(prepare, pool)) _exit(0);
     const char *text = apr_psprintf(pool, "{\"pid\":%d}", (int)getpid());
-    _exit(sr_pdf_send(SR_PDF_SOCKET, 0, 0, text, NULL, SOON) == SR_PDF_WIRE_OK ? 7 + prepared : NOT_ENTERED);
+    _exit(sr_pdf_send(SR_PDF_SOCKET, 0, 0, text, strlen(text), NULL, SOON) == SR_PDF_WIRE_OK ? 7 + prepared
+                                                                                             : NOT_ENTERED);
 }
 
 /* What a worker says, NULL when none came. */
@@ -103,7 +104,7 @@ static const char *order(int template, const char *text, apr_pool_t *pool)
     const char *said = NULL;
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) abort();
     const int descriptors[SR_PDF_DESCRIPTORS] = {pair[1], -1};
-    if (sr_pdf_send(template, 0, 0, text, descriptors, SOON) != SR_PDF_WIRE_OK) abort();
+    if (sr_pdf_send(template, 0, 0, text, strlen(text), descriptors, SOON) != SR_PDF_WIRE_OK) abort();
     close(pair[1]);
     if (sr_pdf_receive(&header, &said, NULL, pair[0], 100, SOON, pool) != SR_PDF_WIRE_OK) said = NULL;
     close(pair[0]);

@@ -277,7 +277,7 @@ static int do_fstat(void)
 }
 static int do_answer(void)
 {
-    return sr_pdf_send(SR_PDF_SOCKET, 1, 0, "{}", NULL, sr_time_steady() + 1000000) == SR_PDF_WIRE_OK ? 0 : -1;
+    return sr_pdf_send(SR_PDF_SOCKET, 1, 0, "{}", 2, NULL, sr_time_steady() + 1000000) == SR_PDF_WIRE_OK ? 0 : -1;
 }
 typedef struct attempt_t {
     const char *name;

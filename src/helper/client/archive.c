@@ -115,8 +115,11 @@ static const char *archive_request_text(const sr_pdf_archival_t *archival, const
 static sr_error_t *archive(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, const sr_pdf_sections_t *sections,
                            sr_pdf_dss_t *dss, const sr_pdf_archival_t *archival, apr_pool_t *pool)
 {
-    const sr_pdf_asked_t asked = {SR_PDF_OP_ARCHIVE, archive_request_text(archival, dss, pool), sections->descriptor,
-                                  sections->size, SR_PDF_CONTENTS_BYTES};
+    const sr_pdf_asked_t asked = {.op = SR_PDF_OP_ARCHIVE,
+                                  .text = archive_request_text(archival, dss, pool),
+                                  .descriptor = sections->descriptor,
+                                  .size = sections->size,
+                                  .room = SR_PDF_CONTENTS_BYTES};
     SR_TRY(sr_pdf_revision_ask(revision, workers, &asked, pool));
     if (revision->fault) return NULL;
     const char *why = check_archived(revision, sections, dss, archival->id, pool);

@@ -17,7 +17,7 @@ static double confirm_rounded(double side)
     return fabs(side) < 1e9 ? (double)llround(side * scale) / scale : side;
 }
 
-static json_t *confirm_field_json(const sr_pdf_field_t *field, apr_pool_t *pool)
+static json_t *confirm_field_json(const sr_pdf_field_t *field, apr_array_header_t *contents)
 {
     json_t *json = json_object(), *rect = json_array();
     json_object_set_new(json, "signer", json_string(field->signer));
@@ -25,17 +25,18 @@ static json_t *confirm_field_json(const sr_pdf_field_t *field, apr_pool_t *pool)
     json_object_set_new(json, "rect", rect);
     for (int i = 0; i < 4; i++) json_array_append_new(rect, json_real(confirm_rounded(field->rect[i])));
     if (field->existing) json_object_set_new(json, "existing", json_string(field->existing));
-    if (field->entry) json_object_set_new(json, "entry", sr_pdf_entry_json(field->entry, pool));
+    if (field->entry) json_object_set_new(json, "entry", sr_pdf_entry_json(field->entry, contents));
     return json;
 }
 
-json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr_pool_t *pool)
+json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr_array_header_t *contents,
+                           apr_pool_t *pool)
 {
     json_t *request = sr_json_own(json_object(), pool), *list = json_array();
     json_object_set_new(request, "op", json_string(op));
     json_object_set_new(request, "fields", list);
     for (int i = 0; i < fields->nelts; i++)
-        json_array_append_new(list, confirm_field_json(&APR_ARRAY_IDX(fields, i, sr_pdf_field_t), pool));
+        json_array_append_new(list, confirm_field_json(&APR_ARRAY_IDX(fields, i, sr_pdf_field_t), contents));
     return request;
 }
 
@@ -152,9 +153,11 @@ sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers
 {
     bool failed = false;
     response_t response = {0};
-    json_t *text = sr_pdf_fields_json(SR_PDF_OP_CONFIRM, fields, pool);
+    apr_array_header_t *contents = apr_array_make(pool, 4, sizeof(const char *));
+    json_t *text = sr_pdf_fields_json(SR_PDF_OP_CONFIRM, fields, contents, pool);
     json_object_set_new(text, "size", json_integer(base_size));
-    sr_pdf_request_t request = {.op = SR_PDF_OP_CONFIRM, .text = sr_json_text(text, pool), .descriptor = descriptor};
+    sr_pdf_request_t request = {.op = SR_PDF_OP_CONFIRM, .descriptor = descriptor};
+    request.text = sr_pdf_entry_request(&request.length, text, contents, pool);
     request.read = confirm_read_answer;
     request.result = &response;
     request.goes_on = true;

@@ -21,8 +21,10 @@ sr_error_t *sr_pdf_rewrite(sr_pdf_rewritten_t *rewritten, sr_pdf_pool_t *workers
 sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            const apr_array_header_t *fields, apr_pool_t *pool)
 {
-    const char *request = sr_json_text(sr_pdf_fields_json(SR_PDF_OP_PREPARE, fields, pool), pool);
+    apr_array_header_t *contents = apr_array_make(pool, 4, sizeof(const char *));
+    const json_t *json = sr_pdf_fields_json(SR_PDF_OP_PREPARE, fields, contents, pool);
     sr_pdf_response_t response = {.room = SR_PDF_MAX_REVISION};
+    const char *request = sr_pdf_entry_request(&response.asked, json, contents, pool);
     unsigned char *bytes;
     SR_TRY(sr_pdf_ask_for_bytes(&response, &bytes, workers, SR_PDF_OP_PREPARE, request, descriptor, pool));
     *update = (sr_pdf_update_t){response.fault, response.reason, bytes, response.length, response.cipher};
@@ -96,7 +98,8 @@ static bool fill_has_entries(const sr_pdf_signature_t *signature)
 
 /* Makes an array of the signer's entries with the objects of their fields. Returns NULL if there are none. If the
  * prepared update cannot be read, the answer is refused. */
-static json_t *entries_json(const sr_pdf_prepared_t *prepared, const sr_pdf_signature_t *signature, apr_pool_t *pool)
+static json_t *entries_json(apr_array_header_t *contents, const sr_pdf_prepared_t *prepared,
+                            const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
     if (prepared->why || !fill_has_entries(signature)) return NULL;
     const apr_array_header_t *own = sr_pdf_entries_of(&prepared->appended, signature->signer, signature->fields, pool);
@@ -105,7 +108,7 @@ static json_t *entries_json(const sr_pdf_prepared_t *prepared, const sr_pdf_sign
     for (int i = 0; i < own->nelts; i++) {
         const sr_pdf_own_entry_t *entry = &APR_ARRAY_IDX(own, i, sr_pdf_own_entry_t);
         if (!entry->before) continue; /* it is refused later */
-        json_t *json = sr_pdf_entry_json(entry->field->entry, pool);
+        json_t *json = sr_pdf_entry_json(entry->field->entry, contents);
         json_object_set_new(json, "object", json_integer(entry->before->number));
         json_object_set_new(json, "generation", json_integer(entry->before->generation));
         if (entry->field->existing) json_object_set_new(json, "existing", json_string(entry->field->existing));
@@ -114,8 +117,8 @@ static json_t *entries_json(const sr_pdf_prepared_t *prepared, const sr_pdf_sign
     return entries;
 }
 
-static const char *fill_signature_json(const sr_pdf_signature_t *signature, json_t *entries, const sr_pdf_dss_t *dss,
-                                       const char *time, apr_pool_t *pool)
+static json_t *fill_signature_json(const sr_pdf_signature_t *signature, const sr_pdf_dss_t *dss, const char *time,
+                                   apr_pool_t *pool)
 {
     json_t *request = sr_json_own(json_object(), pool);
     json_object_set_new(request, "op", json_string(SR_PDF_OP_FILL));
@@ -130,8 +133,7 @@ static const char *fill_signature_json(const sr_pdf_signature_t *signature, json
     if (dss) json_object_set_new(request, "dss", sr_pdf_dss_json(dss, pool));
     sr_pdf_signature_ask(request, signature, pool);
     json_object_set_new(request, "initials", initials_json(signature, pool));
-    json_object_set_new(request, "entries", entries);
-    return sr_json_text(request, pool);
+    return request;
 }
 
 /* Finds the document security store, if proofs are to be added. A document whose updates cannot be read gets none; it
@@ -164,9 +166,14 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
     sr_pdf_prepared_t prepared;
     SR_TRY(find_dss(&dss, descriptor, size, signature, pool));
     SR_TRY(sr_pdf_prepared_read(&prepared, descriptor, signature, pool));
-    json_t *entries = entries_json(&prepared, signature, pool);
-    const sr_pdf_asked_t asked = {SR_PDF_OP_FILL, fill_signature_json(signature, entries, dss, time, pool), descriptor,
-                                  size, signature->room ? signature->room : SR_PDF_CONTENTS_BYTES};
+    apr_array_header_t *contents = apr_array_make(pool, 4, sizeof(const char *));
+    json_t *json = fill_signature_json(signature, dss, time, pool);
+    json_object_set_new(json, "entries", entries_json(contents, &prepared, signature, pool));
+    sr_pdf_asked_t asked = {.op = SR_PDF_OP_FILL,
+                            .descriptor = descriptor,
+                            .size = size,
+                            .room = signature->room ? signature->room : SR_PDF_CONTENTS_BYTES};
+    asked.text = sr_pdf_entry_request(&asked.length, json, contents, pool);
     SR_TRY(sr_pdf_revision_ask(revision, workers, &asked, pool));
     if (revision->fault) return NULL;
     SR_TRY(sr_pdf_check_filled(revision, workers, descriptor, size, signature, &prepared, dss, time, pool));

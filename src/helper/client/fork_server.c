@@ -45,7 +45,7 @@ static bool order(int *socket, sr_pdf_shared_t *shared, int64_t deadline)
     snprintf(text, sizeof text, "{\"cpu\":%d}", (int)((show > work ? show : work) / APR_USEC_PER_SEC) + 1);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return false;
     const int descriptors[SR_PDF_DESCRIPTORS] = {pair[1], -1};
-    sr_pdf_wire_t state = sr_pdf_send(shared->template.process.socket, 0, 0, text, descriptors, deadline);
+    sr_pdf_wire_t state = sr_pdf_send(shared->template.process.socket, 0, 0, text, strlen(text), descriptors, deadline);
     close(pair[1]);
     if (state != SR_PDF_WIRE_OK) {
         close(pair[0]);

@@ -64,7 +64,8 @@ static outcome_t request_ask(sr_pdf_worker_t *worker, const sr_pdf_request_t *re
     const int64_t before = sr_pdf_worker_used(worker);
     uint32_t id = ++worker->asked;
     const char *text = request->text ? request->text : apr_psprintf(pool, "{\"op\":\"%s\"}", request->op);
-    sr_pdf_wire_t state = sr_pdf_send(worker->socket, id, 0, text, descriptors, limits->deadline);
+    const apr_size_t length = request->length ? request->length : strlen(text);
+    sr_pdf_wire_t state = sr_pdf_send(worker->socket, id, 0, text, length, descriptors, limits->deadline);
     if (state == SR_PDF_WIRE_CLOSED) return GONE;
     if (state == SR_PDF_WIRE_LATE) return BUSY;
     if (state != SR_PDF_WIRE_OK) return LOST;

@@ -51,6 +51,7 @@ sr_error_t *sr_pdf_ask(sr_pdf_response_t *response, sr_pdf_output_t *output, sr_
     sr_pdf_request_t request = {.op = op, .text = text, .descriptor = descriptor, .output = output};
     request.room = response->room;
     request.goes_on = response->goes_on;
+    request.length = response->asked;
     request.read = update_read_answer;
     request.result = response;
     *output = (sr_pdf_output_t){.descriptor = -1};
@@ -132,7 +133,7 @@ static bool is_sound(const sr_pdf_revision_t *revision, apr_off_t size)
 sr_error_t *sr_pdf_revision_ask(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, const sr_pdf_asked_t *asked,
                                 apr_pool_t *pool)
 {
-    sr_pdf_response_t response = {.room = SR_PDF_MAX_REVISION, .has_contents = true};
+    sr_pdf_response_t response = {.room = SR_PDF_MAX_REVISION, .has_contents = true, .asked = asked->length};
     SR_TRY(sr_pdf_ask_for_bytes(&response, &revision->bytes, workers, asked->op, asked->text, asked->descriptor, pool));
     revision->fault = response.fault;
     revision->reason = response.reason;
@@ -150,7 +151,8 @@ sr_error_t *sr_pdf_revision_ask(sr_pdf_revision_t *revision, sr_pdf_pool_t *work
 sr_error_t *sr_pdf_revision_confirm(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, const sr_pdf_asked_t *asked,
                                     apr_pool_t *pool)
 {
-    sr_pdf_response_t response = {.room = SR_PDF_MAX_REVISION, .has_contents = true, .goes_on = true};
+    sr_pdf_response_t response = {
+        .room = SR_PDF_MAX_REVISION, .has_contents = true, .goes_on = true, .asked = asked->length};
     unsigned char *bytes;
     apr_pool_t *scratch;
     apr_pool_create(&scratch, pool);

@@ -34,13 +34,14 @@ typedef struct sr_pdf_response_t {
     apr_size_t room;   /* size limit of the result */
     bool has_contents; /* the result has room for a CMS */
     bool goes_on;      /* the HTTP request keeps another worker meanwhile */
+    apr_size_t asked;  /* as in sr_pdf_request_t: the length of the request */
     sr_pdf_fault_t fault;
     const char *reason;
     apr_size_t length, contents;
     sr_cipher_t cipher;
 } sr_pdf_response_t;
 /* Sends a request whose result is a document or an update. If no worker could answer it, the fault is that of the
- * document. The caller sets the first three members. */
+ * document. The caller sets the first four members. */
 sr_error_t *sr_pdf_ask(sr_pdf_response_t *response, sr_pdf_output_t *output, sr_pdf_pool_t *workers, const char *op,
                        const char *text, int descriptor, apr_pool_t *pool);
 /* Does the same, and reads the result, which is small enough for memory. */
@@ -49,6 +50,7 @@ sr_error_t *sr_pdf_ask_for_bytes(sr_pdf_response_t *response, unsigned char **by
 /* A request for an update with room for a CMS. */
 typedef struct sr_pdf_asked_t {
     const char *op, *text;
+    apr_size_t length; /* as in sr_pdf_request_t */
     int descriptor;
     apr_off_t size;
     apr_size_t room; /* bytes that are reserved for the CMS */
@@ -65,7 +67,8 @@ sr_error_t *sr_pdf_revision_digest(sr_pdf_revision_t *revision, const sr_pdf_ask
                                    const sr_sha256_t *known, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ fill.c */
-/* Makes a request about fields: {"op":op,"fields":[…]}. `pool` owns the reference. */
-json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr_pool_t *pool);
+/* Makes a request about fields: {"op":op,"fields":[…]}, and adds the contents of entries. `pool` owns the reference. */
+json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr_array_header_t *contents,
+                           apr_pool_t *pool);
 
 #endif

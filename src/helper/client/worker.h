@@ -138,6 +138,7 @@ typedef struct sr_pdf_request_t {
     const char *op;
     sr_pdf_class_t class;
     const char *text;            /* the JSON object; NULL: {"op":"<op>"} */
+    apr_size_t length;           /* of the text, with the contents of entries; 0: it has none */
     int descriptor;              /* the document, or -1 */
     sr_pdf_output_t *output;     /* for a result of many bytes; or NULL */
     apr_size_t room;             /* size limit of the output */

@@ -180,8 +180,10 @@ static const char *response(const char *text, apr_size_t length, const int *desc
 {
     sr_pdfd_request_t request = {0};
     json_t *parsed;
-    if (sr_json_parse(&parsed, text, length, pool)) return NULL;
+    const apr_size_t size = strlen(text); /* of the JSON text */
+    if (sr_json_parse(&parsed, text, size, pool)) return NULL;
     request.text = parsed;
+    if (size < length) request.contents = (sr_pdf_contents_t){text + size + 1, text + length};
     const op_t *op = find_op(parsed);
     if (!op || !main_take(&request, op, descriptors)) return NULL;
     apr_pool_t *scratch; /* cleared before the next request */
@@ -192,6 +194,12 @@ static const char *response(const char *text, apr_size_t length, const int *desc
     if (request.bytes.size) munmap((void *)request.bytes.data, request.bytes.size);
     if (request.room) munmap(request.result, request.room);
     return text;
+}
+
+static bool main_send(uint32_t id, uint32_t flags, const char *text)
+{
+    const int64_t deadline = sr_time_steady() + IDLE_US;
+    return sr_pdf_send(SR_PDF_SOCKET, id, flags, text, strlen(text), NULL, deadline) == SR_PDF_WIRE_OK;
 }
 
 /* Serves one request. Returns false if the connection is to be closed. */
@@ -207,13 +215,13 @@ static bool main_serve(int64_t wait, apr_pool_t *pool)
     for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
         if (descriptors[i] >= 0) close(descriptors[i]);
     sr_pdfd_note_counters();
-    return text && sr_pdf_send(SR_PDF_SOCKET, header.id, 0, text, NULL, sr_time_steady() + IDLE_US) == SR_PDF_WIRE_OK;
+    return text && main_send(header.id, 0, text);
 }
 
 static bool main_greet(uint32_t flags, apr_pool_t *pool)
 {
     const char *text = apr_psprintf(pool, "{\"pid\":%d}", (int)getpid());
-    return sr_pdf_send(SR_PDF_SOCKET, 0, flags, text, NULL, sr_time_steady() + IDLE_US) == SR_PDF_WIRE_OK;
+    return main_send(0, flags, text);
 }
 
 static void main_work(apr_pool_t *pool)

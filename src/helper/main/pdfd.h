@@ -33,6 +33,7 @@ typedef struct sr_pdfd_request_t {
     sr_pdfd_bytes_t bytes; /* the document */
     unsigned char *result; /* memory for a result of many bytes, whose "length" is in the response */
     apr_size_t room;       /* size of `result`; 0 if the operation has none */
+    sr_pdf_contents_t contents;
 } sr_pdfd_request_t;
 
 /* ------------------------------------------------------------------------------------------------ main.c */
@@ -336,10 +337,10 @@ void sr_pdfd_room_put(sr_pdfd_room_t *room, sr_pdfd_update_t *update);
 void sr_pdfd_room_end(const sr_pdfd_room_t *room, sr_pdfd_update_t *update);
 
 /* --------------------------------------------------------------------------------------------- prepare.c */
-/* Makes the update that adds the fields, or sets *reason if that is not possible. Returns false if the fields are not
- * valid. */
+/* Makes the update that adds the fields of a request to a document, or sets *reason if that is not possible. Returns
+ * false if the fields are not valid. */
 bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, const char **reason,
-                            const sr_pdfd_bytes_t *document, const json_t *fields, apr_pool_t *pool);
+                            const sr_pdfd_bytes_t *document, const sr_pdfd_request_t *request, apr_pool_t *pool);
 #define SR_PDFD_FIELD "Signature_" /* followed by the signer's id: the name of a signer's field */
 /* Returns true if the text can be part of a field name. */
 bool sr_pdfd_is_signer(const char *name);
@@ -404,8 +405,8 @@ void sr_pdfd_entry_put(sr_pdfd_update_t *update, const sr_pdfd_entry_t *entry, c
 /* Writes a field of the document again with its place, its value and its appearance. */
 void sr_pdfd_entry_again(sr_pdfd_update_t *update, const sr_pdf_entry_t *entry, qpdf_oh field, const double rect[4],
                          int flags, int64_t look, int64_t off);
-/* Reads the entries that the parameters of "fill" contain. Returns false if they are not valid. */
-bool sr_pdfd_entries_read(apr_array_header_t **entries, const json_t *parameters, apr_pool_t *pool);
+/* Reads the entries of a request to "fill". Returns false if they are not valid. */
+bool sr_pdfd_entries_read(apr_array_header_t **entries, const sr_pdfd_request_t *request, apr_pool_t *pool);
 /* Finds their fields. Returns NULL, or the reason why that is not possible. */
 const char *sr_pdfd_entries_find(const apr_array_header_t *entries, qpdf_data q, apr_pool_t *pool);
 /* Writes their fields again with the new values and new appearances. */

@@ -25,8 +25,7 @@ json_t *sr_pdfd_confirm(const sr_pdfd_request_t *request, apr_pool_t *pool)
     const sr_pdfd_bytes_t before = {request->bytes.data, (apr_size_t)size};
     const sr_pdfd_bytes_t after = {before.data + size, request->bytes.size - before.size};
     const char *reason = NULL;
-    const json_t *fields = json_object_get(request->text, "fields");
-    if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &before, fields, pool)) return NULL;
+    if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &before, request, pool)) return NULL;
     if (reason) return confirm_say(reason);
     return confirm_say(update->size == after.size && !memcmp(update->data, after.data, after.size)
                            ? NULL

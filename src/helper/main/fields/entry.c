@@ -74,9 +74,10 @@ static const char *entry_find(filled_t *filled, qpdf_data q, apr_pool_t *pool)
     return NULL;
 }
 
-bool sr_pdfd_entries_read(apr_array_header_t **entries, const json_t *parameters, apr_pool_t *pool)
+bool sr_pdfd_entries_read(apr_array_header_t **entries, const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
-    const json_t *list = json_object_get(parameters, "entries");
+    const json_t *list = json_object_get(request->text, "entries");
+    sr_pdf_contents_t left = request->contents;
     *entries = apr_array_make(pool, (int)json_array_size(list), sizeof(filled_t));
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i), *object = json_object_get(one, "object");
@@ -87,7 +88,7 @@ bool sr_pdfd_entries_read(apr_array_header_t **entries, const json_t *parameters
         filled->number = (int)number;
         filled->generation = (int)json_integer_value(json_object_get(one, "generation"));
         filled->existing = sr_json_string(one, "existing");
-        if (!sr_pdf_entry_read(&filled->entry.entry, &filled->entry.content, one, pool)) return false;
+        if (!sr_pdf_entry_read(&filled->entry.entry, &filled->entry.content, &left, one, pool)) return false;
     }
     return true;
 }

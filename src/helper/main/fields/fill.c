@@ -42,8 +42,9 @@ static bool read_room(fill_t *fill, const json_t *parameters)
     return bytes > 0 && bytes <= SR_PDF_CONTENTS_BYTES;
 }
 
-static bool read_parameters(fill_t *fill, const json_t *parameters)
+static bool read_parameters(fill_t *fill, const sr_pdfd_request_t *request)
 {
+    const json_t *parameters = request->text;
     fill->signer = sr_json_string(parameters, "signer");
     fill->name = sr_json_string(parameters, "name");
     fill->reason = sr_json_string(parameters, "reason");
@@ -51,7 +52,7 @@ static bool read_parameters(fill_t *fill, const json_t *parameters)
     fill->time = sr_json_string(parameters, "time");
     fill->existing = json_object_get(parameters, "existing");
     return sr_pdfd_is_signer(fill->signer) && fill->name && is_date(fill->time) && read_room(fill, parameters)
-           && sr_pdfd_dss_read(&fill->dss, parameters) && sr_pdfd_entries_read(&fill->entries, parameters, fill->pool);
+           && sr_pdfd_dss_read(&fill->dss, parameters) && sr_pdfd_entries_read(&fill->entries, request, fill->pool);
 }
 
 /* Returns 1 for the field of the signer's first placement, n for "…_n", and 0 for fields of other signers. */
@@ -212,7 +213,7 @@ json_t *sr_pdfd_fill(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     fill_t fill = {.pool = pool, .catalog = {"", ""}};
     fill.widgets = apr_array_make(pool, 4, sizeof(sr_pdfd_widget_t));
-    if (!read_parameters(&fill, request->text)) return NULL;
+    if (!read_parameters(&fill, request)) return NULL;
     bool archival = false;
     const char *reason = sr_pdfd_document_open(&fill.document, &request->bytes, pool);
     if (!reason) reason = sr_pdfd_archive_read(&archival, &fill.document, pool);

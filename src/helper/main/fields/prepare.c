@@ -77,14 +77,14 @@ bool sr_pdfd_is_signer(const char *name)
     return !*name;
 }
 
-static bool prepare_read_entry(widget_t *widget, const json_t *given, apr_pool_t *pool)
+static bool prepare_read_entry(widget_t *widget, sr_pdf_contents_t *left, const json_t *given, apr_pool_t *pool)
 {
     if (!given) return true;
     widget->entry = apr_palloc(pool, sizeof *widget->entry);
-    return sr_pdf_entry_read(&widget->entry->entry, &widget->entry->content, given, pool);
+    return sr_pdf_entry_read(&widget->entry->entry, &widget->entry->content, left, given, pool);
 }
 
-static bool prepare_read_widget(widget_t *widget, const json_t *field, apr_pool_t *pool)
+static bool prepare_read_widget(widget_t *widget, sr_pdf_contents_t *left, const json_t *field, apr_pool_t *pool)
 {
     const json_t *rect = json_object_get(field, "rect"), *page = json_object_get(field, "page");
     widget->signer = sr_json_string(field, "signer");
@@ -96,7 +96,7 @@ static bool prepare_read_widget(widget_t *widget, const json_t *field, apr_pool_
         if (!json_is_number(json_array_get(rect, i))) return false;
         widget->rect[i] = json_number_value(json_array_get(rect, i));
     }
-    if (!prepare_read_entry(widget, json_object_get(field, "entry"), pool)) return false;
+    if (!prepare_read_entry(widget, left, json_object_get(field, "entry"), pool)) return false;
     return widget->rect[0] < widget->rect[2] && widget->rect[1] < widget->rect[3];
 }
 
@@ -110,15 +110,17 @@ static owner_t *owner_of(prepare_t *p, apr_hash_t *known, const char *signer)
 }
 
 /* Returns false if the fields are not valid. */
-static bool read_widgets(prepare_t *p, const json_t *fields)
+static bool read_widgets(prepare_t *p, const sr_pdfd_request_t *request)
 {
+    const json_t *fields = json_object_get(request->text, "fields");
+    sr_pdf_contents_t left = request->contents;
     apr_hash_t *known = apr_hash_make(p->pool);
     const size_t count = json_array_size(fields);
     p->widgets = apr_pcalloc(p->pool, (count + 1) * sizeof *p->widgets);
     p->existing = apr_pcalloc(p->pool, (count + 1) * sizeof *p->existing);
     for (size_t i = 0; i < count; i++) {
         widget_t read = {0};
-        if (!prepare_read_widget(&read, json_array_get(fields, i), p->pool)) return false;
+        if (!prepare_read_widget(&read, &left, json_array_get(fields, i), p->pool)) return false;
         widget_t *widget = read.existing ? &p->existing[p->existing_count++] : &p->widgets[p->count++];
         *widget = read;
         if (read.existing && !read.entry) continue;
@@ -464,11 +466,11 @@ static const char *prepare_make_update(prepare_t *p)
 }
 
 bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, const char **reason,
-                            const sr_pdfd_bytes_t *document, const json_t *fields, apr_pool_t *pool)
+                            const sr_pdfd_bytes_t *document, const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     prepare_t p = {.pool = pool, .pages = apr_hash_make(pool)};
     p.owners = apr_array_make(pool, 4, sizeof(owner_t *));
-    if (!read_widgets(&p, fields)) return false;
+    if (!read_widgets(&p, request)) return false;
     *reason = sr_pdfd_document_open(&p.document, document, pool);
     if (*reason) return true;
     sr_pdfd_update_begin(&p.update, &p.document, pool);
@@ -483,8 +485,7 @@ json_t *sr_pdfd_prepare(const sr_pdfd_request_t *request, apr_pool_t *pool)
     sr_pdfd_buffer_t *update;
     sr_cipher_t cipher;
     const char *reason;
-    const json_t *fields = json_object_get(request->text, "fields");
-    if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &request->bytes, fields, pool)) return NULL;
+    if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &request->bytes, request, pool)) return NULL;
     if (reason) return sr_pdfd_document_fault(reason);
     json_t *response = sr_pdfd_result(request, update->data, update->size);
     sr_pdfd_cipher_tell(response, &cipher, pool);
