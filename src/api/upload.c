@@ -4,6 +4,7 @@
  * parts are not reported here: the use case checks them in the contract's order after the whole body was read. */
 #include "api/api.h"
 
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,6 +12,9 @@
 #define TEXT_MAX ((apr_size_t)64 * 1024)
 #define SIGNERS_MAX ((apr_size_t)4 * 1024 * 1024)
 #define KEY_MAX 255
+#define PREVIEW_WIDTH 1200 /* pixels */
+#define GRID_MIN 10        /* points or percent */
+#define GRID_MAX 500
 
 enum {
     NAME,
@@ -42,6 +46,10 @@ static const struct {
     [REDIRECT_URL] = {"redirectUrl", TEXT_MAX},
     [REMINDERS] = {"reminders", TEXT_MAX},
 };
+
+/* The forms of a preview, by sr_preview_view_t */
+static const char *const preview_types[] = {
+    [SR_VIEW_JSON] = "application/json", [SR_VIEW_PDF] = "application/pdf", [SR_VIEW_PNG] = "image/png", NULL};
 
 typedef struct text_t {
     char *data; /* NULL: the part has not arrived */
@@ -242,16 +250,50 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     return sr_http_view(http, HTTP_CREATED, view);
 }
 
+static sr_error_t *preview_read_number(int *number, sr_http_t *http, const char *name, const char *text, int least,
+                                       int most)
+{
+    if (!text || (sr_text_number(number, text) && *number >= least && *number <= most)) return NULL;
+    if (most == INT_MAX) return sr_error(http->pool, SR_EBADREQUEST, "%s must be a number from %d", name, least);
+    return sr_error(http->pool, SR_EBADREQUEST, "%s must be %d to %d", name, least, most);
+}
+
+/* Reads what is asked for from the Accept header and the query. */
+static sr_error_t *preview_read_view(sr_preview_view_t *view, sr_http_t *http)
+{
+    const char *document = NULL, *page = NULL, *width = NULL, *grid = NULL;
+    const sr_query_param_t params[] = {
+        {"document", &document}, {"page", &page}, {"width", &width}, {"grid", &grid}, {NULL, NULL}};
+    *view = (sr_preview_view_t){.form = sr_http_preferred(http, preview_types), .width = PREVIEW_WIDTH};
+    SR_TRY(sr_http_query(http, params));
+    SR_TRY(preview_read_number(&view->document, http, "document", document, 0, INT_MAX));
+    SR_TRY(preview_read_number(&view->page, http, "page", page, 0, INT_MAX));
+    SR_TRY(preview_read_number(&view->width, http, "width", width, SR_SHOW_MIN_WIDTH, SR_SHOW_MAX_WIDTH));
+    return preview_read_number(&view->grid, http, "grid", grid, GRID_MIN, GRID_MAX);
+}
+
+static sr_error_t *preview_reply(sr_http_t *http, const sr_previewed_t *previewed, const sr_preview_view_t *view)
+{
+    apr_table_setn(http->r->headers_out, "Vary", "Accept");
+    if (!previewed->file) return sr_http_view(http, HTTP_OK, previewed->representation);
+    apr_table_setn(
+        http->r->headers_out, "Content-Disposition",
+        apr_pstrcat(http->pool, "inline; filename=\"preview.", view->form == SR_VIEW_PDF ? "pdf\"" : "png\"", NULL));
+    return sr_http_file(http, preview_types[view->form], previewed->file, previewed->size);
+}
+
 sr_error_t *sr_api_signatures_preview(sr_http_t *http)
 {
     receiver_t receiver = {.http = http};
-    const char *view;
+    sr_preview_view_t view;
+    sr_previewed_t previewed;
     sr_create_t request = {0};
     SR_TRY(upload_authenticate(&request, http));
     SR_TRY(sr_http_rate_preview(http));
+    SR_TRY(preview_read_view(&view, http));
     SR_TRY(upload_read_form(&request, &receiver, false));
-    sr_error_t *error = sr_service_create_preview(http->service, &view, &request, http->pool);
+    sr_error_t *error = sr_service_create_preview(http->service, &previewed, &request, &view, http->pool);
     sr_service_receive_drop(receiver.uploads);
     SR_TRY(sr_remarks_hint(error, receiver.remarks));
-    return sr_http_view(http, HTTP_OK, view);
+    return preview_reply(http, &previewed, &view);
 }

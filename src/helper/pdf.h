@@ -151,6 +151,17 @@ typedef struct sr_pdf_text_t {
 /* Makes the text of a page. */
 sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descriptor, int page, apr_pool_t *pool);
 
+/* -------------------------------------------------------------------------------------------- overlaid.c */
+/* Has a worker join the documents that follow each other in a file, and draw `what` over their pages: the members of
+ * the request "overlay" (helper/protocol.h). The result is for the person who has sent the documents: nobody checks
+ * what it shows. Errors: SR_EUNAVAILABLE. */
+typedef struct sr_pdf_overlaid_t {
+    const char *reason; /* NULL if there is a document */
+    sr_pdf_output_t *document;
+} sr_pdf_overlaid_t;
+sr_error_t *sr_pdf_overlay(sr_pdf_overlaid_t *overlaid, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                           const json_t *what, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ fill.c
  *
  * At upload, a document is rewritten if its probe says so, or if preparing finds more damage. Then it is prepared once

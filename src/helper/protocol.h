@@ -89,6 +89,12 @@
  *   compose (result)                            {"length":n,"pages":p,"field":{"page":0,"rect":[x0,y0,x1,y1]}}: n
  *     the members that pdf.h lists              bytes of PDF
  *                                               {"refused":"…"} {"unavailable":"…"}
+ *   overlay (document, result)                  {"length":n}: n bytes of PDF
+ *     "documents":[size,…] of the documents     {"fault":"document","reason":"…"} {"unavailable":"…"}
+ *     that follow each other,
+ *     "looks":[{"size":[w,h],"rotate":0,"lines":[{"at","upright","text"},…],"boxes":[{"rect":[x,y,w,h],"colour",
+ *     "texts":["",""]},…]},…] in points of the displayed page, from its top left corner,
+ *     "pages":[{"page","box":[x0,y0,x1,y1],"looks":[0,…]},…], counted over all documents
  *   check                                       {"results":[{"state":"intact","trust":"unknown","bound":true,
  *     "signatures":[{"der":base64,"length":n,     "expired":false,"premature":false,"timestamp":false,"time":0,
  *     "covers":n,"refuted":false},…]: zeros       "fault","algorithm","distrust","hash","signer":{"name","subject",
@@ -131,6 +137,7 @@
 #define SR_PDF_OP_PREVIEW "preview"
 #define SR_PDF_OP_VALUES "values"
 #define SR_PDF_OP_COMPOSE "compose"
+#define SR_PDF_OP_OVERLAY "overlay"
 #define SR_PDF_OP_CHECK "check"
 
 /* What "inspect" lists at most: fields, options of one field, bytes of one text and of all texts. */

@@ -44,6 +44,15 @@ bool sr_http_prefers_json(sr_http_t *http)
     return accept && preference(accept, "application/json", http->pool) > preference(accept, "text/html", http->pool);
 }
 
+int sr_http_preferred(sr_http_t *http, const char *const *types)
+{
+    const char *accept = apr_table_get(http->r->headers_in, "Accept");
+    int best = 0;
+    for (int i = 1; accept && types[i]; i++)
+        if (preference(accept, types[i], http->pool) > preference(accept, types[best], http->pool)) best = i;
+    return best;
+}
+
 bool sr_http_is_prefetch(sr_http_t *http)
 {
     static const char *const headers[] = {"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"};

@@ -77,8 +77,8 @@ sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error);
 sr_error_t *sr_http_json(sr_http_t *http, int status, json_t *value);
 /* Sends a stored JSON text, with each SR_BASE_URL_PLACEHOLDER replaced by the base URL. */
 sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view);
-/* Sends the first `length` bytes of a file as JSON. The file must stay open until the request ends. */
-sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_t length);
+/* Sends the first `length` bytes of a file with status 200. The file must stay open until the request ends. */
+sr_error_t *sr_http_file(sr_http_t *http, const char *type, apr_file_t *file, apr_off_t length);
 /* views.c: sends status 200 with the stored JSON texts (const char *) of `views` joined, or 304 if the client has them
  * already. The texts are not used after the function has returned. */
 sr_error_t *sr_http_views(sr_http_t *http, const apr_array_header_t *views);
@@ -179,6 +179,9 @@ const char *sr_http_bearer(const sr_http_t *http);
 const char *sr_http_user_agent(sr_http_t *http);
 /* Returns true if the Accept header prefers JSON to HTML (RFC 9110, 12.5.1). Without a preference, HTML is sent. */
 bool sr_http_prefers_json(sr_http_t *http);
+/* Returns the index of the media type that the Accept header prefers in a list that ends with NULL. Without a
+ * preference it is 0. */
+int sr_http_preferred(sr_http_t *http, const char *const *types);
 /* Returns true if a browser prefetches the page or shows a preview of it, so no person has opened it yet. */
 bool sr_http_is_prefetch(sr_http_t *http);
 /* Returns true if the User-Agent header declares a program that fetches links without a person (robots.def). */

@@ -95,11 +95,11 @@ static const char *disposition(const char *given, apr_pool_t *pool)
     return apr_psprintf(pool, "attachment; filename=\"%s\"; filename*=UTF-8''%s", ascii, encoded);
 }
 
-sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_t length)
+sr_error_t *sr_http_file(sr_http_t *http, const char *type, apr_file_t *file, apr_off_t length)
 {
     request_rec *r = http->r;
     apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
-    reply_set_headers(http, status, SR_HTTP_JSON);
+    reply_set_headers(http, HTTP_OK, type);
     ap_set_content_length(r, length);
     apr_brigade_insert_file(brigade, file, 0, length, http->pool);
     APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(r->connection->bucket_alloc));

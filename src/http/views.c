@@ -91,7 +91,7 @@ static sr_error_t *reply_file(output_t *output, apr_size_t length)
     apr_os_file_put(&file, &output->file, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
                     output->http->pool);
     apr_pool_cleanup_register(output->http->pool, file, (apr_status_t(*)(void *))apr_file_close, apr_pool_cleanup_null);
-    return sr_http_file(output->http, HTTP_OK, file, (apr_off_t)length);
+    return sr_http_file(output->http, SR_HTTP_JSON, file, (apr_off_t)length);
 }
 
 static const char *tag_of(const sr_http_t *http, const apr_array_header_t *views)

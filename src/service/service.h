@@ -69,10 +69,20 @@ typedef struct sr_create_t {
  * key), SR_ETOOMANY (too many invitations). */
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
                               const sr_create_t *request, apr_pool_t *pool);
-/* Makes the same checks and stores nothing. *representation is the response without uuids, links and times. The
- * Idempotency-Key is ignored. Errors: SR_EBADREQUEST. */
-sr_error_t *sr_service_create_preview(const sr_service_t *service, const char **representation,
-                                      const sr_create_t *request, apr_pool_t *pool);
+/* What a preview of a creation shows. */
+typedef struct sr_preview_view_t {
+    enum { SR_VIEW_JSON, SR_VIEW_PDF, SR_VIEW_PNG } form;
+    int document, page, width; /* of an image: document and page from 0, and pixels */
+    int grid;                  /* the distance of the lines of a grid, in points or percent; 0: no grid */
+} sr_preview_view_t;
+typedef struct sr_previewed_t {
+    const char *representation; /* the response of the creation without uuids, links and times */
+    apr_file_t *file;           /* the PDF or PNG; NULL for JSON */
+    apr_off_t size;
+} sr_previewed_t;
+/* Makes the same checks and stores nothing. The Idempotency-Key is ignored. Errors: SR_EBADREQUEST. */
+sr_error_t *sr_service_create_preview(const sr_service_t *service, sr_previewed_t *previewed,
+                                      const sr_create_t *request, const sr_preview_view_t *view, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------- theme_folder.c */
 /* Returns the path of a file of a theme's folder ("" or NULL: no theme), or NULL if it is missing. */

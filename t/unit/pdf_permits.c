@@ -145,6 +145,43 @@ static void test_public(void)
     apr_pool_destroy(pool);
 }
 
+static void *wait_for_preview(void *data)
+{
+    waiter_t *waiter = data;
+    waiter->entered = enters(waiter->shared, SR_PDF_PREVIEW, false, LONG);
+    return NULL;
+}
+
+/* As many previews wait as there are permits for them. */
+static void test_previews(void)
+{
+    apr_pool_t *pool;
+    apr_pool_create(&pool, root);
+    sr_pdf_pool_t *workers = help_pool(help_program(), 1, 2500, pool);
+    sr_pdf_shared_t *shared = workers->shared;
+    waiter_t first = {.shared = shared};
+    sr_pdf_pool_t *preview = sr_pdf_pool_for_preview(workers, pool);
+    is_int(sr_pdf_pool_for_request(preview, NULL, 0, pool)->lane, SR_PDF_PREVIEW, "a preview has its own permits");
+    is_str(sr_pdf_pool_for_request(preview, "a", 0, pool)->scope, "a.preview", "and its own workers");
+    ok(enters(shared, SR_PDF_PREVIEW, false, LONG), "a preview gets the only permit");
+    pthread_create(&first.thread, NULL, wait_for_preview, &first);
+    for (bool waits = false; !waits; help_sleep(1)) {
+        pthread_mutex_lock(&shared->mutex);
+        waits = shared->queues[SR_PDF_PREVIEW][false].waiting > 0;
+        pthread_mutex_unlock(&shared->mutex);
+    }
+    sr_error_t *error = sr_pdf_pool_enter(shared, SR_PDF_PREVIEW, false, sr_time_steady() + LONG, pool);
+    is_str(error ? error->message : "entered", "Too many previews are requested at once, try again in a moment",
+           "while another one waits, the next is rejected at once");
+    ok(enters(shared, SR_PDF_WORK, false, LONG), "creations have their permit");
+    sr_pdf_pool_leave(shared, SR_PDF_WORK);
+    sr_pdf_pool_leave(shared, SR_PDF_PREVIEW);
+    pthread_join(first.thread, NULL);
+    ok(first.entered, "the preview that waits gets the permit");
+    sr_pdf_pool_leave(shared, SR_PDF_PREVIEW);
+    apr_pool_destroy(pool);
+}
+
 /* Time that is left for an HTTP request is the limit of all pools that are made for it. */
 static void test_latest(void)
 {
@@ -181,7 +218,7 @@ static void test_settings(void)
     ok(shared->options.show_timeout == 5000 * HELP_MS, "a page may take 5 s of processor time");
     is_int(shared->limit[SR_PDF_SHOW], 2, "pages have as many permits as other requests");
     is_int(shared->idle_room, 4 * 2 + 2, "so many workers may be idle");
-    is_int(shared->alive_room, (2 + 2 + 1) + 4 * 2 + shared->idle_room,
+    is_int(shared->alive_room, (2 + 2 + 1 + 1) + 4 * 2 + shared->idle_room,
            "all that are busy, kept or idle can be listed");
     apr_pool_destroy(pool);
 }
@@ -236,6 +273,7 @@ int main(void)
     test_newcomer();
     test_no_permit_stays_free();
     test_public();
+    test_previews();
     test_latest();
     test_settings();
     test_no_worker();

@@ -58,6 +58,7 @@ static const op_t OPS[] = {
     {SR_PDF_OP_PREVIEW, sr_pdfd_preview, false, true, false, MEMORY_BYTES, false},
     {SR_PDF_OP_VALUES, sr_pdfd_values, false, true, false, MEMORY_BYTES, false},
     {SR_PDF_OP_COMPOSE, sr_pdfd_compose, false, true, false, MEMORY_BYTES, false},
+    {SR_PDF_OP_OVERLAY, sr_pdfd_overlay, true, true, false, SHOW_BYTES, false},
     {SR_PDF_OP_SIGNATURES, sr_pdfd_signatures, true, false, false, SHOW_BYTES, true},
     {SR_PDF_OP_CHECK, sr_pdfd_check, false, false, false, MEMORY_BYTES, false},
 };

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "metrics/metrics.h"
+#include "service/submissions/drawn_preview.h"
 #include "service/submissions/invite.h"
 #include "service/submissions/uploads.h"
 
@@ -387,8 +388,8 @@ static void create_unname(sr_submission_t *submission, apr_pool_t *pool)
     if (!submission->warnings) submission->warnings = sr_json_own(json_array(), pool);
 }
 
-sr_error_t *sr_service_create_preview(const sr_service_t *service, const char **representation,
-                                      const sr_create_t *request, apr_pool_t *pool)
+sr_error_t *sr_service_create_preview(const sr_service_t *service, sr_previewed_t *previewed,
+                                      const sr_create_t *request, const sr_preview_view_t *view, apr_pool_t *pool)
 {
     sr_submission_t submission = {.created_by = request->caller->user};
     sr_preflight_t preflight = {0};
@@ -396,10 +397,13 @@ sr_error_t *sr_service_create_preview(const sr_service_t *service, const char **
     own.pdf = sr_pdf_pool_for_preview(service->pdf, pool);
     sr_blobs_own(request->uploads->documents,
                  sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
+    *previewed = (sr_previewed_t){0};
     sr_error_t *error = create_check(&own, &preflight, &submission, request, pool);
+    if (!error && view->form != SR_VIEW_JSON)
+        error = sr_preview_draw(&own, previewed, &preflight, submission.signers, request, view, pool);
     sr_uploads_drop(&preflight);
     SR_TRY(error);
     create_unname(&submission, pool);
-    *representation = sr_submission_render(&submission, pool);
+    previewed->representation = sr_submission_render(&submission, pool);
     return NULL;
 }

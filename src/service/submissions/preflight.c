@@ -84,15 +84,23 @@ static sr_error_t *in_time(const proof_t *proof)
 }
 
 /* Returns the file of the document that is sealed. */
-static sr_file_t *sealed_file(const proof_t *proof)
+static sr_file_t *sealed_file(sr_files_t *files)
 {
-    return proof->files->rewritten.sha256 ? &proof->files->rewritten : &proof->files->upload;
+    return files->rewritten.sha256 ? &files->rewritten : &files->upload;
 }
 
-static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr_file_t *file, apr_pool_t *pool)
+static sr_error_t *descriptor_of(int *descriptor, const sr_create_t *request, const sr_file_t *file, apr_pool_t *pool)
 {
     if (file->spool) return sr_blobs_descriptor(file->spool, descriptor);
-    return sr_blobs_reader(descriptor, proof->request->uploads->documents, file->key, pool);
+    return sr_blobs_reader(descriptor, request->uploads->documents, file->key, pool);
+}
+
+sr_error_t *sr_preflight_open(int *descriptor, apr_off_t *size, const sr_preflight_t *preflight, int document,
+                              const sr_create_t *request, apr_pool_t *pool)
+{
+    const sr_file_t *file = sealed_file(&APR_ARRAY_IDX(preflight->files, document, sr_files_t));
+    *size = file->size;
+    return descriptor_of(descriptor, request, file, pool);
 }
 
 sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_header_t *signers, apr_pool_t *pool)
@@ -143,7 +151,7 @@ static sr_error_t *preflight_write_again(sr_file_t *file, const proof_t *proof, 
     sr_pdf_probe_t probe = {0};
     int descriptor;
     SR_TRY(in_time(proof));
-    SR_TRY(descriptor_of(&descriptor, proof, upload, scratch));
+    SR_TRY(descriptor_of(&descriptor, proof->request, upload, scratch));
     SR_TRY(sr_pdf_rewrite(made, proof->files->pdf, descriptor, upload->size, scratch));
     if (made->fault) return preflight_refuse(proof, made->reason);
     SR_TRY(in_time(proof));
@@ -253,7 +261,7 @@ static void preflight_remember(sr_file_t *file, const apr_array_header_t *fields
 /* *damage is NULL if the document can be prepared, else the reason why not. Such a document may be rewritten. */
 static sr_error_t *preflight_prepare(const char **damage, const proof_t *proof)
 {
-    sr_file_t *file = sealed_file(proof);
+    sr_file_t *file = sealed_file(proof->files);
     SR_TRY(draw_values(proof));
     const apr_array_header_t *fields = fields_of(proof);
     sr_pdf_update_t update = {0};
@@ -263,7 +271,7 @@ static sr_error_t *preflight_prepare(const char **damage, const proof_t *proof)
     if (is_remembered(file->pages, fields)) return NULL;
     SR_TRY(in_time(proof));
     apr_pool_create(&scratch, proof->pool);
-    SR_TRY(descriptor_of(&descriptor, proof, file, scratch));
+    SR_TRY(descriptor_of(&descriptor, proof->request, file, scratch));
     SR_TRY(sr_pdf_prepare(&update, proof->files->pdf, descriptor, file->size, fields, scratch));
     if (update.fault == SR_PDF_DOCUMENT_DAMAGED) *damage = apr_pstrdup(proof->pool, update.reason);
     else if (update.fault) return preflight_refuse(proof, update.reason);

@@ -45,6 +45,10 @@ void sr_preflight_count(const char *reason);
 /* Makes an SR_EBADREQUEST: the document of that name cannot be signed, for that reason. Counts it as "unsignable". */
 sr_error_t *sr_preflight_refuse(const char *name, const char *reason, apr_pool_t *pool);
 
+/* Opens a document as it is sealed, after sr_preflight. */
+sr_error_t *sr_preflight_open(int *descriptor, apr_off_t *size, const sr_preflight_t *preflight, int document,
+                              const sr_create_t *request, apr_pool_t *pool);
+
 /* Reads the form of each document whose existing fields get values. Call it before sr_signers_resolve. */
 sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_header_t *signers, apr_pool_t *pool);
 /* Prepares each document that has fields as a trial. A document to which nothing can be appended is rewritten, and

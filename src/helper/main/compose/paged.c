@@ -18,8 +18,7 @@ static int paged_put_image(sr_pdfd_update_t *update, cairo_surface_t *surface)
                               planes.colours, 3 * pixels);
 }
 
-/* All pages share the dictionary of what they use. Returns its number, or 0 on failure. */
-static int put_resources(sr_pdfd_update_t *update, const sr_pdfd_canvas_t *canvas)
+int sr_pdfd_file_resources(sr_pdfd_update_t *update, const sr_pdfd_canvas_t *canvas)
 {
     const char *fonts = "", *images = "";
     for (int i = 0; i < canvas->fonts->nelts; i++) {
@@ -38,7 +37,7 @@ static int put_resources(sr_pdfd_update_t *update, const sr_pdfd_canvas_t *canva
 
 const int *sr_pdfd_file_pages(sr_pdfd_update_t *update, int root, const sr_pdfd_canvas_t *canvas)
 {
-    const int count = canvas->pages->nelts, resources = put_resources(update, canvas);
+    const int count = canvas->pages->nelts, resources = sr_pdfd_file_resources(update, canvas);
     int *pages = apr_palloc(update->pool, (apr_size_t)(count + 1) * sizeof *pages);
     if (!resources) return NULL;
     for (int i = 0; i < count; i++) {

@@ -77,6 +77,8 @@ void sr_pdfd_canvas_cluster(sr_pdfd_canvas_t *canvas, const char *text, apr_size
 void sr_pdfd_canvas_end_run(sr_pdfd_canvas_t *canvas);
 
 /* ----------------------------------------------------------------------------------------------- paged.c */
+/* Writes the dictionary of what the pages of a canvas use. Returns its number, or 0 if a font cannot be embedded. */
+int sr_pdfd_file_resources(sr_pdfd_update_t *update, const sr_pdfd_canvas_t *canvas);
 /* Writes the pages of a canvas, the root of their tree, and what they use. Returns their object numbers, or NULL if a
  * font cannot be embedded. */
 const int *sr_pdfd_file_pages(sr_pdfd_update_t *update, int root, const sr_pdfd_canvas_t *canvas);
