@@ -283,7 +283,9 @@ json_t *sr_entries_rows(const sr_signer_t *signer, const char *yes, const char *
                                                  : no;
         if (!value || !*text) continue;
         if (!rows) rows = json_array();
-        json_array_append_new(rows, json_pack("[s,s]", field->name, text));
+        json_t *row = json_pack("[s,s]", field->name, text);
+        if (json_equal(row, json_array_get(rows, json_array_size(rows) - 1))) json_decref(row);
+        else json_array_append_new(rows, row);
     }
     return rows;
 }

@@ -124,7 +124,8 @@ const char *sr_entry_text(const sr_entry_t *entry);
  * NULL if there are none. New reference. */
 json_t *sr_entries_json(const sr_submission_t *submission, const sr_signer_t *signer);
 /* Returns [[name, value]] for the fields of a signer that are filled in, for readers, or NULL if there are none. `yes`
- * and `no` are the values of check boxes, and lines are joined by spaces. New reference. */
+ * and `no` are the values of check boxes, and lines are joined by spaces. Equal rows that follow each other, as those
+ * of a field on all pages, are one. New reference. */
 json_t *sr_entries_rows(const sr_signer_t *signer, const char *yes, const char *no, apr_pool_t *pool);
 
 #endif

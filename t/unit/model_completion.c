@@ -224,7 +224,8 @@ static sr_submission_t *with_values(void)
                                             {"checkbox", "\"value\":false"},
                                             {"text", "\"value\":\"\""},
                                             {"date", "\"value\":null"},
-                                            {"date", "\"value\":\"2026-11-21\""}};
+                                            {"date", "\"value\":\"2026-11-21\""},
+                                            {"date", "\"value\":\"2026-11-21\""}}; /* as on all pages */
     sr_submission_t *made = whole();
     sr_signer_t *eva = &APR_ARRAY_IDX(made->signers, 0, sr_signer_t);
     apr_array_header_t *list = apr_array_copy(pool, eva->fields);
