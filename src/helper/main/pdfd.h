@@ -345,6 +345,16 @@ bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, cons
 /* Returns true if the text can be part of a field name. */
 bool sr_pdfd_is_signer(const char *name);
 
+/* ----------------------------------------------------------------------------------------- field_names.c */
+typedef struct sr_pdfd_names_t sr_pdfd_names_t;
+sr_pdfd_names_t *sr_pdfd_names_make(apr_pool_t *pool);
+/* Adds a name that cannot be given. */
+void sr_pdfd_names_add(sr_pdfd_names_t *names, const char *name);
+/* Adds the name that an entry wants. All are added before the first name is given. */
+void sr_pdfd_names_want(sr_pdfd_names_t *names, const char *name);
+/* Returns the wanted name of an entry, or the wanted name with a number of at most nine digits. */
+const char *sr_pdfd_names_give(sr_pdfd_names_t *names, const char *wanted);
+
 /* ------------------------------------------------------------------------------------------------ tags.c */
 typedef struct sr_pdfd_tags_t {
     bool tagged;          /* the document has a structure that can be extended */

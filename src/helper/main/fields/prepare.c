@@ -134,82 +134,38 @@ static bool read_widgets(prepare_t *p, const sr_pdfd_request_t *request)
 
 /* ------------------------------------------------------------------------------------------------------ the names */
 
-/* Names of fields. pyHanko takes the lock of a field for that of all fields whose names begin with its name, so the
- * name of an entry is not the beginning of another name. */
-typedef struct names_t {
-    apr_hash_t *beginnings; /* of all names → how many names have it (int) */
-    apr_hash_t *entries;    /* the names that entries got */
-    apr_pool_t *pool;
-} names_t;
-
-static int name_count(const names_t *names, const char *beginning)
-{
-    const int *count = apr_hash_get(names->beginnings, beginning, APR_HASH_KEY_STRING);
-    return count ? *count : 0;
-}
-
-static void name_add(names_t *names, const char *name)
-{
-    const apr_ssize_t length = (apr_ssize_t)strlen(name);
-    for (apr_ssize_t i = 1; i <= length; i++) {
-        int *count = apr_hash_get(names->beginnings, name, i);
-        if (!count) apr_hash_set(names->beginnings, name, i, count = apr_pcalloc(names->pool, sizeof *count));
-        ++*count;
-    }
-}
-
-static bool name_begins_with_entry(const names_t *names, const char *name)
-{
-    const apr_ssize_t length = (apr_ssize_t)strlen(name);
-    for (apr_ssize_t i = 1; i <= length; i++)
-        if (apr_hash_get(names->entries, name, i)) return true;
-    return false;
-}
-
-/* Returns the wanted name, which has been added, or the wanted name with a number. */
-static const char *name_give(names_t *names, const char *wanted)
-{
-    const char *name = wanted;
-    int others = 1; /* the wanted name itself */
-    for (int i = 1; name_count(names, name) > others || name_begins_with_entry(names, name); i++) {
-        name = apr_psprintf(names->pool, "%s_%d", wanted, i);
-        others = 0;
-    }
-    if (name != wanted) name_add(names, name);
-    apr_hash_set(names->entries, name, APR_HASH_KEY_STRING, name);
-    return name;
-}
-
 /* Adds the names of the fields that the document has. */
-static void names_take(names_t *names, qpdf_data q)
+static void names_take(sr_pdfd_names_t *names, qpdf_data q)
 {
     qpdf_oh form = qpdf_oh_get_key(q, qpdf_get_root(q), "/AcroForm");
     qpdf_oh fields = qpdf_oh_is_dictionary(q, form) ? qpdf_oh_get_key(q, form, "/Fields") : form;
     for (int i = 0; i < sr_pdfd_items(q, fields); i++) {
         qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);
         qpdf_oh name = qpdf_oh_is_dictionary(q, field) ? qpdf_oh_get_key(q, field, "/T") : field;
-        if (qpdf_oh_is_string(q, name)) name_add(names, apr_pstrdup(names->pool, qpdf_oh_get_utf8_value(q, name)));
+        if (qpdf_oh_is_string(q, name)) sr_pdfd_names_add(names, qpdf_oh_get_utf8_value(q, name));
         qpdf_oh_release(q, field);
     }
 }
 
 static void set_names(prepare_t *p)
 {
-    names_t names = {apr_hash_make(p->pool), apr_hash_make(p->pool), p->pool};
+    sr_pdfd_names_t *names = sr_pdfd_names_make(p->pool);
     for (int i = 0; i < p->count; i++) {
         widget_t *widget = &p->widgets[i];
         const char *number = widget->ordinal > 1 ? apr_psprintf(p->pool, "_%d", widget->ordinal) : "";
         widget->name = widget->entry ? sr_pdf_entry_name(&widget->entry->entry, p->pool)
                                      : apr_pstrcat(p->pool, SR_PDFD_FIELD, widget->signer, number, NULL);
-        if (p->has_entries) name_add(&names, widget->name);
+        if (!p->has_entries) continue;
+        if (widget->entry) sr_pdfd_names_want(names, widget->name);
+        else sr_pdfd_names_add(names, widget->name);
     }
     if (!p->has_entries) return;
-    names_take(&names, p->document.q);
-    name_add(&names, "Timestamp_"); /* SR_PDF_STAMP_BEGIN */
+    names_take(names, p->document.q);
+    sr_pdfd_names_add(names, "Timestamp_"); /* SR_PDF_STAMP_BEGIN */
     for (int i = 0; i < p->count; i++) {
         widget_t *widget = &p->widgets[i];
         if (!widget->entry) continue;
-        widget->name = name_give(&names, widget->name);
+        widget->name = sr_pdfd_names_give(names, widget->name);
         sr_pdfd_put_string(widget->owner->names, widget->name);
     }
     for (int i = 0; i < p->existing_count; i++)
