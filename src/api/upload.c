@@ -18,6 +18,7 @@
 
 enum {
     NAME,
+    TEMPLATE,
     SIGNERS,
     SKIP_INTRO,
     SEND_EMAIL,
@@ -35,6 +36,7 @@ static const struct {
     apr_size_t max;
 } texts[TEXT_COUNT] = {
     [NAME] = {"name", TEXT_MAX},
+    [TEMPLATE] = {"template", TEXT_MAX},
     [SIGNERS] = {"signers", SIGNERS_MAX},
     [SKIP_INTRO] = {"skipIntro", TEXT_MAX},
     [SEND_EMAIL] = {"sendEmail", TEXT_MAX},
@@ -195,6 +197,7 @@ static void upload_set_texts(sr_create_t *request, const receiver_t *receiver)
 {
     const text_t *text = receiver->text;
     request->name = text[NAME].data;
+    request->template = text[TEMPLATE].length ? text[TEMPLATE].data : NULL;
     request->signers = text[SIGNERS].data;
     request->signers_length = text[SIGNERS].length;
     request->skip_intro = text[SKIP_INTRO].data;

@@ -244,6 +244,8 @@ typedef struct sr_signers_rules_t {
     const char *caption;        /* the caption of a field that has none (a result of sr_caption_read); or NULL */
     int max_signers;
     int max_fields;        /* the limit for all signers together */
+    const char *template;  /* the uuid of the template that has the fields of the signers; or NULL */
+    const json_t *roles;   /* of the template (roles.c); or NULL */
     sr_remarks_t *remarks; /* gets a remark for each unknown member; or NULL */
 } sr_signers_rules_t;
 

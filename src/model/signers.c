@@ -316,7 +316,7 @@ static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, cons
 static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t *at, const json_t *value,
                                const sr_signers_rules_t *rules)
 {
-    static const char *const known[] = {"firstname", "lastname", "email", "locale", "order", "fields", NULL};
+    static const char *const known[] = {"firstname", "lastname", "email", "locale", "order", "fields", "values", NULL};
     apr_array_header_t *fields;
     const json_t *list;
     int count;
@@ -329,7 +329,8 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     SR_TRY(take_locale(&signer->locale, at, value, rules));
     SR_TRY(take_order(&signer->order, at, value));
 
-    list = json_object_get(value, "fields");
+    const char *fault = sr_role_fields(&list, rules->roles, at->signer, value, at->pool);
+    if (fault) return signers_refuse(at, fault);
     if (json_array_size(list) == 0)
         return signers_refuse(at, "Must have at least 1 field"); /* json_array_size returns 0 for other types */
     if (json_array_size(list) > (size_t)(rules->max_fields - *fields_so_far))
@@ -345,7 +346,7 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     signer->fields = fields;
     signer->uuid = sr_uuid_make(at->pool);
     at->field = 0;
-    const char *fault = sr_entries_fault(signer, at->pool);
+    fault = sr_entries_fault(signer, at->pool);
     return fault ? signers_refuse(at, fault) : NULL;
 }
 
@@ -385,6 +386,9 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
         return sr_error(pool, SR_EBADREQUEST, "At most %d signers can be provided", rules->max_signers);
 
     count = (int)json_array_size(list);
+    if (rules->roles && json_array_size(list) != json_array_size(rules->roles))
+        return sr_error(pool, SR_EBADREQUEST, "Template %s has %d signers, and %d are provided", rules->template,
+                        (int)json_array_size(rules->roles), count);
     *signers = apr_array_make(pool, count, sizeof(sr_signer_t));
     for (i = 0; i < count; i++) {
         place_t at = {.signer = i + 1, .pool = pool};

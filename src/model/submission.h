@@ -2,7 +2,7 @@
 /* submission.h: a submission as the database stores it, what its signers do with it, and its form in the API. Part of
  * model.h.
  *
- * Sections: fields.c · record.c · submission.c · signing.c · life.c · reminders.c */
+ * Sections: fields.c · roles.c · record.c · submission.c · signing.c · life.c · reminders.c */
 #ifndef SR_MODEL_SUBMISSION_H
 #define SR_MODEL_SUBMISSION_H
 
@@ -14,6 +14,23 @@
 json_t *sr_signer_fields_json(const sr_signer_t *signer);
 /* Reads that array. Errors: SR_EINTERNAL. */
 sr_error_t *sr_signer_fields_parse(sr_signer_t *signer, const json_t *fields, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ roles.c */
+/* Sets *list to the fields of a signer, as they were sent (`signer` is that JSON object), or, with `roles`,
+ * those that the signer with this number, from 1, has in the template, with the values that were sent for them. `roles`
+ * has an array of fields (sr_signer_fields_json) for each signer. Returns the fault, or NULL. */
+const char *sr_role_fields(const json_t **list, const json_t *roles, int number, const json_t *signer,
+                           apr_pool_t *pool);
+/* A template: the documents of a submission, and the fields of its signers as they were sent. */
+typedef struct sr_template_facts_t {
+    const char *uuid, *name;
+    apr_time_t created_at, used_at; /* used_at: when a submission was made from it last; 0: never */
+    int signers, documents;         /* how many */
+} sr_template_facts_t;
+/* Returns it as lists show it. New reference. */
+json_t *sr_template_json(const sr_template_facts_t *facts);
+/* Adds its documents (sr_document_state_t), and for each signer the fields, to that object. */
+void sr_template_add_content(json_t *object, const apr_array_header_t *documents, const json_t *roles);
 
 /* ----------------------------------------------------------------------------------------------- record.c
  * Typed records, read from the rows that the operations of the store return. Their texts belong to the JSON values of

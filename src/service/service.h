@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service.h: the use cases. Each has a file and owns its transaction. They do not depend on httpd.
  *
- * Sections: refusal.c · authenticate.c · create.c · theme_folder.c · submissions.c · verify.c · describe.c · open.c ·
- * access_cache.c · version_cache.c · ownership.c · page_image.c · sign.c · preview.c · refuse.c · cancel.c · extend.c ·
- * replace.c · remind.c · tokens.c · token_use.c · webhooks.c · history.c · list.c · archive.c · health.c · choose.c
+ * Sections: refusal.c · authenticate.c · create.c · theme_folder.c · templates.c · submissions.c · verify.c ·
+ * describe.c · open.c · access_cache.c · version_cache.c · ownership.c · page_image.c · sign.c · preview.c · refuse.c ·
+ * cancel.c · extend.c · replace.c · remind.c · tokens.c · token_use.c · webhooks.c · history.c · list.c · archive.c ·
+ * health.c · choose.c
  *
  * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
@@ -52,6 +53,7 @@ typedef struct sr_create_t {
     sr_client_t client;
     const sr_uploads_t *uploads;
     const char *name, *signers; /* NULL if the part is missing */
+    const char *template;       /* the uuid of a template instead of uploads, as it was sent; or NULL */
     apr_size_t signers_length;
     const char *skip_intro, *send_email; /* text of the parts, or NULL */
     const char *locale;                  /* the same: for signers without a locale of their own */
@@ -110,6 +112,17 @@ typedef struct sr_list_result_t {
     const apr_array_header_t *bodies; /* const char *, newest first */
     const char *next, *prev;          /* cursors, or NULL */
 } sr_list_result_t;
+
+/* -------------------------------------------------------------------------------------------- templates.c */
+/* The templates of the caller's submissions. A template that was deleted is SR_ENOTFOUND. */
+sr_error_t *sr_service_templates(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
+                                 const sr_list_query_t *query, apr_pool_t *pool);
+/* *answer is a new reference. */
+sr_error_t *sr_service_template(const sr_service_t *service, json_t **answer, const char *token_hash, const char *uuid,
+                                apr_pool_t *pool);
+/* Deletes it. Its submission, and those that were made from it, stay. */
+sr_error_t *sr_service_template_delete(const sr_service_t *service, const char *token_hash, const char *uuid,
+                                       apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------ submissions.c */
 typedef struct sr_shown_submission_t {

@@ -94,8 +94,8 @@ typedef enum sr_op_t {
     /* $T, submission uuid, creation, representation, metadata (JSON text)|NULL, idempotency key|NULL, folder,
      * blobs, new_blobs (those of them that have a key)|NULL, webhooks:[webhook]|NULL, timers
      * → OK | UNAUTHORIZED | QUOTA | REPLAY + the first representation | CONFLICT + the first fingerprint, of which 64
-     * characters are compared | STALE. Counts one against the quota if the token is of production. A repetition is OK.
-     * All times are `now`. */
+     * characters are compared | MISSING (its template) | STALE. Counts one against the quota if the token is of
+     * production. A repetition is OK. All times are `now`. */
     SR_OP_SUBMISSION_CREATE,
     /* $T, uuid, version, known|NULL → OK + shown | MISSING | UNAUTHORIZED. The tag is <hash of the last event>-<version
      * of the representation>, and changes whenever the representation does. Both are NULL if the representation is of
@@ -140,6 +140,15 @@ typedef enum sr_op_t {
     /* $T, submission uuid → OK + [[event, personal values of it|null]], oldest first (model: sr_events_read) | MISSING
      * | UNAUTHORIZED */
     SR_OP_AUDIT_GET,
+    /* $T, limit, direction, from created_at|NULL, from id|NULL → as SR_OP_SUBMISSION_LIST, with templates. Their ids
+     * and times of creation are those of their first submissions. Submissions that were made from one are not listed. A
+     * last row without a uuid is where the search for templates has ended. */
+    SR_OP_TEMPLATE_LIST,
+    /* $T, template uuid → OK + {"uuid","name","created_at","used_at"|null,"deleted_at"|null,"documents":[document row],
+     * "roles":[[field]]} (fields as they were sent, of the signers in their order) | MISSING | UNAUTHORIZED */
+    SR_OP_TEMPLATE_GET,
+    /* $T, template uuid → OK | MISSING (also if it was deleted at another time) | UNAUTHORIZED */
+    SR_OP_TEMPLATE_DELETE,
     /* signer uuid (it is the secret of the link, so there is no token), version|NULL
      * → OK + {"submission" (submission row),"version" (of what is read here, opaque),"environment","organization" (its
      *  name),"organization_uuid","base_url","tell_signed","tell_completed" (1 if there is such a webhook URL, else 0),

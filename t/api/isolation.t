@@ -23,20 +23,22 @@ for my $name (sort keys %who) {
 my $nothing = '00000000-0000-4000-8000-000000000000';
 
 sub paths {    # what has an id of somebody's in its path
-    my ($submission, $document, $token) = @_;
+    my ($submission, $document, $token, $template) = @_;
     return (
         ['GET',    "/signatures/$submission"], ['HEAD', "/signatures/$submission"],
         ['GET',    "/signatures/$submission/documents/$document"],
         ['GET',    "/signatures/$submission/documents/$document?version=original"],
         ['GET',    "/signatures/$submission/certificate"], ['GET', "/signatures/$submission/audit"],
+        ['GET',    "/templates/$template"], ['DELETE', "/templates/$template"],
         ['GET',    "/tokens/$token"],
         ['DELETE', "/tokens/$token"]);
 }
-my %absent = map { ("@$_[0] " . ($_->[1] =~ s/[0-9a-f]{8}-[0-9a-f-]+/UUID/gr) => $_) } paths(($nothing) x 3);
+my %absent = map { ("@$_[0] " . ($_->[1] =~ s/[0-9a-f]{8}-[0-9a-f-]+/UUID/gr) => $_) } paths(($nothing) x 4);
 
 for my $asks (sort keys %who) {
     for my $owner (sort keys %who) {
-        my @paths = paths($made{$owner}{uuid}, $made{$owner}{documents}[0]{uuid}, $token{$owner}{uuid});
+        my @paths = paths($made{$owner}{uuid}, $made{$owner}{documents}[0]{uuid}, $token{$owner}{uuid},
+            $made{$owner}{template}{uuid});
         for my $path (@paths) {
             next if $asks eq $owner && $path->[0] eq 'DELETE';
             my $res = $who{$asks}->request(@$path);
@@ -60,6 +62,8 @@ for my $asks (sort keys %who) {
                 @{ $who{$asks}->get('/signatures', query => { q => 'of', status => 'completed' })->json->{data} }],
         [$made{$asks}{uuid}],
         "$asks finds only its own submissions");
+    is_deeply([map { $_->{uuid} } @{ $who{$asks}->get('/templates')->json->{data} }],
+        [$made{$asks}{template}{uuid}], "$asks lists only its own templates");
     is_deeply([map { $_->{uuid} } @{ $who{$asks}->get('/tokens')->json->{data} }], [$token{$asks}{uuid}],
         "$asks lists only its own tokens");
 }

@@ -6,6 +6,7 @@ use warnings;
 use Sigreq::Apart;
 use Sigreq::Here qw(suite sql wait_for is_error);
 use Sigreq::Httpd;
+use Sigreq::Multipart 'part';
 use Sigreq::Signer 'signers_of';
 use Test::More;
 
@@ -137,4 +138,24 @@ for (
 my ($status, $text) = Sigreq::Httpd->new(place => "Sigreq On\nSigreqRetention test all=1d")->test;
 isnt($status, 0, 'it is refused in a place');
 like($text, qr/SigreqRetention/, 'the message names SigreqRetention');
+# A template counts from its last use, and only for its own submission.
+subtest 'a template that is used' => sub {
+    serve('LogLevel warn');
+    my @made = map { closed($test, 'cancelled', 90) } 1 .. 3;
+    my @uses = map {
+        my $signers = '[{"firstname":"Eve","lastname":"Lee"}]';
+        my $res = $test->create(files => [], signers => $signers, more => [part('template', $_->{template}{uuid})]);
+        is($res->code, 201, 'a use') or diag $res->body;
+        $test->post(path_of($res->json) . '/cancel', json => {});
+        +{ %{ $res->json }, client => $test, what => 'a use' };
+    } @made;
+    is($test->delete("/templates/$made[1]{template}{uuid}")->code, 204, 'one is deleted');
+    my $ago = 60 * $DAY;
+    row("UPDATE submission SET created_at = created_at - $ago, closed_at = closed_at - $ago "
+            . "WHERE uuid = '$uses[2]{uuid}'");
+    serve('SigreqRetention test all=30d', 'LogLevel warn');
+    is_deleted(now_served(@made[1, 2], $uses[2]));
+    is_kept(now_served($made[0], @uses[0, 1]));
+};
+
 done_testing;

@@ -11,6 +11,7 @@
 #include "metrics/metrics.h"
 #include "service/submissions/drawn_preview.h"
 #include "service/submissions/invite.h"
+#include "service/submissions/templates.h"
 #include "service/submissions/uploads.h"
 
 #define NAME_MAX_CHARACTERS 500
@@ -120,6 +121,7 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
     }
     json_object_set_new(detail, "submission", json_string(submission->uuid));
     json_object_set_new(detail, "token", json_string(request->caller->uuid));
+    if (request->template) json_object_set_new(detail, "template", json_string(submission->template_uuid));
     json_object_set_new(detail, "documents", documents);
     json_object_set_new(detail, "signers", signers);
     json_object_set_new(detail, "sendEmail", json_boolean(submission->send_email));
@@ -212,7 +214,8 @@ static sr_creation_arg_t creation_of(const sr_service_t *service, const sr_creat
                                .fingerprint =
                                    request->idempotency_key ? sr_fingerprint(request, submission, pool) : NULL,
                                .idempotency_since = submission->created_at - IDEMPOTENCY_LIFETIME,
-                               .only_replay = only_replay};
+                               .only_replay = only_replay,
+                               .from_template = request->template != NULL};
 }
 
 static sr_error_t *create_check_pages(const sr_service_t *service, const apr_array_header_t *documents,
@@ -258,6 +261,7 @@ static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *pre
     apr_array_header_t *signers;
     const char *locale, *caption;
     SR_TRY(sr_uploads_check(service, preflight, request, pool));
+    if (preflight->template) submission->template_uuid = preflight->template;
     SR_TRY(create_check_pages(service, preflight->documents, pool));
     SR_TRY(create_check_name(request->name, pool));
     if (!request->signers || !request->signers_length)
@@ -272,9 +276,11 @@ static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *pre
                                       .caption = caption,
                                       .max_signers = service->settings->max_signers,
                                       .max_fields = service->settings->max_fields,
+                                      .template = preflight->template,
+                                      .roles = preflight->roles,
                                       .remarks = request->remarks};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
-    SR_TRY(sr_preflight_forms(preflight, signers, pool));
+    SR_TRY(sr_preflight_forms(preflight, signers, request, pool));
     SR_TRY(sr_signers_resolve(signers, preflight->documents, service->settings->max_fields, pool));
     SR_TRY(sr_signers_check_texts(request->name, signers, preflight->documents, pool));
     sr_signers_remark(request->remarks, signers, preflight->documents);
@@ -319,6 +325,7 @@ static sr_error_t *create_try_once(const sr_service_t *service, const char **rep
     if (!error && *outcome == SR_CONFLICT)
         error = sr_fingerprint_conflict(sr_fingerprint(request, submission, pool), row->representation, pool);
     if (!error && *outcome == SR_GONE) error = preflight->unless_replay;
+    if (!error && *outcome == SR_MISSING) error = sr_template_unknown(preflight->template, pool);
     if (!error) error = sr_service_refusal(*outcome, pool);
     *representation = row ? row->representation : rendered;
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
@@ -382,6 +389,7 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
 /* Removes what only a submission that is stored has. */
 static void create_unname(sr_submission_t *submission, apr_pool_t *pool)
 {
+    submission->template_uuid = NULL;
     for (int i = 0; i < submission->documents->nelts; i++)
         APR_ARRAY_IDX(submission->documents, i, sr_document_state_t).uuid = NULL;
     for (int i = 0; i < submission->signers->nelts; i++) APR_ARRAY_IDX(submission->signers, i, sr_signer_t).uuid = NULL;

@@ -14,8 +14,10 @@ static const char *digest(json_t *value, apr_pool_t *pool)
     return sr_sha256_hex(text, strlen(text), pool);
 }
 
-static json_t *files_json(const sr_submission_t *submission)
+/* The documents of a template never change. */
+static json_t *files_json(const sr_create_t *request, const sr_submission_t *submission)
 {
+    if (request->template) return json_string(submission->template_uuid);
     json_t *files = json_array();
     for (int i = 0; i < submission->documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
@@ -35,7 +37,7 @@ const char *sr_fingerprint(const sr_create_t *request, const sr_submission_t *su
                  {"skipIntro", json_boolean(submission->skip_intro)},
                  {"sendEmail", json_boolean(submission->send_email)},
                  {"locale", sr_json_string_or_null(request->locale)},
-                 {"file", files_json(submission)},
+                 {request->template ? "template" : "file", files_json(request, submission)},
                  {"caption", sr_json_string_or_null(request->caption)},
                  {"expiresAt", sr_json_string_or_null(request->expires_at)},
                  {"externalId", sr_json_string_or_null(request->external_id)},

@@ -89,7 +89,8 @@ static sr_file_t *sealed_file(sr_files_t *files)
     return files->rewritten.sha256 ? &files->rewritten : &files->upload;
 }
 
-static sr_error_t *descriptor_of(int *descriptor, const sr_create_t *request, const sr_file_t *file, apr_pool_t *pool)
+sr_error_t *sr_preflight_descriptor(int *descriptor, const sr_create_t *request, const sr_file_t *file,
+                                    apr_pool_t *pool)
 {
     if (file->spool) return sr_blobs_descriptor(file->spool, descriptor);
     return sr_blobs_reader(descriptor, request->uploads->documents, file->key, pool);
@@ -100,10 +101,11 @@ sr_error_t *sr_preflight_open(int *descriptor, apr_off_t *size, const sr_preflig
 {
     const sr_file_t *file = sealed_file(&APR_ARRAY_IDX(preflight->files, document, sr_files_t));
     *size = file->size;
-    return descriptor_of(descriptor, request, file, pool);
+    return sr_preflight_descriptor(descriptor, request, file, pool);
 }
 
-sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_header_t *signers, apr_pool_t *pool)
+sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_header_t *signers,
+                               const sr_create_t *request, apr_pool_t *pool)
 {
     for (int i = 0; i < preflight->documents->nelts; i++) {
         sr_document_t *document = &APR_ARRAY_IDX(preflight->documents, i, sr_document_t);
@@ -112,7 +114,7 @@ sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_
         int descriptor;
         if (!sr_signers_use_form(signers, preflight->documents, i)) continue;
         SR_TRY(sr_preflight_in_time(preflight, document->name, pool));
-        SR_TRY(sr_blobs_descriptor(files->upload.spool, &descriptor));
+        SR_TRY(sr_preflight_descriptor(&descriptor, request, &files->upload, pool));
         SR_TRY(sr_pdf_inspect(&form, files->pdf, descriptor, document->pages->count, pool));
         if (!form) return sr_preflight_refuse(document->name, "its form cannot be read", pool);
         document->form = form;
@@ -151,7 +153,7 @@ static sr_error_t *preflight_write_again(sr_file_t *file, const proof_t *proof, 
     sr_pdf_probe_t probe = {0};
     int descriptor;
     SR_TRY(in_time(proof));
-    SR_TRY(descriptor_of(&descriptor, proof->request, upload, scratch));
+    SR_TRY(sr_preflight_descriptor(&descriptor, proof->request, upload, scratch));
     SR_TRY(sr_pdf_rewrite(made, proof->files->pdf, descriptor, upload->size, scratch));
     if (made->fault) return preflight_refuse(proof, made->reason);
     SR_TRY(in_time(proof));
@@ -271,7 +273,7 @@ static sr_error_t *preflight_prepare(const char **damage, const proof_t *proof)
     if (is_remembered(file->pages, fields)) return NULL;
     SR_TRY(in_time(proof));
     apr_pool_create(&scratch, proof->pool);
-    SR_TRY(descriptor_of(&descriptor, proof->request, file, scratch));
+    SR_TRY(sr_preflight_descriptor(&descriptor, proof->request, file, scratch));
     SR_TRY(sr_pdf_prepare(&update, proof->files->pdf, descriptor, file->size, fields, scratch));
     if (update.fault == SR_PDF_DOCUMENT_DAMAGED) *damage = apr_pstrdup(proof->pool, update.reason);
     else if (update.fault) return preflight_refuse(proof, update.reason);

@@ -28,6 +28,8 @@ typedef struct sr_preflight_t {
     apr_time_t deadline;           /* after this time (sr_time_steady) no request is sent to a helper */
     apr_array_header_t *documents; /* sr_document_t */
     apr_array_header_t *files;     /* sr_files_t, in the same order */
+    const char *template;          /* the uuid of the template that has the documents and fields; or NULL */
+    const json_t *roles;           /* its fields (model: roles.c); or NULL */
     sr_error_t *unless_replay;     /* the response if the request is no replay of its Idempotency-Key; or NULL */
 } sr_preflight_t;
 
@@ -50,7 +52,11 @@ sr_error_t *sr_preflight_open(int *descriptor, apr_off_t *size, const sr_preflig
                               const sr_create_t *request, apr_pool_t *pool);
 
 /* Reads the form of each document whose existing fields get values. Call it before sr_signers_resolve. */
-sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_header_t *signers, apr_pool_t *pool);
+sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_header_t *signers,
+                               const sr_create_t *request, apr_pool_t *pool);
+/* Sets the descriptor of the content of a file. */
+sr_error_t *sr_preflight_descriptor(int *descriptor, const sr_create_t *request, const sr_file_t *file,
+                                    apr_pool_t *pool);
 /* Prepares each document that has fields as a trial. A document to which nothing can be appended is rewritten, and
  * the fields are then placed on the rewritten document. The results are stored in the `pages` of the files.
  * `signers` must be resolved. Errors: SR_EBADREQUEST if a document cannot be signed. */

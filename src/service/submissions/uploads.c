@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* uploads.c: the documents of a creation: checks and stores them. */
 #include "service/submissions/uploads.h"
+#include "service/submissions/templates.h"
 
 #include <string.h>
 
@@ -58,16 +59,16 @@ static sr_error_t *verdict_error(const sr_pdf_probe_t *probe, const char *name, 
     return sr_preflight_refuse(name, probe->reason, pool);
 }
 
-static sr_error_t *ask_helper(const sr_pages_t **pages, const sr_preflight_t *preflight, sr_pdf_pool_t *pdf,
-                              const sr_upload_t *upload, apr_pool_t *pool)
+static sr_error_t *ask_helper(sr_file_t *file, const sr_preflight_t *preflight, sr_pdf_pool_t *pdf, const char *name,
+                              const sr_create_t *request, apr_pool_t *pool)
 {
     sr_pdf_probe_t probe = {0};
     int descriptor;
-    SR_TRY(sr_preflight_in_time(preflight, upload->name, pool));
-    SR_TRY(sr_blobs_descriptor(upload->spool, &descriptor));
-    SR_TRY(sr_pdf_probe(&probe, pdf, descriptor, upload->size, pool));
-    *pages = probe.pages;
-    return verdict_error(&probe, upload->name, pool);
+    SR_TRY(sr_preflight_in_time(preflight, name, pool));
+    SR_TRY(sr_preflight_descriptor(&descriptor, request, file, pool));
+    SR_TRY(sr_pdf_probe(&probe, pdf, descriptor, file->size, pool));
+    file->pages = probe.pages;
+    return verdict_error(&probe, name, pool);
 }
 
 sr_error_t *sr_service_pages(sr_pages_t **pages, sr_blobs_t *documents, const char *sha256, apr_pool_t *pool)
@@ -113,22 +114,48 @@ static sr_error_t *find_rewritten(const sr_service_t *service, sr_files_t *files
     return NULL;
 }
 
-static sr_error_t *uploads_read_upload(const sr_service_t *service, sr_preflight_t *preflight,
-                                       const sr_upload_t *upload, const sr_create_t *request, apr_pool_t *pool)
+/* Adds a document. A file of a template has the key of its blob, and no spool. */
+static sr_error_t *uploads_read_file(const sr_service_t *service, sr_preflight_t *preflight, const sr_file_t *file,
+                                     const char *name, const char *raw, const sr_create_t *request, apr_pool_t *pool)
 {
     sr_files_t *files = apr_array_push(preflight->files);
-    *files = (sr_files_t){.upload = {.sha256 = upload->sha256, .size = upload->size, .spool = upload->spool},
-                          .pdf = sr_preflight_helper(preflight, service, request->caller, pool)};
+    *files = (sr_files_t){.upload = *file, .pdf = sr_preflight_helper(preflight, service, request->caller, pool)};
     SR_TRY(find_stored(service, &files->upload, request, pool));
-    if (!files->upload.stored) SR_TRY(ask_helper(&files->upload.pages, preflight, files->pdf, upload, pool));
+    if (!files->upload.pages) {
+        files->upload.key = file->key;
+        files->upload.stored = files->upload.changed = file->key;
+        SR_TRY(ask_helper(&files->upload, preflight, files->pdf, name, request, pool));
+    }
     SR_TRY(find_rewritten(service, files, request, pool));
     sr_document_t *document = apr_array_push(preflight->documents);
     *document = (sr_document_t){.uuid = sr_uuid_make(pool),
-                                .name = upload->name,
-                                .raw = upload->raw,
-                                .sha256 = upload->sha256,
-                                .size = upload->size,
+                                .name = name,
+                                .raw = raw,
+                                .sha256 = file->sha256,
+                                .size = file->size,
                                 .pages = files->rewritten.sha256 ? files->rewritten.pages : files->upload.pages};
+    return NULL;
+}
+
+/* After it was deleted, a template is only for replays. */
+static sr_error_t *uploads_read_template(const sr_service_t *service, sr_preflight_t *preflight,
+                                         const sr_create_t *request, apr_pool_t *pool)
+{
+    sr_template_record_t record;
+    if (request->uploads->files->nelts)
+        return sr_error(pool, SR_EBADREQUEST, "Either a template or files can be provided, not both");
+    SR_TRY(sr_template_read(&record, service, request->token_hash, request->template, pool));
+    if (!record.uuid || (record.deleted && !request->idempotency_key))
+        return sr_template_unknown(request->template, pool);
+    if (record.deleted) preflight->unless_replay = sr_template_unknown(request->template, pool);
+    preflight->template = record.uuid;
+    preflight->roles = record.roles;
+    sr_preflight_begin(preflight, record.documents->nelts, pool);
+    for (int i = 0; i < record.documents->nelts; i++) {
+        const sr_document_state_t *document = &APR_ARRAY_IDX(record.documents, i, sr_document_state_t);
+        const sr_file_t file = {.sha256 = document->sha256, .size = document->size, .key = document->key};
+        SR_TRY(uploads_read_file(service, preflight, &file, document->name, NULL, request, pool));
+    }
     return NULL;
 }
 
@@ -136,12 +163,16 @@ sr_error_t *sr_uploads_check(const sr_service_t *service, sr_preflight_t *prefli
                              apr_pool_t *pool)
 {
     const apr_array_header_t *uploads = request->uploads->files;
+    if (request->template) return uploads_read_template(service, preflight, request, pool);
     if (!uploads->nelts) return sr_error(pool, SR_EBADREQUEST, "At least 1 file must be provided");
     for (int i = 0; i < uploads->nelts; i++) SR_TRY(look_at(&APR_ARRAY_IDX(uploads, i, sr_upload_t), pool));
     SR_TRY(check_names(uploads, pool));
     sr_preflight_begin(preflight, uploads->nelts, pool);
-    for (int i = 0; i < uploads->nelts; i++)
-        SR_TRY(uploads_read_upload(service, preflight, &APR_ARRAY_IDX(uploads, i, sr_upload_t), request, pool));
+    for (int i = 0; i < uploads->nelts; i++) {
+        const sr_upload_t *upload = &APR_ARRAY_IDX(uploads, i, sr_upload_t);
+        const sr_file_t file = {.sha256 = upload->sha256, .size = upload->size, .spool = upload->spool};
+        SR_TRY(uploads_read_file(service, preflight, &file, upload->name, upload->raw, request, pool));
+    }
     return NULL;
 }
 

@@ -6,8 +6,8 @@
 #include "service/documents/contents.h"
 #include "service/submissions/preflight.h"
 
-/* Begins the preflight: checks the uploaded files and sets their page boxes, from the stored report if the owner has
- * uploaded the document before, else by a helper. Documents get new uuids. */
+/* Begins the preflight: checks the uploaded files, or takes those of the template, and sets their page boxes, from the
+ * stored report if the owner has uploaded the document before, else by a helper. Documents get new uuids. */
 sr_error_t *sr_uploads_check(const sr_service_t *service, sr_preflight_t *preflight, const sr_create_t *request,
                              apr_pool_t *pool);
 /* Stores every file that is not stored yet durably under a reserved key, with its report. `contents` must be empty,

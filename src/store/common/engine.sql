@@ -92,6 +92,7 @@
 --     email text, organization_uuid uuid, organization_name text, sent_webhook_url text?, signed_webhook_url
 --     text?, completed_webhook_url text?, created_at time, expires_at time?, revoked_at time?, parent uuid?,
 --     used_on time?}
+-- @row template {id int, uuid uuid?, name text?, created_at time, used_at time?, signers int, documents int}
 -- @row tombstone {key text, forget bool}
 -- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time,
 --     disabled_at time?}

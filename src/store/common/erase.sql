@@ -20,9 +20,11 @@ UPDATE submission SET erasing = NULL WHERE uuid = :submission AND erasing IS NOT
 -- @answer
 SELECT 'ok'
 
+-- The first submission of a template that was not deleted counts from the last use of the template.
 -- @op retention_past(environment text, state text, age int, closed_at time, id int, n int) → ok retained[]
 -- @answer
 SELECT 'ok', s.uuid, s.closed_at, s.id FROM submission s
 WHERE s.environment = :environment AND s.state = :state AND s.held_at IS NULL
   AND s.closed_at <= @CLOCK() - :age AND (s.closed_at, s.id) > (:closed_at, :id)
+  AND (s.template_deleted_at IS NOT NULL OR @LASTUSE(s) <= @CLOCK() - :age OR @MADE(s))
 ORDER BY s.closed_at, s.id LIMIT :n

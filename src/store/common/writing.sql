@@ -8,11 +8,11 @@
 --     rewritten_size int?}
 -- @type signer {uuid uuid, state text, firstname text, lastname text, email text?, locale text?, fields json,
 --     signing_order int}
--- An idempotency row older than idempotency_since is ignored.
+-- An idempotency row older than idempotency_since is ignored. from_template: template_uuid is that of another submission.
 -- @type creation {name text, template_uuid uuid, skip_intro bool, send_email bool, search text, base_url text,
 --     warnings json?, representation_version int, expires_at time?, external_id text?, redirect_url text?,
 --     reminders text?, event_hash hash, event text, event_personal text?, documents [document], signers [signer],
---     fingerprint text?, idempotency_since time, only_replay bool}
+--     fingerprint text?, idempotency_since time, only_replay bool, from_template bool}
 -- opened_at is ignored if the signer has one. NULL changes nothing in reminded_at, reminders and fields.
 -- @type signer_change {uuid uuid, state text, due_at time?, opened_at time?, completed_at time?, refused_at time?,
 --     refusal_reason text?, ip text?, user_agent text?, signature_type text?, consent text?, reminded_at time?,
@@ -113,7 +113,8 @@
 --         completed_at = w.completed_at, refused_at = w.refused_at, refusal_reason = w.refusal_reason, ip = w.ip,
 --         user_agent = w.user_agent, signature_type = w.signature_type, consent = w.consent,
 --         reminded_at = coalesce(w.reminded_at, signer.reminded_at), reminders = coalesce(w.reminders, signer.reminders),
---         fields = coalesce(w.fields, signer.fields)
+--         fields = coalesce(w.fields, signer.fields),
+--         sent_fields = coalesce(signer.sent_fields, CASE WHEN w.fields IS NOT NULL THEN signer.fields END)
 --     FROM @EACH(signer_change, list, w)
 --     WHERE signer.uuid = w.uuid AND signer.submission_id = @ID()
 -- @macro NEWEVENTS(list) INSERT INTO event (submission_id, number, hash, body, personal)

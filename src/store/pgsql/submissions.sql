@@ -38,7 +38,7 @@ END $$
 -- @op submission_create(token_hash hash, now time, submission uuid, creation creation, representation text,
 --     metadata text?, idempotency_key text?, folder uuid, blobs [blob], new_blobs [blob]?, revisions [revision]?,
 --     webhooks json?, timers [timer]?)
---     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale
+--     → ok | replay representation | unauthorized | quota | conflict representation | gone | missing | stale
 CREATE FUNCTION sigreq.submission_create(p_token_hash text, p_now bigint, p_submission uuid, p_creation json,
     p_representation text, p_metadata text, p_idempotency_key text, p_folder uuid, p_blobs json, p_new_blobs json,
     p_revisions json, p_webhooks json, p_timers json) RETURNS @ROWS
@@ -49,6 +49,7 @@ DECLARE
     t record;
     v_id bigint;
     v_seen record;
+    v_missing boolean;
 BEGIN
     SELECT * INTO p FROM @OF(creation, p_creation, r);
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
@@ -58,7 +59,9 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    IF NOT sigreq.blob_settle(p_folder, p_blobs) THEN
+    v_missing := p.from_template AND NOT EXISTS (SELECT 1 FROM sigreq.submission s
+                                                 WHERE @TEMPLATE(s, t, p.template_uuid) AND s.template_deleted_at IS NULL);
+    IF NOT coalesce(v_missing, false) AND NOT sigreq.blob_settle(p_folder, p_blobs) THEN
         outcome := coalesce((SELECT 'ok' FROM sigreq.submission s WHERE s.uuid = p_submission AND s.token_id = t.id), 'stale');
         RETURN NEXT;
         RETURN;
@@ -86,6 +89,13 @@ BEGIN
             RETURN NEXT;
             RETURN;
         END IF;
+    END IF;
+    IF v_missing THEN
+        DELETE FROM sigreq.idempotency WHERE token_id = t.id AND key = p_idempotency_key;
+        outcome := coalesce((SELECT 'ok' FROM sigreq.submission s WHERE s.uuid = p_submission AND s.token_id = t.id),
+                            'missing');
+        RETURN NEXT;
+        RETURN;
     END IF;
     IF t.environment = 'production' THEN
         UPDATE sigreq.organization SET used = used + 1 WHERE id = t.organization_id AND (quota IS NULL OR used < quota);

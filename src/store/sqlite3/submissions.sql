@@ -6,7 +6,7 @@
 -- @op submission_create(token_hash hash, now time, submission uuid, creation creation, representation text,
 --     metadata text?, idempotency_key text?, folder uuid, blobs [blob], new_blobs [blob]?, revisions [revision]?,
 --     webhooks json?, timers [timer]?)
---     → ok | replay representation | unauthorized | quota | conflict representation | gone | stale write
+--     → ok | replay representation | unauthorized | quota | conflict representation | gone | missing | stale write
 -- @answer
 WITH verdict AS (
     SELECT CASE WHEN t.id IS NULL THEN 'unauthorized'
@@ -14,6 +14,8 @@ WITH verdict AS (
                 WHEN substr(i.fingerprint, 1, 64) = substr(p.fingerprint, 1, 64) THEN 'replay'
                 WHEN i.key IS NOT NULL THEN 'conflict'
                 WHEN p.only_replay THEN 'gone'
+                WHEN p.from_template AND NOT EXISTS (SELECT 1 FROM submission s WHERE @TEMPLATE(s, t, p.template_uuid) AND s.template_deleted_at IS NULL)
+                THEN 'missing'
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota'
                 WHEN EXISTS (SELECT 1 FROM @EACH(blob, :blobs, w)
                              WHERE (w.key IS NULL OR w.found IS NOT NULL)
