@@ -4,9 +4,9 @@
  *
  * Sections: pool.c (how many workers there are, and which requests they serve) · fork_server.c (forks workers) ·
  * request.c (one request to a worker) · memory_file.c (results of many bytes) · form_fields.c (fields of a form) ·
- * show.c (a page as image and text) · fill.c (prepares and signs a document) · archive.c (adds proofs and a document
- * timestamp) · preview.c (a signature before it is made, and its drawing for a certificate) · compose.c (makes a new
- * document)
+ * found_texts.c (places of texts) · show.c (a page as image and text) · fill.c (prepares and signs a document) ·
+ * archive.c (adds proofs and a document timestamp) · preview.c (a signature before it is made, and its drawing for a
+ * certificate) · compose.c (makes a new document)
  *
  * A pool belongs to one process, and any number of threads may use it. A worker is a process that reads documents. It
  * gets each document as a file descriptor over its own Unix socket, and answers one request at a time. No worker reads
@@ -102,6 +102,16 @@ sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_
  * buttons are a choice with one place for each option. *fields is released with the pool, and NULL if the document
  * cannot be read. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_pdf_inspect(json_t **fields, sr_pdf_pool_t *workers, int descriptor, int pages, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------- found_texts.c */
+/* What texts a document with so many pages has. `texts` is [{"text":"…","page"?:n},…]: each is looked for on that page,
+ * or on all. At most `most` places are listed for each. *found is released with the pool, and NULL if the document
+ * cannot be read:
+ *   {"hasText":b,"unreadable":b,"texts":[{"count":n,"places":[[page,x,y,w,h],…]},…]}
+ * x and y are the top left corner of a text, in points from that of the displayed page. "unreadable": a text was not
+ * found, and the document has fonts that do not say which letters they show. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_pdf_find(json_t **found, sr_pdf_pool_t *workers, int descriptor, int pages, const json_t *texts,
+                        int most, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ show.c
  *

@@ -31,6 +31,8 @@
  *   Both may also respond                       {"refused":"it is password protected"}
  *                                               {"missing":true}: the document has no such page
  *                                               {"unavailable":"…"}: this system cannot do it
+ *   find (document, result)                     {"length":n}: n bytes of JSON (pdf.h) {"refused":"…"}
+ *     "texts":[{"text","page"?},…], "most":n      It lists at most n places for each text.
  *   normalise (document, result)                {"length":n}: the rewritten document
  *   prepare (document, result)                  {"length":n}: the bytes to append
  *     "fields":[{"signer","page","rect":[x0,y0,x1,y1],"existing"?,"entry"?},…]. "existing" names a field of the
@@ -129,6 +131,7 @@
 #define SR_PDF_OP_INSPECT "inspect"
 #define SR_PDF_OP_RENDER "render"
 #define SR_PDF_OP_TEXT "text"
+#define SR_PDF_OP_FIND "find"
 #define SR_PDF_OP_NORMALISE "normalise"
 #define SR_PDF_OP_PREPARE "prepare"
 #define SR_PDF_OP_FILL "fill"
@@ -149,6 +152,7 @@
 /* Size limits of the results, in bytes. */
 #define SR_PDF_MAX_INSPECTION ((apr_size_t)24 << 20) /* its texts, escaped, and the rest of its fields */
 #define SR_PDF_MAX_PNG ((apr_size_t)192 << 20)       /* the largest raster in colour if it cannot be compressed */
+#define SR_PDF_MAX_FOUND ((apr_size_t)24 << 20)      /* places of texts */
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 #define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
 #define SR_PDF_MAX_COMPOSED ((apr_size_t)64 << 20)

@@ -91,3 +91,15 @@ sr_area_t sr_area_of(const double rect[4], int index, const sr_page_t *page)
                        .page = index,
                        .origin = SR_ORIGIN_USER_SPACE};
 }
+
+sr_area_t sr_area_of_placement(const sr_placement_t *placement)
+{
+    const double *percent = placement->percent;
+    return (sr_area_t){.x = percent[0],
+                       .y = percent[1],
+                       .w = percent[2],
+                       .h = percent[3],
+                       .page = placement->page,
+                       .origin = SR_ORIGIN_TOP_LEFT,
+                       .percent = true};
+}

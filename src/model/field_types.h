@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* field_types.h: the types of fields, and what is filled into a field beside a signature. Part of model.h.
+/* field_types.h: the types of fields, where they are, and what is filled into a field beside a signature. Part of
+ * model.h.
  *
- * Sections: field_types.c · adopt.c · entries.c */
+ * Sections: field_types.c · anchor.c · adopt.c · resolve.c · entries.c */
 #ifndef SR_MODEL_FIELD_TYPES_H
 #define SR_MODEL_FIELD_TYPES_H
 
 #include "model/model.h"
+
+#include <apr_hash.h>
 
 typedef struct sr_signer_t sr_signer_t;
 typedef struct sr_submission_t sr_submission_t;
@@ -53,6 +56,18 @@ typedef struct sr_entry_t {
     const char *shown;     /* what the PDF shows instead of the value: the day in words; or NULL */
 } sr_entry_t;
 
+/* A text of the document at which an area is placed. */
+typedef struct sr_anchor_t {
+    const char *text;
+    int occurrence; /* from 1; 0: there must be only one; or SR_ANCHOR_ALL */
+    int page;       /* where to look for it, 0-based; or SR_ANCHOR_ANY_PAGE */
+    bool skip;      /* without the text, the field is left out */
+    double dx, dy;  /* points from the top left corner of the text to that of the area, to the right and down */
+    double w, h;    /* points; 0: the size of the text */
+} sr_anchor_t;
+#define SR_ANCHOR_ALL (-1)
+#define SR_ANCHOR_ANY_PAGE (-1)
+
 typedef struct sr_field_t {
     int number; /* its position in the request, from 1, as messages name it; 0 if it was stored */
     const sr_field_type_t *type;
@@ -62,6 +77,7 @@ typedef struct sr_field_t {
     const char *existing;      /* the name of an existing field of the document that its area refers to, or NULL */
     const json_t *sent;        /* the members of an entry in an existing field, until sr_signers_resolve reads them */
     bool on_all_pages;         /* until sr_signers_resolve: it stands for one field on each page */
+    const sr_anchor_t *anchor; /* until sr_signers_resolve: it stands for the fields at places of a text; or NULL */
     sr_area_t area;            /* for an existing field set by sr_signers_resolve */
     const json_t *area_sent;   /* the JSON object that the area was read from, or NULL */
     const char *caption;       /* the result of sr_caption_read; NULL: none was sent */
@@ -74,6 +90,13 @@ const char *sr_entry_read(sr_entry_t **entry, const sr_field_type_t *type, const
 /* Adds its members, and its value, to the JSON object of a field. */
 void sr_entry_write(json_t *field, const sr_entry_t *entry);
 
+/* The texts at which fields of a document are placed. */
+typedef struct sr_anchors_t {
+    json_t *texts;       /* what sr_pdf_find looks for; NULL: nothing */
+    apr_hash_t *numbers; /* the index of each text and page */
+    const json_t *found; /* the result of sr_pdf_find */
+} sr_anchors_t;
+
 /* What the creation appends to a document with fields that have values. */
 typedef struct sr_prepared_t {
     const char *sha256; /* of what is appended; NULL: nothing is */
@@ -82,16 +105,48 @@ typedef struct sr_prepared_t {
     apr_off_t whole_size;
 } sr_prepared_t;
 
+/* ------------------------------------------------------------------------------------------------ anchor.c */
+extern const char *const sr_anchor_area_members[], *const sr_anchor_members[]; /* JSON members; NULL ends them */
+/* Reads the anchor of an area. *anchor is NULL if it has none. Returns a fault such as "Area anchor text must be
+ * provided", or NULL. The text belongs to `area`. */
+const char *sr_anchor_read(const sr_anchor_t **anchor, const json_t *area, apr_pool_t *pool);
+/* Returns an area with an anchor as it was sent, without unknown members. New reference. */
+json_t *sr_anchor_echo(const json_t *area);
+/* Adds the text of an anchor to those that are looked for in a document (sr_pdf_find), unless it is there. `numbers`
+ * has the index of each. */
+void sr_anchor_want(json_t *texts, apr_hash_t *numbers, const sr_anchor_t *anchor, apr_pool_t *pool);
+/* Returns how many places of each text have to be listed. */
+int sr_anchor_most(int max_fields);
+/* Sets *areas (sr_area_t) to the areas at an anchor. *count is how often the document has the text; there may be fewer
+ * areas than that. Errors: SR_EBADREQUEST, such as "Document lease.pdf has the text "Signature" 3 times". */
+sr_error_t *sr_anchor_areas(apr_array_header_t **areas, json_int_t *count, const sr_anchor_t *anchor,
+                            const sr_document_t *document, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ adopt.c */
 /* Reads the entry of a field that refers to an existing field of its document: the place, and what the form says of its
  * length, lines, options and value. The value that was sent has precedence. *fault is a fault of sr_entry_read, or
  * NULL. Errors: SR_EBADREQUEST if the form has no such field, or one that cannot be filled in. */
 sr_error_t *sr_field_adopt(const char **fault, sr_field_t *field, const sr_document_t *document, apr_pool_t *pool);
-/* In resolve.c: returns true if a field with a value refers to an existing field of the document at this index. The
- * form of the document must be set before sr_signers_resolve. */
-bool sr_signers_use_form(const apr_array_header_t *signers, const apr_array_header_t *documents, int index);
 /* Returns the noun for a field of this type in messages: "text field". */
 const char *sr_field_noun(const sr_field_t *field);
+
+/* ------------------------------------------------------------------------------------------------ resolve.c */
+typedef struct sr_resolving_t {
+    int max_fields;        /* of all signers */
+    sr_remarks_t *remarks; /* gets a remark for each field that is left out; or NULL */
+} sr_resolving_t;
+/* Finds the document and page of each field and computes its placement. A field on all pages, or at all places of a
+ * text, becomes one field for each. Errors: SR_EBADREQUEST with "Document {name} not found", "Index page unknown", or
+ * the reason why an existing field cannot be signed or filled in, or why a text is no place for a field. */
+sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents,
+                               const sr_resolving_t *resolving, apr_pool_t *pool);
+/* Returns true if a field with a value refers to an existing field of the document at this index. The
+ * form of the document must be set before sr_signers_resolve. */
+bool sr_signers_use_form(const apr_array_header_t *signers, const apr_array_header_t *documents, int index);
+/* Sets the texts (sr_anchors_t) that are looked for in the document at this index. Errors: SR_EBADREQUEST
+ * if it has too many pages to look at all of them. */
+sr_error_t *sr_signers_anchors(apr_array_header_t *documents, int index, const apr_array_header_t *signers,
+                               apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ entries.c */
 /* A value that cannot be filled in. */

@@ -35,6 +35,7 @@ json_t *sr_area_percent(const double percent[4])
 /* Returns the area as it was sent, so that a client can send it again. The origin of points is always added. */
 static json_t *area_json(const sr_field_t *field)
 {
+    if (json_is_object(json_object_get(field->area_sent, "anchor"))) return sr_anchor_echo(field->area_sent);
     if (field->existing) return json_pack("{s:s}", "field", field->existing);
     const bool top_left = field->area.origin == SR_ORIGIN_TOP_LEFT;
     const double values[] = {field->area.x, field->area.y, field->area.w, field->area.h};
@@ -96,6 +97,7 @@ static bool fields_read_field(sr_field_t *field, const json_t *row, apr_pool_t *
         field->placement.percent[i] = json_number_value(json_object_get(json_object_get(row, "percent"), keys[i]));
         field->placement.rect[i] = json_number_value(json_array_get(rect, i));
     }
+    if (json_object_get(area, "anchor")) field->area = sr_area_of_placement(&field->placement);
     if (!field->type || !field->name || !field->document || json_array_size(rect) != 4) return false;
     return field->type->filler == SR_FILLER_SEAL || !sr_entry_read(&field->entry, field->type, row, pool);
 }

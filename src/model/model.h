@@ -94,6 +94,8 @@ typedef struct sr_placement_t {
 void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_page_t *page);
 /* Returns the area of a rectangle (x0 y0 x1 y1) in the user space of a page. */
 sr_area_t sr_area_of(const double rect[4], int index, const sr_page_t *page);
+/* Returns the area, in percent, of a placement. */
+sr_area_t sr_area_of_placement(const sr_placement_t *placement);
 /* Computes the width and height of a page as it is displayed. */
 void sr_page_size(double size[2], const sr_page_t *page);
 /* fields.c: return a number with at most four decimals, [x0, y0, x1, y1] and {"x", "y", "w", "h"} of such numbers. New
@@ -209,6 +211,7 @@ struct sr_document_t {
     apr_off_t rewritten_size;
     const sr_pages_t *pages;
     const json_t *form; /* the fields of its form (sr_pdf_inspect), if sr_signers_use_form; or NULL */
+    sr_anchors_t anchors;
     sr_prepared_t prepared;
 };
 
@@ -258,11 +261,6 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
 /* Reads one person from a JSON object: firstname, lastname, email (needed if `email`) and locale. The texts belong to
  * the object. Errors: SR_EBADREQUEST. */
 sr_error_t *sr_signer_read_person(sr_signer_t *signer, const json_t *object, bool email, apr_pool_t *pool);
-/* Finds the document and page of each field and computes its placement. A field that is on all pages becomes one field
- * for each page, but not more than `max_fields` of all signers. Errors: SR_EBADREQUEST with "Document {name} not
- * found", "Index page unknown", or the reason why an existing field cannot be signed or filled in. */
-sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, int max_fields,
-                               apr_pool_t *pool);
 /* Called after sr_signers_resolve: checks the total length of the texts of a submission, because every response that
  * shows the submission repeats them. The name of a document counts once for each field in it. Errors: SR_EBADREQUEST.
  */

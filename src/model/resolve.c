@@ -69,16 +69,20 @@ static sr_error_t *resolve_existing(const char **fault, sr_field_t *field, const
     return NULL;
 }
 
+static sr_error_t *resolve_no_page(int page, bool from_end, const sr_document_t *document, apr_pool_t *pool)
+{
+    return sr_error_hint(sr_error(pool, SR_EBADREQUEST, "Index page unknown"), pool,
+                         "page %d%s of %s: it has %d, counted from 0", page, from_end ? " from the end" : "",
+                         document->name, document->pages->count);
+}
+
 static sr_error_t *resolve_page(const sr_page_t **page, sr_field_t *field, const sr_document_t *document,
                                 apr_pool_t *pool)
 {
     const int given = field->area.page, count = document->pages->count;
     field->placement.page = field->area.from_end ? count - 1 - given : given;
     *page = sr_pages_at(document->pages, field->placement.page);
-    if (*page) return NULL;
-    return sr_error_hint(sr_error(pool, SR_EBADREQUEST, "Index page unknown"), pool,
-                         "page %d%s of %s: it has %d, counted from 0", given,
-                         field->area.from_end ? " from the end" : "", document->name, count);
+    return *page ? NULL : resolve_no_page(given, field->area.from_end, document, pool);
 }
 
 /* *fault is a fault of the field, or NULL. */
@@ -156,34 +160,69 @@ void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers,
     }
 }
 
+/* Adds a copy of a field, whose value is its own. */
+static sr_field_t *resolve_add(apr_array_header_t *fields, const sr_field_t *field, apr_pool_t *pool)
+{
+    sr_field_t *added = apr_array_push(fields);
+    *added = *field;
+    if (field->entry) added->entry = apr_pmemdup(pool, field->entry, sizeof *field->entry);
+    return added;
+}
+
 /* Adds the field once for each page of its document. */
 static sr_error_t *add_on_pages(apr_array_header_t *fields, const sr_field_t *field,
-                                const apr_array_header_t *documents, int room, int max_fields, apr_pool_t *pool)
+                                const apr_array_header_t *documents, int room, const sr_resolving_t *resolving,
+                                apr_pool_t *pool)
 {
     const sr_document_t *document = find_document(documents, field->document, pool);
     if (!document) return unknown_document(documents, field->document, pool);
     if (document->pages->count > room)
-        return sr_error(pool, SR_EBADREQUEST, "At most %d fields can be provided", max_fields);
+        return sr_error(pool, SR_EBADREQUEST, "At most %d fields can be provided", resolving->max_fields);
     for (int i = 0; i < document->pages->count; i++) {
-        sr_field_t *added = apr_array_push(fields);
-        *added = *field;
+        sr_field_t *added = resolve_add(fields, field, pool);
         added->on_all_pages = false;
         added->area.page = i;
-        if (field->entry) added->entry = apr_pmemdup(pool, field->entry, sizeof *field->entry);
     }
     return NULL;
 }
 
-/* `*room`: the number of fields that may be added. */
-static sr_error_t *resolve_pages(sr_signer_t *signer, const apr_array_header_t *documents, int *room, int max_fields,
+/* Adds the field once for each place of its anchor. It may be missing, if the field permits it. */
+static sr_error_t *add_at_anchor(apr_array_header_t *fields, const sr_field_t *field,
+                                 const apr_array_header_t *documents, int room, const sr_resolving_t *resolving,
                                  apr_pool_t *pool)
+{
+    const sr_document_t *document = find_document(documents, field->document, pool);
+    apr_array_header_t *areas;
+    json_int_t count;
+    if (!document) return unknown_document(documents, field->document, pool);
+    if (field->anchor->page >= document->pages->count)
+        return resolve_no_page(field->anchor->page, false, document, pool);
+    SR_TRY(sr_anchor_areas(&areas, &count, field->anchor, document, pool));
+    if (!areas->nelts)
+        sr_remark(resolving->remarks, "%s does not have the text \"%s\": the field %s was left out",
+                  sr_text_printable(document->name, pool), sr_remark_name(field->anchor->text, pool),
+                  sr_remark_name(field->name, pool));
+    if (areas->nelts > room || (field->anchor->occurrence == SR_ANCHOR_ALL && count > room))
+        return sr_error(pool, SR_EBADREQUEST, "At most %d fields can be provided", resolving->max_fields);
+    for (int i = 0; i < areas->nelts; i++) {
+        sr_field_t *added = resolve_add(fields, field, pool);
+        added->anchor = NULL;
+        added->area = APR_ARRAY_IDX(areas, i, sr_area_t);
+    }
+    return NULL;
+}
+
+/* Replaces fields that stand for several by these. `*room`: the number of fields that may be added. */
+static sr_error_t *resolve_places(sr_signer_t *signer, const apr_array_header_t *documents, int *room,
+                                  const sr_resolving_t *resolving, apr_pool_t *pool)
 {
     apr_array_header_t *fields = apr_array_make(pool, signer->fields->nelts, sizeof(sr_field_t));
     for (int i = 0; i < signer->fields->nelts; i++) {
         const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
         const int before = fields->nelts;
-        if (!field->on_all_pages) APR_ARRAY_PUSH(fields, sr_field_t) = *field;
-        else SR_TRY(add_on_pages(fields, field, documents, *room + 1, max_fields, pool));
+        if (field->anchor) SR_TRY(add_at_anchor(fields, field, documents, *room + 1, resolving, pool));
+        else if (field->on_all_pages) SR_TRY(add_on_pages(fields, field, documents, *room + 1, resolving, pool));
+        else APR_ARRAY_PUSH(fields, sr_field_t) = *field;
         *room -= fields->nelts - before - 1;
     }
     signer->fields = fields;
@@ -220,23 +259,24 @@ static int count_fields(const apr_array_header_t *signers)
     return count;
 }
 
-sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, int max_fields,
-                               apr_pool_t *pool)
+sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents,
+                               const sr_resolving_t *resolving, apr_pool_t *pool)
 {
     apr_hash_t *named = apr_hash_make(pool);
-    int room = max_fields - count_fields(signers);
+    int room = resolving->max_fields - count_fields(signers);
     for (int i = 0; i < signers->nelts; i++) {
         sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
         const char *fault = NULL;
+        const int sent = signer->fields->nelts;
         bool adopts = false;
-        SR_TRY(resolve_pages(signer, documents, &room, max_fields, pool));
+        SR_TRY(resolve_places(signer, documents, &room, resolving, pool));
         for (int j = 0; j < signer->fields->nelts; j++) {
             sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
             SR_TRY(resolve_field(&fault, field, documents, named, pool));
             if (fault) return sr_signers_refuse(signer, i + 1, field->number, fault, pool);
             adopts |= field->sent != NULL;
         }
-        if (adopts) fault = sr_entries_fault(signer, pool);
+        if (adopts || signer->fields->nelts < sent) fault = sr_entries_fault(signer, pool);
         if (fault) return sr_signers_refuse(signer, i + 1, 0, fault, pool);
         SR_TRY(check_sealed(signer, i + 1, pool));
     }
@@ -256,6 +296,30 @@ bool sr_signers_use_form(const apr_array_header_t *signers, const apr_array_head
         }
     }
     return false;
+}
+
+/* The text of more pages takes too long to read. */
+#define MOST_PAGES 500
+
+sr_error_t *sr_signers_anchors(apr_array_header_t *documents, int index, const apr_array_header_t *signers,
+                               apr_pool_t *pool)
+{
+    sr_document_t *document = &APR_ARRAY_IDX(documents, index, sr_document_t);
+    for (int i = 0; i < signers->nelts; i++) {
+        const apr_array_header_t *fields = APR_ARRAY_IDX(signers, i, sr_signer_t).fields;
+        for (int j = 0; j < fields->nelts; j++) {
+            const sr_field_t *field = &APR_ARRAY_IDX(fields, j, sr_field_t);
+            if (!field->anchor || find_document(documents, field->document, pool) != document) continue;
+            if (field->anchor->page == SR_ANCHOR_ANY_PAGE && document->pages->count > MOST_PAGES)
+                return sr_error(pool, SR_EBADREQUEST,
+                                "Document %s has more than %d pages: an anchor in it needs a page",
+                                sr_text_printable(document->name, pool), MOST_PAGES);
+            if (!document->anchors.texts)
+                document->anchors = (sr_anchors_t){sr_json_own(json_array(), pool), apr_hash_make(pool), NULL};
+            sr_anchor_want(document->anchors.texts, document->anchors.numbers, field->anchor, pool);
+        }
+    }
+    return NULL;
 }
 
 static apr_size_t entry_size(const sr_entry_t *entry)

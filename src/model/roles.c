@@ -16,10 +16,21 @@ static bool takes_value(const json_t *field)
     return type && sr_field_type_has(type, "value");
 }
 
+/* Returns the place that an anchor has led to. The document is the same, so its text is not searched again. */
+static json_t *area_found(const json_t *stored)
+{
+    json_t *area = json_copy(json_object_get(stored, "percent"));
+    json_object_set(area, "page", json_object_get(stored, "page"));
+    json_object_set_new(area, "unit", json_string("percent"));
+    return area;
+}
+
 /* Returns a stored field as a creation sends it. New reference. */
 static json_t *field_as_sent(const json_t *stored)
 {
     json_t *field = json_copy((json_t *)stored);
+    if (json_object_get(json_object_get(stored, "area"), "anchor"))
+        json_object_set_new(field, "area", area_found(stored));
     json_object_del(field, "page");
     json_object_del(field, "percent");
     json_object_del(field, "rect");

@@ -269,7 +269,11 @@ static sr_error_t *take_type(const sr_field_type_t **type, const place_t *at, co
     *type = name ? sr_field_type(name) : NULL;
     const bool seals = !*type || (*type)->filler == SR_FILLER_SEAL;
     remark_unknown(at, value, seals ? known : of_entry, *type, "", rules->remarks);
-    if (json_is_object(area)) remark_unknown(at, area, members_of_area, NULL, " of its area", rules->remarks);
+    const json_t *anchor = signers_member(area, "anchor");
+    if (json_is_object(area))
+        remark_unknown(at, area, anchor ? sr_anchor_area_members : members_of_area, NULL, " of its area",
+                       rules->remarks);
+    if (json_is_object(anchor)) remark_unknown(at, anchor, sr_anchor_members, NULL, " of its anchor", rules->remarks);
     SR_TRY(signers_take_text(&name, at, value, &type_rule));
     return *type ? NULL
                  : sr_error_hint(signers_refuse(at, "Only type signature is supported"), at->pool,
@@ -283,8 +287,10 @@ static sr_error_t *take_place(sr_field_t *field, const place_t *at, const sr_sig
         return field->area_sent ? sr_error_hint(error, at->pool, "%s was sent", signers_describe(field->area_sent))
                                 : error;
     }
-    SR_TRY(take_existing(&field->existing, at, field->area_sent));
-    return field->existing ? NULL : take_area(field, at, field->area_sent, rules->default_origin);
+    const char *fault = sr_anchor_read(&field->anchor, field->area_sent, at->pool);
+    if (fault) return signers_refuse(at, fault);
+    if (!field->anchor) SR_TRY(take_existing(&field->existing, at, field->area_sent));
+    return field->existing || field->anchor ? NULL : take_area(field, at, field->area_sent, rules->default_origin);
 }
 
 static sr_error_t *take_entry(sr_field_t *field, const place_t *at, const json_t *value)

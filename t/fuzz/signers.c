@@ -35,7 +35,7 @@ static void resolve(apr_array_header_t *signers, apr_pool_t *pool)
     fuzz_must(!sr_pages_parse(&pages, report, pool));
     APR_ARRAY_PUSH(documents, sr_document_t) =
         (sr_document_t){.uuid = "u", .name = "a.pdf", .raw = "a.pdf", .sha256 = "0", .pages = pages};
-    sr_error_t *error = sr_signers_resolve(signers, documents, 1000, pool);
+    sr_error_t *error = sr_signers_resolve(signers, documents, &(sr_resolving_t){.max_fields = 1000}, pool);
     if (error) {
         fuzz_must(error->code == SR_EBADREQUEST && error->message);
         return;

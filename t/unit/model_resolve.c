@@ -36,7 +36,8 @@ static apr_array_header_t *signers_for(const char *const *names, const int *page
 
 static const char *answer(const char *const *names, const int *pages, int count)
 {
-    const sr_error_t *error = sr_signers_resolve(signers_for(names, pages, count), documents, 1000, pool);
+    const sr_error_t *error =
+        sr_signers_resolve(signers_for(names, pages, count), documents, &(sr_resolving_t){.max_fields = 1000}, pool);
     if (error && error->code != SR_EBADREQUEST) return "the wrong code";
     return error ? error->message : "resolved";
 }
@@ -47,7 +48,7 @@ static void test_resolved(void)
     static const int pages[] = {0, 2, 1, 0};
     apr_array_header_t *signers = signers_for(names, pages, 4);
     const sr_field_t *field;
-    ok(!sr_signers_resolve(signers, documents, 1000, pool), "documents are found");
+    ok(!sr_signers_resolve(signers, documents, &(sr_resolving_t){.max_fields = 1000}, pool), "documents are found");
     field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
     is_str(field->document_uuid, "uuid-a", "a document is found by its name");
     is_num(field->placement.rect[0], 61.2, "the field has its rectangle");
@@ -88,7 +89,7 @@ static sr_error_t *resolve_existing(apr_array_header_t **signers, const char *on
         APR_ARRAY_PUSH(fields, sr_field_t) = (sr_field_t){.document = "form.pdf", .existing = names[i]};
         APR_ARRAY_PUSH(*signers, sr_signer_t) = (sr_signer_t){.fields = fields};
     }
-    return sr_signers_resolve(*signers, documents, 1000, pool);
+    return sr_signers_resolve(*signers, documents, &(sr_resolving_t){.max_fields = 1000}, pool);
 }
 
 static void is_existing_refused(const char *one, const char *other, const char *message)
@@ -145,7 +146,7 @@ static const char *fault_with(sr_field_t field, int max_fields)
 {
     apr_array_header_t *signers = signers_with(field);
     sr_remarks_t *remarks = sr_remarks_make(pool);
-    const sr_error_t *error = sr_signers_resolve(signers, documents, max_fields, pool);
+    const sr_error_t *error = sr_signers_resolve(signers, documents, &(sr_resolving_t){.max_fields = max_fields}, pool);
     if (error) return error->code == SR_EBADREQUEST ? error->message : "the wrong code";
     sr_signers_remark(remarks, signers, documents);
     return json_string_value(json_array_get(sr_json_own(sr_remarks_json(remarks), pool), 0));
@@ -172,7 +173,8 @@ static void test_all_pages(void)
     const sr_field_t initials = field_of("initials", "b\".pdf", 30);
     apr_array_header_t *signers = signers_with(initials);
     for (int i = 0; i < 2; i++) {
-        ok(!sr_signers_resolve(signers, documents, 5, pool), "initials on three pages, time %d", i + 1);
+        ok(!sr_signers_resolve(signers, documents, &(sr_resolving_t){.max_fields = 5}, pool),
+           "initials on three pages, time %d", i + 1);
         const apr_array_header_t *fields = APR_ARRAY_IDX(signers, 1, sr_signer_t).fields;
         is_int(fields->nelts, 4, "one field for each page");
         for (int k = 1; k < fields->nelts; k++)
@@ -192,7 +194,8 @@ static void test_numbers(void)
     small->number = 3;
     APR_ARRAY_IDX(signers, 1, sr_signer_t).fields = fields;
     sr_remarks_t *remarks = sr_remarks_make(pool);
-    ok(!sr_signers_resolve(signers, documents, 9, pool), "three initials and a small signature");
+    ok(!sr_signers_resolve(signers, documents, &(sr_resolving_t){.max_fields = 9}, pool),
+       "three initials and a small signature");
     sr_signers_remark(remarks, signers, documents);
     json_t *list = sr_json_own(sr_remarks_json(remarks), pool);
     is_str(json_string_value(json_array_get(list, 0)),
@@ -205,7 +208,7 @@ static void test_all_dates(void)
     sr_field_t date = field_of("date", "b\".pdf", 30);
     date.on_all_pages = true;
     apr_array_header_t *signers = signers_with(date);
-    ok(!sr_signers_resolve(signers, documents, 5, pool), "a date on three pages");
+    ok(!sr_signers_resolve(signers, documents, &(sr_resolving_t){.max_fields = 5}, pool), "a date on three pages");
     const sr_field_t *fields = (const sr_field_t *)APR_ARRAY_IDX(signers, 1, sr_signer_t).fields->elts;
     fields[1].entry->content = "one";
     fields[2].entry->content = "other";
@@ -220,8 +223,10 @@ static sr_error_t *resolve_from_end(sr_field_t *field, int page)
     sent.area.page = page;
     sent.area.from_end = true;
     apr_array_header_t *signers = signers_with(sent);
-    sr_error_t *error = sr_signers_resolve(signers, documents, 9, pool);
-    if (!error) error = sr_signers_resolve(signers, documents, 9, pool); /* as after a repair of the document */
+    sr_error_t *error = sr_signers_resolve(signers, documents, &(sr_resolving_t){.max_fields = 9}, pool);
+    if (!error)
+        error = sr_signers_resolve(signers, documents, &(sr_resolving_t){.max_fields = 9},
+                                   pool); /* as after a repair of the document */
     *field = APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 1, sr_signer_t).fields, 1, sr_field_t);
     return error;
 }
@@ -251,14 +256,15 @@ static void test_stored(void)
     field = field_of("signature", "b\".pdf", 10);
     field.area.percent = field.area.from_end = true;
     APR_ARRAY_PUSH((apr_array_header_t *)APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, sr_field_t) = field;
-    ok(!sr_signers_resolve(signers, documents, 9, pool), "fields in percent on all pages and on the last");
+    ok(!sr_signers_resolve(signers, documents, &(sr_resolving_t){.max_fields = 9}, pool),
+       "fields in percent on all pages and on the last");
     json_t *stored[2];
     for (int i = 0; i < 2; i++) {
         sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
         stored[i] = sr_json_own(sr_signer_fields_json(signer), pool);
         ok(!sr_signer_fields_parse(signer, stored[i], pool), "stored fields are read");
     }
-    ok(!sr_signers_resolve(signers, documents, 9, pool), "they are resolved again");
+    ok(!sr_signers_resolve(signers, documents, &(sr_resolving_t){.max_fields = 9}, pool), "they are resolved again");
     for (int i = 0; i < 2; i++)
         ok(json_equal(sr_json_own(sr_signer_fields_json(&APR_ARRAY_IDX(signers, i, sr_signer_t)), pool), stored[i]),
            "they have the same places");

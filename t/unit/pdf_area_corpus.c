@@ -88,7 +88,7 @@ static const char *try_page(sr_pages_t *pages, int page, bool from_end, const ch
     APR_ARRAY_PUSH(fields, sr_field_t) =
         (sr_field_t){.number = 1, .type = sr_field_type("signature"), .document = "a.pdf", .area = area};
     APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){.fields = fields};
-    const sr_error_t *error = sr_signers_resolve(signers, list, 1, pool);
+    const sr_error_t *error = sr_signers_resolve(signers, list, &(sr_resolving_t){.max_fields = 1}, pool);
     if (error) return error->message;
     const sr_field_t *field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
     shown_t shown;

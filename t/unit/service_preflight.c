@@ -69,7 +69,8 @@ static sr_error_t *check(attempt_t *attempt)
 static sr_error_t *prove(attempt_t *attempt)
 {
     SR_TRY(sr_signers_parse(&attempt->signers, SIGNERS, strlen(SIGNERS), &RULES, pool));
-    SR_TRY(sr_signers_resolve(attempt->signers, attempt->preflight.documents, 1000, pool));
+    SR_TRY(sr_signers_resolve(attempt->signers, attempt->preflight.documents, &(sr_resolving_t){.max_fields = 1000},
+                              pool));
     return sr_preflight(&attempt->service, &attempt->preflight, attempt->signers, &attempt->request, pool);
 }
 

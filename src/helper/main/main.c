@@ -50,6 +50,7 @@ static const op_t OPS[] = {
     {SR_PDF_OP_INSPECT, sr_pdfd_inspect, true, true, false, MEMORY_BYTES, true},
     {SR_PDF_OP_RENDER, sr_pdfd_render, true, true, true, SHOW_BYTES, false},
     {SR_PDF_OP_TEXT, sr_pdfd_text, true, true, true, SHOW_BYTES, false},
+    {SR_PDF_OP_FIND, sr_pdfd_find, true, true, true, SHOW_BYTES, false},
     {SR_PDF_OP_NORMALISE, sr_pdfd_rewrite, true, true, false, SHOW_BYTES, false},
     {SR_PDF_OP_PREPARE, sr_pdfd_prepare, true, true, false, MEMORY_BYTES, true},
     {SR_PDF_OP_CONFIRM, sr_pdfd_confirm, true, false, false, MEMORY_BYTES, true},

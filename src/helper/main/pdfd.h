@@ -39,9 +39,9 @@ typedef struct sr_pdfd_request_t {
 /* ------------------------------------------------------------------------------------------------ main.c */
 /* Responds to a request. Returns a new reference, or NULL if the request is not valid; the worker then ends. */
 typedef json_t *sr_pdfd_op_t(const sr_pdfd_request_t *request, apr_pool_t *pool);
-sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_inspect, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_confirm,
-    sr_pdfd_fill, sr_pdfd_stamp, sr_pdfd_rewrite, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_check, sr_pdfd_preview,
-    sr_pdfd_values, sr_pdfd_overlay;
+sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_inspect, sr_pdfd_render, sr_pdfd_text, sr_pdfd_find, sr_pdfd_prepare,
+    sr_pdfd_confirm, sr_pdfd_fill, sr_pdfd_stamp, sr_pdfd_rewrite, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_check,
+    sr_pdfd_preview, sr_pdfd_values, sr_pdfd_overlay;
 
 /* response.c: copies bytes into the result. Returns {"length":n}, or a fault if there are too many bytes. New
  * reference. */

@@ -281,7 +281,9 @@ static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *pre
                                       .remarks = request->remarks};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
     SR_TRY(sr_preflight_forms(preflight, signers, request, pool));
-    SR_TRY(sr_signers_resolve(signers, preflight->documents, service->settings->max_fields, pool));
+    SR_TRY(sr_preflight_texts(preflight, signers, service->settings->max_fields, request, pool));
+    const sr_resolving_t resolving = {service->settings->max_fields, request->remarks};
+    SR_TRY(sr_signers_resolve(signers, preflight->documents, &resolving, pool));
     SR_TRY(sr_signers_check_texts(request->name, signers, preflight->documents, pool));
     sr_signers_remark(request->remarks, signers, preflight->documents);
     SR_TRY(sr_preflight(service, preflight, signers, request, pool));

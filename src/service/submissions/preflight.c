@@ -122,6 +122,26 @@ sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_
     return NULL;
 }
 
+sr_error_t *sr_preflight_texts(const sr_preflight_t *preflight, const apr_array_header_t *signers, int max_fields,
+                               const sr_create_t *request, apr_pool_t *pool)
+{
+    for (int i = 0; i < preflight->documents->nelts; i++) {
+        sr_document_t *document = &APR_ARRAY_IDX(preflight->documents, i, sr_document_t);
+        const sr_files_t *files = &APR_ARRAY_IDX(preflight->files, i, sr_files_t);
+        json_t *found;
+        int descriptor;
+        SR_TRY(sr_signers_anchors(preflight->documents, i, signers, pool));
+        if (!document->anchors.texts) continue;
+        SR_TRY(sr_preflight_in_time(preflight, document->name, pool));
+        SR_TRY(sr_preflight_descriptor(&descriptor, request, &files->upload, pool));
+        SR_TRY(sr_pdf_find(&found, files->pdf, descriptor, document->pages->count, document->anchors.texts,
+                           sr_anchor_most(max_fields), pool));
+        if (!found) return sr_preflight_refuse(document->name, "its text cannot be read", pool);
+        document->anchors.found = found;
+    }
+    return NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------------- rewriting */
 
 /* Begins a spool with the bytes of `output`. */
@@ -179,8 +199,8 @@ static sr_error_t *rewrite(const proof_t *proof)
     files->upload.pages = sr_pages_rewritten(files->upload.pages, made.sha256, made.size, proof->pool);
     files->upload.changed = true;
     proof->document->pages = made.pages;
-    return sr_signers_resolve(proof->signers, proof->preflight->documents, proof->service->settings->max_fields,
-                              proof->pool);
+    const sr_resolving_t resolving = {proof->service->settings->max_fields, proof->request->remarks};
+    return sr_signers_resolve(proof->signers, proof->preflight->documents, &resolving, proof->pool);
 }
 
 /* ------------------------------------------------------------------------------------------------------- preparing */

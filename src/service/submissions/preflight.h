@@ -57,6 +57,9 @@ sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_
 /* Sets the descriptor of the content of a file. */
 sr_error_t *sr_preflight_descriptor(int *descriptor, const sr_create_t *request, const sr_file_t *file,
                                     apr_pool_t *pool);
+/* Finds the texts at which fields are placed. Call it before sr_signers_resolve. */
+sr_error_t *sr_preflight_texts(const sr_preflight_t *preflight, const apr_array_header_t *signers, int max_fields,
+                               const sr_create_t *request, apr_pool_t *pool);
 /* Prepares each document that has fields as a trial. A document to which nothing can be appended is rewritten, and
  * the fields are then placed on the rewritten document. The results are stored in the `pages` of the files.
  * `signers` must be resolved. Errors: SR_EBADREQUEST if a document cannot be signed. */

@@ -19,8 +19,31 @@ typedef struct sr_pdfd_page_t {
  * shown. */
 json_t *sr_pdfd_page_open(sr_pdfd_page_t *page, const sr_pdfd_request_t *request, apr_pool_t *pool);
 void sr_pdfd_page_close(sr_pdfd_page_t *page);
+/* Opens the document without a page, for sr_pdfd_page_turn. Returns NULL, or why it cannot be read. */
+const char *sr_pdfd_pages_open(sr_pdfd_page_t *page, const sr_pdfd_request_t *request);
+/* Opens another page of the same document. Returns NULL, or why it cannot be shown. */
+const char *sr_pdfd_page_turn(sr_pdfd_page_t *page, int index, apr_pool_t *pool);
 /* Returns a new reference to {"refused":"<reason>"}. */
 json_t *sr_pdfd_page_refuse(const char *reason);
+
+/* ---------------------------------------------------------------------------------------------- page_letters.c */
+typedef struct sr_pdfd_letters_t {
+    char *text;              /* UTF-8; NULL: there is none. A line feed ends each line. */
+    PopplerRectangle *boxes; /* one for each character of the text, in points of the displayed page */
+    guint count;
+} sr_pdfd_letters_t;
+/* Reads the text of a page. End it with sr_pdfd_letters_free. */
+void sr_pdfd_letters_read(sr_pdfd_letters_t *letters, const sr_pdfd_page_t *page);
+void sr_pdfd_letters_free(sr_pdfd_letters_t *letters);
+
+/* ------------------------------------------------------------------------------------------------- page_text.c */
+/* Returns true if there is a gap between two characters, in any direction, so that they belong to two words. poppler's
+ * text has no space between the cells of a row. */
+bool sr_pdfd_text_is_apart(const PopplerRectangle *a, const PopplerRectangle *b);
+
+/* ------------------------------------------------------------------------------------------- unreadable_fonts.c */
+/* Returns true if a page names a font that does not say which letters it shows. */
+bool sr_pdfd_fonts_unreadable(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- image_kind.c */
 typedef struct sr_pdfd_raster_t {

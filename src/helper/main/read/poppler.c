@@ -65,6 +65,19 @@ static const char *open_page(sr_pdfd_page_t *page, apr_pool_t *pool)
     return NULL;
 }
 
+const char *sr_pdfd_pages_open(sr_pdfd_page_t *page, const sr_pdfd_request_t *request)
+{
+    *page = (sr_pdfd_page_t){0};
+    return poppler_open_document(page, &request->bytes);
+}
+
+const char *sr_pdfd_page_turn(sr_pdfd_page_t *page, int index, apr_pool_t *pool)
+{
+    if (page->page) g_object_unref(page->page);
+    page->index = index;
+    return open_page(page, pool);
+}
+
 json_t *sr_pdfd_page_open(sr_pdfd_page_t *page, const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     json_int_t index = json_integer_value(json_object_get(request->text, "page"));

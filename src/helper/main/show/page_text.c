@@ -100,9 +100,7 @@ static void page_text_extend(word_t *word, const char *text, apr_size_t length, 
     word->y2 = fmax(word->y2, box->y2);
 }
 
-/* Returns true if there is a gap between two characters, in any direction. poppler's text has no space between the
- * cells of a row. */
-static bool is_apart(const PopplerRectangle *a, const PopplerRectangle *b)
+bool sr_pdfd_text_is_apart(const PopplerRectangle *a, const PopplerRectangle *b)
 {
     const double across = fmax(b->x1 - a->x2, a->x1 - b->x2), along = fmax(b->y1 - a->y2, a->y1 - b->y2);
     return fmax(across, along) > GAP * fmax(a->y2 - a->y1, a->x2 - a->x1);
@@ -119,7 +117,7 @@ static void page_text_put_lines(writer_t *writer, const char *text, const Popple
         const char *next = g_utf8_next_char(text);
         gunichar c = g_utf8_get_char(text);
         const bool ends = g_unichar_isspace(c) || g_unichar_iscntrl(c);
-        if (ends || (word.length && is_apart(&boxes[i - 1], &boxes[i]))) {
+        if (ends || (word.length && sr_pdfd_text_is_apart(&boxes[i - 1], &boxes[i]))) {
             put_word(writer, &word, &line_open, page);
             word.length = 0;
         }
@@ -137,20 +135,15 @@ static void page_text_put_lines(writer_t *writer, const char *text, const Popple
 static apr_size_t page_text_write_text(char *result, apr_size_t room, const sr_pdfd_page_t *page)
 {
     writer_t writer = {.at = result, .end = result + room - TAIL_BYTES};
-    PopplerRectangle *boxes = NULL;
-    guint count = 0;
-    char *text = poppler_page_get_text(page->page);
-    if (text && !g_utf8_validate(text, -1, NULL)) text[0] = '\0';
-    if (text && *text) poppler_page_get_text_layout(page->page, &boxes, &count);
-
+    sr_pdfd_letters_t letters;
+    sr_pdfd_letters_read(&letters, page);
     page_text_put(&writer, "{\"width\":", 9);
     put_number(&writer, page->width);
     page_text_put(&writer, ",\"height\":", 10);
     put_number(&writer, page->height);
     page_text_put(&writer, ",\"lines\":[", 10);
-    if (boxes) page_text_put_lines(&writer, text, boxes, count, page);
-    g_free(boxes);
-    g_free(text);
+    if (letters.count) page_text_put_lines(&writer, letters.text, letters.boxes, letters.count, page);
+    sr_pdfd_letters_free(&letters);
     const char *tail = writer.full ? "],\"truncated\":true}" : "]}";
     memcpy(writer.at, tail, strlen(tail));
     return (apr_size_t)(writer.at - result) + strlen(tail);
