@@ -9,6 +9,7 @@ use Mojo::JSON 'decode_json';
 use Mojo::Util qw(decode encode);
 use Sigreq::Client;
 use Sigreq::Here  qw(suite organisation is_text documents temporary_files wait_for reports);
+use Sigreq::Multipart 'part';
 use Sigreq::PDF   'pdf';
 use Sigreq::Pages qw(png_size png_ink);
 use Digest::SHA 'sha256_hex';
@@ -179,6 +180,15 @@ subtest 'documents that cannot be continued as they are' => sub {
         my $joined = preview(pdf => {}, files => [['a.pdf', $kinds{$name}], ['b.pdf', pdf()]]);
         like(text($joined->body), qr/1 Ann Lee · Signature/, "$name: it is joined with another one");
     }
+};
+
+subtest 'a template' => sub {
+    my $made   = $client->create(files => [['a.pdf', pdf(nonce => "template $$")]])->json;
+    my $signer = { firstname => 'Eva', lastname => 'Oz' };
+    my $res    = preview(pdf => {}, files => undef, signers => [$signer],
+        more => [part('template', $made->{template}{uuid})]);
+    is($res->code, 200, 'its documents are drawn') or diag $res->body;
+    like(text($res->body), qr/1 Eva Oz · Signature · signature x 72/, 'with the fields of the new signer');
 };
 
 done_testing;

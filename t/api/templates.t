@@ -9,6 +9,7 @@ use Sigreq::Here qw(organisation user used is_text is_error sql suite documents 
     workers nothing_happens at_once);
 use Sigreq::Multipart 'part';
 use Sigreq::PDF qw(pdf without_end);
+use Sigreq::Preview;
 use Sigreq::Signer 'signers_of';
 use Test::More;
 
@@ -312,6 +313,7 @@ subtest 'many uses' => sub {
 
 # Uses, a deletion, and collections at the same time: a submission that was acknowledged has its documents.
 subtest 'a use and a deletion at once' => sub {
+    Sigreq::Preview::end();
     my $crowd = $client->crowd;
     for my $round (1 .. 4) {
         my $first = made(files => [['a.pdf', pdf(nonce => nonce())]]);

@@ -10,6 +10,7 @@ use Test::More ();
 my $used;
 
 sub import { $used = 1; return }
+sub end    { $used = 0; return }    # before requests whose answers depend on others at the same time
 
 # Sends the preview. Its answer comes through CODE, which is given all arguments of a request.
 sub before {

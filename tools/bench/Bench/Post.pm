@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bench::Post: POST of 100 kB and two signers, of a document seen before and of a new one each time, against pgbench
-# doing the same database work, and against a handler that only stores the upload.
+# doing the same database work, and against a handler that only stores the upload. Then the processor time of the
+# preview of a contract of 10 pages as PDF, beside its preview as JSON, which is its creation without the commit.
 package Bench::Post;
 use strict;
 use warnings;
-use Bench::Measure qw(in_turns pgbench ratio wrk);
+use Bench::Measure qw(in_turns pgbench ratio rounds wrk);
 use Bench::Replay;
 use Bench::Upload;
+use Sigreq::Multipart qw(multipart part);
+use Sigreq::PDF 'pdf';
+
+use constant PREVIEWS => 200;    # whose processor time is taken together
 
 sub run {
     my ($server, $report) = @_;
@@ -30,6 +35,40 @@ sub run {
             what => name_of($what), beside => name_of($beside), a => $rates->{$what}, b => $rates->{$beside},
             ratio => ratio($rates->{$what}, $rates->{$beside}), target => $target);
     }
+    compare_previews($server, $report, $sqlite3);
+}
+
+sub compare_previews {
+    my ($server, $report, $host) = @_;
+    my @line = map {"BT /F 10 Tf 72 @{[740 - 13 * $_]} Td (This is line $_ of a contract between two parties.) Tj ET"}
+        0 .. 49;
+    my $contract = pdf(pages => [map { { content => join "\n", @line } } 1 .. 10]);
+    my $file     = Bench::Server::spew("$server->{dir}/preview", multipart(
+        part('file', $contract, filename => 'contract.pdf', type => 'application/pdf'),
+        part('name', 'Contract of sale'), part('signers', Bench::Upload::signers())));
+    my %spent;
+    for my $round (0 .. rounds()) {    # the first is the warm-up
+        for my $type ('application/json', 'application/pdf') {
+            my $spent = spent_on_previews($server, $host, $type, $file);
+            push @{ $spent{$type} }, $spent if $round;
+        }
+    }
+    $report->row(
+        what => 'processor time of a preview as PDF, 10 pages', a => $spent{'application/pdf'},
+        beside => 'its creation without the commit', b => $spent{'application/json'},
+        format => sub { sprintf '%.1f ms', $_[0] },
+        ratio => ratio($spent{'application/pdf'}, $spent{'application/json'}), target => ['≤', 1.5]);
+}
+
+sub spent_on_previews {    # in ms for each
+    my ($server, $host, $type, $file) = @_;
+    my $before = $server->processor_seconds;
+    for (1 .. PREVIEWS) {
+        my $status = $server->curl($host, '/api/v3/signatures/preview', '-o', "$server->{dir}/answer", '-H',
+            'Content-Type: ' . Bench::Upload::TYPE, '-H', "Accept: $type", '--data-binary', "\@$file");
+        die "a preview answers $status: " . Bench::Server::slurp("$server->{dir}/answer") . "\n" if $status ne '200';
+    }
+    return 1000 * ($server->processor_seconds - $before) / PREVIEWS;
 }
 
 sub name_of {
