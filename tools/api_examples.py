@@ -30,8 +30,8 @@ def request_of(operation, resolve):
         request.file = 'signed.pdf'
     elif kind == 'multipart/form-data':
         schema = resolve(shape['schema'])
-        # a file has no example
-        request.parts = [(name, schema['properties'][name].get('example')) for name in schema['required']]
+        # a file, which has no example, and not a template
+        request.parts = [(name, schema['properties'][name].get('example')) for name in ['file', *schema['required']]]
     else:
         request.body = False
     return request

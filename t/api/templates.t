@@ -162,6 +162,10 @@ subtest 'refusals' => sub {
         $client->request(POST => '/signatures/preview', $client->creation_options(use_of($lease, ['Eve', 'Tom'])));
     is($preview->code, 200, 'a preview') or diag $preview->body;
     is_deeply(places($preview->json), places($lease), 'it shows the places');
+    my %drawn = $client->creation_options(use_of($lease, ['Eve', 'Tom'], headers => { Accept => 'application/pdf' }));
+    my $pdf   = $client->request(POST => '/signatures/preview', %drawn);
+    is($pdf->code, 200, 'a preview of the documents') or diag $pdf->body;
+    like($pdf->body, qr/^%PDF-/, 'it is a PDF');
 };
 
 subtest 'isolation' => sub {

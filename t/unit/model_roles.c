@@ -10,7 +10,12 @@
 #define SEAL "{\"name\":\"s\",\"type\":\"signature\"," PLACE ",\"caption\":\"\"}"
 #define TEXT(name, more) "{\"name\":\"" name "\",\"type\":\"text\"," PLACE more "}"
 #define DATE "{\"name\":\"t\",\"type\":\"date\"," PLACE ",\"value\":null}"
-#define TEMPLATE "[[" SEAL "," TEXT("t", ",\"value\":\"old\"") "," TEXT("t", ",\"value\":null") "," DATE "],[" SEAL "]]"
+#define PERCENT "\"percent\":{\"x\":10,\"y\":20,\"w\":30,\"h\":5}"
+#define ANCHOR                                                                                                         \
+    "{\"name\":\"s\",\"type\":\"signature\",\"document\":\"a.pdf\",\"page\":2," PERCENT                                \
+    ",\"area\":{\"anchor\":{\"text\":\"Sign\",\"occurrence\":\"all\"}}}"
+#define TEMPLATE                                                                                                       \
+    "[[" SEAL "," TEXT("t", ",\"value\":\"old\"") "," TEXT("t", ",\"value\":null") "," DATE "],[" ANCHOR "]]"
 #define BOB ",{\"firstname\":\"Bob\",\"lastname\":\"Day\"}]"
 
 static apr_pool_t *pool;
@@ -47,6 +52,8 @@ static void accepted(void)
     const sr_field_t *seal = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
     is_str(seal->caption, "", "an empty caption stays");
     ok(seal->area.y == 2.5 && seal->area.page == 1 && seal->area.origin == SR_ORIGIN_TOP_LEFT, "the area as sent");
+    seal = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 1, sr_signer_t).fields, 0, sr_field_t);
+    ok(seal->area.percent && seal->area.y == 20 && seal->area.page == 2, "an anchor: the place that was found");
     is_str(value_of(signers, 1), "old", "the value of the template");
     is_str(value_of(signers, 2), NULL, "no value");
     is_str(parse(&signers, NULL, "[{" ANN ",\"values\":{\"t\":\"new\"}}" BOB), NULL, "a value");
