@@ -170,17 +170,24 @@ static void draw_page(const drawing_t *drawing, const sr_page_t *page, int numbe
     json_decref(looks);
 }
 
-static void draw_pages(const drawing_t *drawing)
+static void draw_document(const drawing_t *drawing, int index, int *key)
 {
     const sr_preview_view_t *view = drawing->view;
-    int number = 0, key = 0;
-    for (int i = 0; i < drawing->preflight->documents->nelts; i++) {
-        const sr_pages_t *pages = document_at(drawing, i)->pages;
-        for (int j = 0; j < pages->count; j++, key++) {
-            if (view->form == SR_VIEW_PDF) draw_page(drawing, sr_pages_at(pages, j), number++, key);
-            else if (i == view->document && j == view->page) draw_page(drawing, sr_pages_at(pages, j), j, key);
+    const apr_array_header_t *runs = document_at(drawing, index)->pages->runs;
+    int page = 0;
+    for (int i = 0; i < runs->nelts; i++) {
+        const sr_list_run_t *run = &APR_ARRAY_IDX(runs, i, sr_list_run_t);
+        for (int j = 0; j < run->count; j++, page++, ++*key) {
+            if (view->form == SR_VIEW_PDF) draw_page(drawing, &run->page, *key, *key);
+            else if (index == view->document && page == view->page) draw_page(drawing, &run->page, page, *key);
         }
     }
+}
+
+static void draw_pages(const drawing_t *drawing)
+{
+    int key = 0;
+    for (int i = 0; i < drawing->preflight->documents->nelts; i++) draw_document(drawing, i, &key);
 }
 
 /* -------------------------------------------------------------------------------------------------------- files */
