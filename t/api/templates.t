@@ -246,11 +246,23 @@ subtest 'DELETE /templates/{uuid}' => sub {
 
 subtest 'the deletion of its submission' => sub {
     my $first = made(files => [['a.pdf', pdf(nonce => nonce())]]);
-    my $used  = made(use_of($first, ['Eve']));
+    my %key   = (headers => { 'Idempotency-Key' => 'erased' });
+    my $sent  = $client->create(use_of($first, ['Eve'], %key));
+    my $used  = $sent->json;
     $client->post("/signatures/$first->{uuid}/cancel", json => {});
     is($client->delete("/signatures/$first->{uuid}")->code, 204, 'deleted');
     refused("Template $first->{template}{uuid} not found", $first, ['Eve']);
     is_error($client->get("/templates/$first->{template}{uuid}"), 404, 'Not found', 'GET');
+    is($client->create(use_of($first, ['Eve'], %key))->body, $sent->body, 'a repeated request gets its response');
+    is_error($client->create(use_of($first, ['Kim'], %key)), 409, qr/its signers differed/, 'another request does not');
+    is_text($client->create(use_of($first, ['Eve'], headers => { 'Idempotency-Key' => 'other' })), 400,
+        "Template $first->{template}{uuid} not found", 'nor does a new key');
+    my $unknown = '00000000-0000-4000-8000-000000000000';
+    for ($unknown, uc $lease->{uuid}, 'x') {
+        is_text($client->create(use_of($_, ['Eve'], headers => { 'Idempotency-Key' => 'unknown' })), 400,
+            "Template $_ not found", 'an unknown one, with a key');
+    }
+    is($client->create(headers => { 'Idempotency-Key' => 'unknown' })->code, 201, 'that key can be used');
     collect();
     $_->sign for signers_of($used);
     is($client->get("/signatures/$used->{uuid}")->json->{submitters}[0]{status},

@@ -254,6 +254,19 @@ static sr_error_t *read_life(const sr_service_t *service, sr_preflight_t *prefli
     return NULL;
 }
 
+/* The submission of the template was deleted: only what a replay needs is read. */
+static sr_error_t *create_check_replay(sr_submission_t *submission, const sr_preflight_t *preflight,
+                                       const sr_create_t *request, apr_pool_t *pool)
+{
+    if (!request->name || !request->signers) return preflight->unless_replay;
+    SR_TRY(read_boolean(&submission->skip_intro, "skipIntro", request->skip_intro, pool));
+    SR_TRY(read_boolean(&submission->send_email, "sendEmail", request->send_email, pool));
+    submission->name = request->name;
+    submission->documents = apr_array_make(pool, 1, sizeof(sr_document_state_t));
+    submission->signers = apr_array_make(pool, 1, sizeof(sr_signer_t));
+    return NULL;
+}
+
 /* All checks that need neither disk nor database, in the contract's order. */
 static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *preflight, sr_submission_t *submission,
                                 const sr_create_t *request, apr_pool_t *pool)
@@ -262,6 +275,7 @@ static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *pre
     const char *locale, *caption;
     SR_TRY(sr_uploads_check(service, preflight, request, pool));
     if (preflight->template) submission->template_uuid = preflight->template;
+    if (preflight->template && !preflight->roles) return create_check_replay(submission, preflight, request, pool);
     SR_TRY(create_check_pages(service, preflight->documents, pool));
     SR_TRY(create_check_name(request->name, pool));
     if (!request->signers || !request->signers_length)
@@ -327,7 +341,7 @@ static sr_error_t *create_try_once(const sr_service_t *service, const char **rep
     if (!error && *outcome == SR_CONFLICT)
         error = sr_fingerprint_conflict(sr_fingerprint(request, submission, pool), row->representation, pool);
     if (!error && *outcome == SR_GONE) error = preflight->unless_replay;
-    if (!error && *outcome == SR_MISSING) error = sr_template_unknown(preflight->template, pool);
+    if (!error && *outcome == SR_MISSING) error = sr_template_unknown(request->template, pool);
     if (!error) error = sr_service_refusal(*outcome, pool);
     *representation = row ? row->representation : rendered;
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;

@@ -13,7 +13,6 @@ sr_error_t *sr_template_unknown(const char *uuid, apr_pool_t *pool)
 static sr_error_t *templates_read_documents(sr_template_record_t *record, apr_pool_t *pool)
 {
     const json_t *rows = json_object_get(record->row, "documents");
-    record->documents = apr_array_make(pool, (int)json_array_size(rows), sizeof(sr_document_state_t));
     for (size_t i = 0; i < json_array_size(rows); i++)
         SR_TRY(sr_document_state_parse(apr_array_push(record->documents), json_array_get(rows, i), pool));
     return NULL;
@@ -25,7 +24,7 @@ sr_error_t *sr_template_read(sr_template_record_t *record, const sr_service_t *s
     const sr_body_row_t *found;
     sr_outcome_t outcome;
     json_t *row;
-    *record = (sr_template_record_t){0};
+    *record = (sr_template_record_t){.documents = apr_array_make(pool, 1, sizeof(sr_document_state_t))};
     if (!sr_uuid_valid(uuid)) return NULL;
     SR_TRY(sr_store_template_get(service->database, &outcome, &found, token_hash, sr_time_now(),
                                  sr_text_fold(uuid, pool), pool));

@@ -137,7 +137,7 @@ static sr_error_t *uploads_read_file(const sr_service_t *service, sr_preflight_t
     return NULL;
 }
 
-/* After it was deleted, a template is only for replays. */
+/* A template that is gone is only for replays. Without its submission it has no documents and roles. */
 static sr_error_t *uploads_read_template(const sr_service_t *service, sr_preflight_t *preflight,
                                          const sr_create_t *request, apr_pool_t *pool)
 {
@@ -145,10 +145,11 @@ static sr_error_t *uploads_read_template(const sr_service_t *service, sr_preflig
     if (request->uploads->files->nelts)
         return sr_error(pool, SR_EBADREQUEST, "Either a template or files can be provided, not both");
     SR_TRY(sr_template_read(&record, service, request->token_hash, request->template, pool));
-    if (!record.uuid || (record.deleted && !request->idempotency_key))
-        return sr_template_unknown(request->template, pool);
-    if (record.deleted) preflight->unless_replay = sr_template_unknown(request->template, pool);
-    preflight->template = record.uuid;
+    if (!record.uuid || record.deleted) {
+        preflight->unless_replay = sr_template_unknown(request->template, pool);
+        if (!request->idempotency_key || !sr_uuid_valid(request->template)) return preflight->unless_replay;
+    }
+    preflight->template = sr_text_fold(request->template, pool);
     preflight->roles = record.roles;
     sr_preflight_begin(preflight, record.documents->nelts, pool);
     for (int i = 0; i < record.documents->nelts; i++) {
