@@ -70,7 +70,8 @@ sub try {
     my ($name, $program) = @_;
     my $folder = tempdir(CLEANUP => 1);
     Sigreq::Suite::write_file("$folder/$_", $programs{$name}{$_}) for keys %{ $programs{$name} };
-    Sigreq::Suite::write_file("$folder/lease.pdf", pdf());
+    Sigreq::Suite::write_file("$folder/lease.pdf",
+        pdf(pages => [{ content => 'BT /F 12 Tf 72 72 Td (Tenant) Tj 228 0 Td (Landlord) Tj ET' }]));
     my ($send)    = grep {/^send/} keys %{ $programs{$name} };
     my ($receive) = grep {/^receive/} keys %{ $programs{$name} };
     my $org  = organisation();
