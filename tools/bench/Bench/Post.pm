@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bench::Post: POST of 100 kB and two signers, of a document seen before and of a new one each time, against pgbench
-# doing the same database work, and against a handler that only stores the upload. Then the processor time of the
-# preview of a contract of 10 pages as PDF, beside its preview as JSON, which is its creation without the commit.
+# doing the same database work, and against a handler that only stores the upload. Then the processor time of
+# previews as PDF, and of areas at texts.
 package Bench::Post;
 use strict;
 use warnings;
 use Bench::Measure qw(in_turns pgbench ratio rounds wrk);
 use Bench::Replay;
 use Bench::Upload;
+use JSON::PP qw(encode_json);
 use Sigreq::Multipart qw(multipart part);
 use Sigreq::PDF 'pdf';
 
-use constant PREVIEWS => 200;    # whose processor time is taken together
+# How many have their processor time taken together.
+use constant { PREVIEWS => 200, LONG_PREVIEWS => 20 };
+
+my %place = (x => 72, y => 72, w => 180, h => 20);
 
 sub run {
     my ($server, $report) = @_;
@@ -38,37 +42,70 @@ sub run {
     compare_previews($server, $report, $sqlite3);
 }
 
+# Previews are what creations are without the commit, and find the document new each time.
 sub compare_previews {
     my ($server, $report, $host) = @_;
-    my @line = map {"BT /F 10 Tf 72 @{[740 - 13 * $_]} Td (This is line $_ of a contract between two parties.) Tj ET"}
-        0 .. 49;
-    my $contract = pdf(pages => [map { { content => join "\n", @line } } 1 .. 10]);
-    my $file     = Bench::Server::spew("$server->{dir}/preview", multipart(
-        part('file', $contract, filename => 'contract.pdf', type => 'application/pdf'),
-        part('name', 'Contract of sale'), part('signers', Bench::Upload::signers())));
-    my %spent;
+    my $ten = form($server, 10, Bench::Upload::signers());
+    compare_cost(
+        $server, $report, $host, PREVIEWS, 1.5,
+        ['a preview as PDF, 10 pages', $ten, 'application/pdf'],
+        ['its creation without the commit', $ten, 'application/json']);
+    my @texts = map {"Clause $_ of page @{[5 * $_]}:"} 1 .. 20;
+    compare_cost(
+        $server, $report, $host, LONG_PREVIEWS, 2,
+        [   '20 areas at texts of 100 pages', form($server, 100, fields(map { { anchor => { text => $_ } } } @texts)),
+            'application/json'
+        ],
+        [   '20 areas at coordinates', form($server, 100, fields(map { { page => 5 * $_ - 1, %place } } 1 .. 20)),
+            'application/json'
+        ]);
+}
+
+sub fields { # a signer with a signature in each of these areas
+    my $number = 0;
+    my @fields = map {
+        +{ type => 'signature', name => 'Signature ' . ++$number, document => 'contract.pdf', area => $_ }
+    } @_;
+    return encode_json([{ firstname => 'Ann', lastname => 'Lee', fields => \@fields }]);
+}
+
+my $forms = 0;
+sub form { # the name of a file with the creation of a contract
+    my ($server, $pages, $signers) = @_;
+    my $line = sub { "BT /F 10 Tf 72 @{[740 - 13 * $_[0]]} Td ($_[1]) Tj ET" };
+    my @texts = map {
+        my $page = $_;
+        my @lines = map { $line->($_, "This is line $_ of a contract between two parties.") } 0 .. 48;
+        { content => join "\n", @lines, $line->(49, 'Clause ' . $page / 5 . " of page $page:") }
+    } 1 .. $pages;
+    return Bench::Server::spew("$server->{dir}/form." . ++$forms, multipart(
+        part('file', pdf(pages => \@texts), filename => 'contract.pdf', type => 'application/pdf'),
+        part('name', 'Contract of sale'), part('signers', $signers)));
+}
+
+sub compare_cost { # of so many requests of each of two kinds: [name, file, Accept]
+    my ($server, $report, $host, $count, $target, @kinds) = @_;
+    my @spent = ([], []);
     for my $round (0 .. rounds()) {    # the first is the warm-up
-        for my $type ('application/json', 'application/pdf') {
-            my $spent = spent_on_previews($server, $host, $type, $file);
-            push @{ $spent{$type} }, $spent if $round;
+        for my $kind (0, 1) {
+            my $spent = spent_on_previews($server, $host, $count, @{ $kinds[$kind] }[1, 2]);
+            push @{ $spent[$kind] }, $spent if $round;
         }
     }
     $report->row(
-        what => 'processor time of a preview as PDF, 10 pages', a => $spent{'application/pdf'},
-        beside => 'its creation without the commit', b => $spent{'application/json'},
-        format => sub { sprintf '%.1f ms', $_[0] },
-        ratio => ratio($spent{'application/pdf'}, $spent{'application/json'}), target => ['≤', 1.5]);
+        what => "processor time of $kinds[0][0]", a => $spent[0], beside => $kinds[1][0], b => $spent[1],
+        format => sub { sprintf '%.1f ms', $_[0] }, ratio => ratio(@spent), target => ['≤', $target]);
 }
 
 sub spent_on_previews {    # in ms for each
-    my ($server, $host, $type, $file) = @_;
+    my ($server, $host, $count, $file, $type) = @_;
     my $before = $server->processor_seconds;
-    for (1 .. PREVIEWS) {
+    for (1 .. $count) {
         my $status = $server->curl($host, '/api/v3/signatures/preview', '-o', "$server->{dir}/answer", '-H',
             'Content-Type: ' . Bench::Upload::TYPE, '-H', "Accept: $type", '--data-binary', "\@$file");
         die "a preview answers $status: " . Bench::Server::slurp("$server->{dir}/answer") . "\n" if $status ne '200';
     }
-    return 1000 * ($server->processor_seconds - $before) / PREVIEWS;
+    return 1000 * ($server->processor_seconds - $before) / $count;
 }
 
 sub name_of {
