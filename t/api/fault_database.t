@@ -41,7 +41,8 @@ if (suite->{db} eq 'pgsql') {
     my @lines = split /\n/, $httpd->log;
     cmp_ok(scalar @lines, '<', 600, 'the log has ' . @lines . ' lines');
     my ($why) = map {/SR0724: the database rejects connections.*: (.*)/} @lines;
-    like($why // '', qr/Connection refused|No such file/, 'one line has the reason in the words of libpq');
+    like($why // '', qr/Connection refused|No such file|shutting down|herunter/, # while it stops, on a busy machine
+        'one line has the reason in the words of libpq');
     ok(wait_for(sub { $here->get('/signatures'); $httpd->log =~ /SR0100: .*, and \d+ times before/ }),
         'the log has the number of requests that have no line');
     my $crowd   = $client->crowd;
