@@ -4,6 +4,7 @@
  * many pages there are, and where and how large each of them is. Where the folder is absent the test says so and is
  * skipped. */
 #include "model/model.h"
+#include "corpus_folder.h"
 #include "pdf_seal.h"
 
 #include <fcntl.h>
@@ -138,13 +139,8 @@ static int each_file(const char *path, const struct stat *info, int type, struct
 
 int main(void)
 {
-    const char *given = getenv("SIGREQ_CORPUS");
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s/pdf", given ? given : "");
-    if (!given || access(folder, R_OK)) {
-        skip("no corpus of PDFs (set SIGREQ_CORPUS)");
-        return done();
-    }
+    const char *folder = corpus_folder();
+    if (!folder) return done();
     bench = seal_begin(8000);
     nftw(folder, each_file, 16, FTW_PHYS);
     ok(documents > 0 && turned > 0 && cropped > 0, "%d files: %d documents with %d places, %d turned, %d cropped",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_corpus.c: every file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS) gets a verdict. Where the folder
  * is absent the test says so and is skipped. */
+#include "corpus_folder.h"
 #include "pdf_help.h"
 
 #include <fcntl.h>
@@ -43,13 +44,8 @@ static int each_file(const char *path, const struct stat *info, int type, struct
 
 int main(void)
 {
-    const char *given = getenv("SIGREQ_CORPUS");
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s/pdf", given ? given : "");
-    if (!given || access(folder, R_OK)) {
-        skip("no corpus of PDFs (set SIGREQ_CORPUS)");
-        return done();
-    }
+    const char *folder = corpus_folder();
+    if (!folder) return done();
     apr_initialize();
     apr_pool_create(&root, NULL);
     workers = help_pool(help_program(), 1, TIMEOUT_MS, root);

@@ -2,6 +2,7 @@
 /* pdf_find_corpus.c: words that occur once in a file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS) are
  * found, once, where pdftotext says they are. pdftotext also reads annotations and the values of form fields, which are
  * no text of a page. Where the folder is absent the test says so and is skipped. */
+#include "corpus_folder.h"
 #include "pdf_seal.h"
 
 #include <fcntl.h>
@@ -133,13 +134,8 @@ static int each_file(const char *path, const struct stat *info, int type, struct
 
 int main(void)
 {
-    const char *given = getenv("SIGREQ_CORPUS");
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s/pdf", given ? given : "");
-    if (!given || access(folder, R_OK)) {
-        skip("no corpus of PDFs (set SIGREQ_CORPUS)");
-        return done();
-    }
+    const char *folder = corpus_folder();
+    if (!folder) return done();
     bench = seal_begin(8000);
     nftw(folder, each_file, 16, FTW_PHYS);
     ok(documents > 0 && words > documents, "%d files: %d words of %d documents", files, words, documents);

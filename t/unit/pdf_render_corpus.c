@@ -2,6 +2,7 @@
 /* pdf_render_corpus.c: the first page of every accepted file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS)
  * is shown, as image and as text, or refused, in time; no file is taken for a fault of ours.
  * Where the folder is absent the test says so and is skipped. */
+#include "corpus_folder.h"
 #include "pdf_help.h"
 
 #include <fcntl.h>
@@ -83,13 +84,8 @@ static void report(const tally_t *tally)
 
 int main(void)
 {
-    const char *given = getenv("SIGREQ_CORPUS");
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s/pdf", given ? given : "");
-    if (!given || access(folder, R_OK)) {
-        skip("no corpus of PDFs (set SIGREQ_CORPUS)");
-        return done();
-    }
+    const char *folder = corpus_folder();
+    if (!folder) return done();
     apr_initialize();
     apr_pool_create(&root, NULL);
     workers = help_pool(help_program(), 1, TIMEOUT_MS, root);

@@ -7,6 +7,7 @@
  * room. Where the folder is absent the test says so and is skipped. t/tool/judges, which is one process of poppler and
  * qpdf for all files, is asked first. The programs themselves judge what was signed before, and what it finds fault
  * with. */
+#include "corpus_folder.h"
 #include "pdf_dss.h"
 
 #include <fcntl.h>
@@ -212,13 +213,8 @@ static int each_file(const char *path, const struct stat *info, int type, struct
 
 int main(void)
 {
-    const char *given = getenv("SIGREQ_CORPUS");
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s/pdf", given ? given : "");
-    if (!given || access(folder, R_OK)) {
-        skip("no corpus of PDFs (set SIGREQ_CORPUS)");
-        return done();
-    }
+    const char *folder = corpus_folder();
+    if (!folder) return done();
     bench = seal_begin(8000);
     signal(SIGPIPE, SIG_IGN); // NOLINT(cert-err33-c): it cannot fail
     start_judges();
