@@ -52,8 +52,9 @@ static const char *const endings[] = {[SR_ENDING_SUCCESS] = "success",
                                       NULL};
 static const char *const states[] = {[SR_QUEUE_WAITING] = "waiting", [SR_QUEUE_UNDER_WAY] = "under-way", NULL};
 static const char *const losses[] = {[SR_LOSS_DIED] = "died", [SR_LOSS_LATE] = "late", NULL};
-static const char *const operations[] = {"ping",      "probe",      "prepare", "fill",    "compose", "render", "text",
-                                         "normalise", "signatures", "check",   "preview", "other",   NULL};
+static const char *const operations[] = {"ping", "probe",     "prepare",    "fill",  "compose", "render",
+                                         "text", "normalise", "signatures", "check", "preview", "overlay",
+                                         "find", "values",    "other",      NULL};
 static const char *const uses[] = {[SR_USE_READ] = "read", [SR_USE_WRITE] = "write", NULL};
 static const char *const failures[] = {"away", "lost", "late", "busy", "stale", "statement", "no-connection", NULL};
 
