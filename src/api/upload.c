@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* upload.c: POST /signatures and POST /signatures/preview. They read the multipart body as it arrives, writes documents
+/* upload.c: POST /signatures and POST /signatures/preview. They read the multipart body as it arrives, write documents
  * to spools that hash them, keep the texts in memory, and give everything to the use case. Faults in the content of
  * parts are not reported here: the use case checks them in the contract's order after the whole body was read. */
 #include "api/api.h"
