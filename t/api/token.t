@@ -235,6 +235,7 @@ subtest 'a wrong PIN' => sub {
     path("$folder/faults/crash")->spurt('');
     path("$folder/changing")->spurt("$PIN\n");
     reset_logins();
+    ok(wait_for(sub { my @all = signers($httpd->pid); @all == 1 }), 'the process from before the restart has ended');
     for my $round (1 .. 2) {
         my ($old) = signers($httpd->pid);
         kill KILL => $old;
