@@ -78,6 +78,15 @@ subtest 'boxes are where the creation places the fields' => sub {
     is((png_size(preview('png', {}, %o)->body))[0], 1200, 'by default 1200 pixels of the first page');
 };
 
+subtest 'a PDF has all documents, whichever the query names' => sub {
+    for my $files ([['a.pdf', pdf()]], [['a.pdf', pdf()], ['b.pdf', pdf(pages => 2)]]) {
+        my @pages = map { preview(pdf => $_, files => $files) } {}, { document => 1 }, { document => 99999, page => 7 };
+        is_deeply([map { $_->code } @pages], [200, 200, 200], @$files . ' documents are drawn');
+        is_deeply([map { run($_->body, qw(pdfinfo PDF)) =~ /^Pages: +(\d+)/m } @pages], [(@$files == 1 ? 1 : 3) x 3],
+            'with all their pages');
+    }
+};
+
 subtest 'documents are joined, and say who signs where' => sub {
     my @signers = Sigreq::Client::signers(
         { lastname => 'Lee', fields => [field('Tenant', 1), field('rent 1', 0, unit => 'percent', y => 10)] },

@@ -37,6 +37,12 @@ static const sr_document_t *document_at(const drawing_t *drawing, int index)
     return &APR_ARRAY_IDX(drawing->preflight->documents, index, sr_document_t);
 }
 
+/* Returns the first document that is drawn. Of a PDF that is the first of all, whatever the view says. */
+static int first_document(const drawing_t *drawing)
+{
+    return drawing->view->form == SR_VIEW_PNG ? drawing->view->document : 0;
+}
+
 /* ------------------------------------------------------------------------------------------------------- boxes */
 
 /* Returns the coordinates as they were sent. */
@@ -213,7 +219,8 @@ static sr_error_t *open_files(int *descriptor, apr_off_t *size, sr_blob_writer_t
     const char *sha256;
     *spool = NULL;
     if (!is_one) SR_TRY(sr_blobs_begin(spool, drawing->request->uploads->documents, drawing->pool));
-    for (int i = is_one ? view->document : 0; i < (is_one ? view->document + 1 : count); i++) {
+    const int first = first_document(drawing);
+    for (int i = first; i < (is_one ? first + 1 : count); i++) {
         SR_TRY(sr_preflight_open(descriptor, size, drawing->preflight, i, drawing->request, drawing->pool));
         json_array_append_new(drawing->sizes, json_integer(*size));
         if (!is_one) SR_TRY(append_file(*spool, *descriptor, *size, drawing->pool));
@@ -242,7 +249,7 @@ static sr_error_t *ask_helper_to_draw(const drawing_t *drawing, sr_previewed_t *
 {
     const sr_preview_view_t *view = drawing->view;
     sr_pdf_pool_t *pdf = APR_ARRAY_IDX(drawing->preflight->files, 0, sr_files_t).pdf;
-    const char *name = document_at(drawing, view->document)->name;
+    const char *name = document_at(drawing, first_document(drawing))->name;
     sr_pdf_overlaid_t overlaid;
     sr_pdf_image_t image;
     json_t *what = sr_json_own(json_pack("{s:s,s:O,s:O,s:O}", "op", "overlay", "documents", drawing->sizes, "looks",
