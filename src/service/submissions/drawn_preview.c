@@ -7,8 +7,6 @@
 #include <apr_portable.h>
 #include <string.h>
 
-#define PIECE (64 << 10)
-
 /* The colours of signers. Each is dark enough for a text on white. After the last one the first is used again, so each
  * box also has the number of its signer. */
 static const int COLOURS[] = {0x1f4e9e, 0xa32020, 0x1c6b34, 0x7a3b8f, 0x8a4b08, 0x0b6a75, 0x8c1d5b, 0x4a4a4a};
@@ -198,18 +196,6 @@ static void draw_pages(const drawing_t *drawing)
 
 /* -------------------------------------------------------------------------------------------------------- files */
 
-static sr_error_t *append_file(sr_blob_writer_t *spool, int descriptor, apr_off_t size, apr_pool_t *pool)
-{
-    char *piece = apr_palloc(pool, PIECE);
-    for (apr_off_t at = 0; at < size;) {
-        const apr_size_t length = size - at < PIECE ? (apr_size_t)(size - at) : PIECE;
-        SR_TRY(sr_pdf_read(piece, descriptor, at, length, pool));
-        SR_TRY(sr_blobs_write(spool, piece, length));
-        at += (apr_off_t)length;
-    }
-    return NULL;
-}
-
 /* Sets *descriptor to a file with the documents that are drawn. *spool: the file, if it was made for this. */
 static sr_error_t *open_files(int *descriptor, apr_off_t *size, sr_blob_writer_t **spool, const drawing_t *drawing)
 {
@@ -223,7 +209,7 @@ static sr_error_t *open_files(int *descriptor, apr_off_t *size, sr_blob_writer_t
     for (int i = first; i < (is_one ? first + 1 : count); i++) {
         SR_TRY(sr_preflight_open(descriptor, size, drawing->preflight, i, drawing->request, drawing->pool));
         json_array_append_new(drawing->sizes, json_integer(*size));
-        if (!is_one) SR_TRY(append_file(*spool, *descriptor, *size, drawing->pool));
+        if (!is_one) SR_TRY(sr_preflight_append(*spool, *descriptor, *size, drawing->pool));
     }
     if (is_one) return NULL;
     SR_TRY(sr_blobs_end(*spool, &sha256, size));

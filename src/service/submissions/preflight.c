@@ -144,18 +144,23 @@ sr_error_t *sr_preflight_texts(const sr_preflight_t *preflight, const apr_array_
 
 /* ---------------------------------------------------------------------------------------------------- rewriting */
 
-/* Begins a spool with the bytes of `output`. */
-static sr_error_t *begin_spool(sr_file_t *file, const proof_t *proof, const sr_pdf_output_t *output)
+sr_error_t *sr_preflight_append(sr_blob_writer_t *spool, int descriptor, apr_off_t size, apr_pool_t *pool)
 {
-    char *piece = apr_palloc(proof->pool, PIECE);
-    SR_TRY(sr_blobs_begin(&file->spool, proof->request->uploads->documents, proof->pool));
-    for (apr_off_t at = 0; at < output->size;) {
-        const apr_size_t length = output->size - at < PIECE ? (apr_size_t)(output->size - at) : PIECE;
-        SR_TRY(sr_pdf_read(piece, output->descriptor, at, length, proof->pool));
-        SR_TRY(sr_blobs_write(file->spool, piece, length));
+    char *piece = apr_palloc(pool, PIECE);
+    for (apr_off_t at = 0; at < size;) {
+        const apr_size_t length = size - at < PIECE ? (apr_size_t)(size - at) : PIECE;
+        SR_TRY(sr_pdf_read(piece, descriptor, at, length, pool));
+        SR_TRY(sr_blobs_write(spool, piece, length));
         at += (apr_off_t)length;
     }
     return NULL;
+}
+
+/* Begins a spool with the bytes of `output`. */
+static sr_error_t *begin_spool(sr_file_t *file, const proof_t *proof, const sr_pdf_output_t *output)
+{
+    SR_TRY(sr_blobs_begin(&file->spool, proof->request->uploads->documents, proof->pool));
+    return sr_preflight_append(file->spool, output->descriptor, output->size, proof->pool);
 }
 
 static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_pdf_output_t *output)

@@ -57,6 +57,8 @@ sr_error_t *sr_preflight_forms(const sr_preflight_t *preflight, const apr_array_
 /* Sets the descriptor of the content of a file. */
 sr_error_t *sr_preflight_descriptor(int *descriptor, const sr_create_t *request, const sr_file_t *file,
                                     apr_pool_t *pool);
+/* Writes the first `size` bytes of a file to a spool. */
+sr_error_t *sr_preflight_append(sr_blob_writer_t *spool, int descriptor, apr_off_t size, apr_pool_t *pool);
 /* Finds the texts at which fields are placed. Call it before sr_signers_resolve. */
 sr_error_t *sr_preflight_texts(const sr_preflight_t *preflight, const apr_array_header_t *signers, int max_fields,
                                const sr_create_t *request, apr_pool_t *pool);
