@@ -127,6 +127,8 @@ json_t *sr_json_own(json_t *value, apr_pool_t *pool);
 const char *sr_json_text(const json_t *value, apr_pool_t *pool);
 /* The same of an array, or NULL if it is empty. Takes over the caller's reference. */
 const char *sr_json_list_text(json_t *list, apr_pool_t *pool);
+/* Returns the value at `key`, or NULL if it is absent or null. It belongs to the object. */
+const json_t *sr_json_given(const json_t *object, const char *key);
 /* Returns the string at `key`, or NULL if it is absent, null or not a string. The text belongs to the object. */
 const char *sr_json_string(const json_t *object, const char *key);
 /* Returns a JSON string, or JSON null if `text` is NULL. New reference. */

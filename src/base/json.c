@@ -234,6 +234,12 @@ const char *sr_json_list_text(json_t *list, apr_pool_t *pool)
     return text;
 }
 
+const json_t *sr_json_given(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_null(value) ? NULL : value;
+}
+
 const char *sr_json_string(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));

@@ -9,18 +9,12 @@
 
 #define MAX_TEXT 500 /* characters */
 #define MAX_OCCURRENCE 1000
-#define LOWEST 16 /* points; the least height of an area that has none, so that a signature fits below a small text */
+#define LOWEST 16 /* points; the least height of an area that is sent without one, so that a signature fits */
 
 const char *const sr_anchor_area_members[] = {"x",     "y",      "unit", "page", "pageFrom", "pages", "origin",
                                               "field", "anchor", "dx",   "dy",   "w",        "h",     NULL};
 #define REFUSED 8 /* the first of them, which an area with an anchor must not have */
 const char *const sr_anchor_members[] = {"text", "occurrence", "page", "ifMissing", NULL};
-
-static const json_t *anchor_member(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_null(value) ? NULL : value;
-}
 
 static const char *read_text(sr_anchor_t *anchor, const json_t *sent, apr_pool_t *pool)
 {
@@ -36,7 +30,7 @@ static const char *read_text(sr_anchor_t *anchor, const json_t *sent, apr_pool_t
 
 static const char *read_occurrence(sr_anchor_t *anchor, const json_t *sent, apr_pool_t *pool)
 {
-    const json_t *value = anchor_member(sent, "occurrence");
+    const json_t *value = sr_json_given(sent, "occurrence");
     const char *word = json_string_value(value);
     const json_int_t number = json_integer_value(value);
     anchor->occurrence = word ? SR_ANCHOR_ALL : (int)number;
@@ -46,7 +40,7 @@ static const char *read_occurrence(sr_anchor_t *anchor, const json_t *sent, apr_
 
 static const char *anchor_read_page(sr_anchor_t *anchor, const json_t *sent)
 {
-    const json_t *value = anchor_member(sent, "page");
+    const json_t *value = sr_json_given(sent, "page");
     const json_int_t number = json_integer_value(value);
     anchor->page = !value ? SR_ANCHOR_ANY_PAGE : number > INT_MAX ? INT_MAX : (int)number;
     if (!value || (json_is_integer(value) && number >= 0)) return NULL;
@@ -55,7 +49,7 @@ static const char *anchor_read_page(sr_anchor_t *anchor, const json_t *sent)
 
 static const char *read_if_missing(sr_anchor_t *anchor, const json_t *sent)
 {
-    const json_t *value = anchor_member(sent, "ifMissing");
+    const json_t *value = sr_json_given(sent, "ifMissing");
     const char *word = json_string_value(value);
     anchor->skip = word && !strcmp(word, "skip");
     return !value || anchor->skip || (word && !strcmp(word, "refuse")) ? NULL
@@ -72,7 +66,7 @@ static const char *read_numbers(sr_anchor_t *anchor, const json_t *area)
     } numbers[] = {
         {"dx", &anchor->dx, false}, {"dy", &anchor->dy, false}, {"w", &anchor->w, true}, {"h", &anchor->h, true}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        const json_t *value = anchor_member(area, numbers[i].key);
+        const json_t *value = sr_json_given(area, numbers[i].key);
         *numbers[i].number = json_number_value(value);
         if (!value) continue;
         if (!json_is_number(value) && !numbers[i].is_size) return "Area dx/dy must be a number";
@@ -83,12 +77,12 @@ static const char *read_numbers(sr_anchor_t *anchor, const json_t *area)
 
 const char *sr_anchor_read(const sr_anchor_t **anchor, const json_t *area, apr_pool_t *pool)
 {
-    const json_t *sent = anchor_member(area, "anchor");
+    const json_t *sent = sr_json_given(area, "anchor");
     *anchor = NULL;
     if (!sent) return NULL;
     sr_anchor_t *made = apr_pcalloc(pool, sizeof *made);
     for (size_t i = 0; i < REFUSED; i++)
-        if (anchor_member(area, sr_anchor_area_members[i]))
+        if (sr_json_given(area, sr_anchor_area_members[i]))
             return apr_psprintf(pool, "Area must not have both an anchor and %s", sr_anchor_area_members[i]);
     const char *fault = json_is_object(sent) ? read_text(made, sent, pool) : "Area anchor must be an object";
     if (!fault) fault = read_occurrence(made, sent, pool);
@@ -104,7 +98,7 @@ static json_t *anchor_copy(const json_t *object, const char *const *names)
 {
     json_t *copy = json_object();
     for (; *names; names++)
-        if (anchor_member(object, *names)) json_object_set(copy, *names, json_object_get(object, *names));
+        if (sr_json_given(object, *names)) json_object_set(copy, *names, json_object_get(object, *names));
     return copy;
 }
 
@@ -115,9 +109,14 @@ json_t *sr_anchor_echo(const json_t *area)
     return echo;
 }
 
+static const char *anchor_key(const sr_anchor_t *anchor, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%d %s", anchor->page, anchor->text);
+}
+
 void sr_anchor_want(json_t *texts, apr_hash_t *numbers, const sr_anchor_t *anchor, apr_pool_t *pool)
 {
-    const char *key = apr_psprintf(pool, "%d %s", anchor->page, anchor->text);
+    const char *key = anchor_key(anchor, pool);
     if (apr_hash_get(numbers, key, APR_HASH_KEY_STRING)) return;
     json_t *text = json_pack("{s:s}", "text", anchor->text);
     if (anchor->page != SR_ANCHOR_ANY_PAGE) json_object_set_new(text, "page", json_integer(anchor->page));
@@ -171,7 +170,7 @@ static sr_area_t anchor_area(const sr_anchor_t *anchor, const json_t *place)
 sr_error_t *sr_anchor_areas(apr_array_header_t **areas, json_int_t *count, const sr_anchor_t *anchor,
                             const sr_document_t *document, apr_pool_t *pool)
 {
-    const char *key = apr_psprintf(pool, "%d %s", anchor->page, anchor->text);
+    const char *key = anchor_key(anchor, pool);
     const int *number = apr_hash_get(document->anchors.numbers, key, APR_HASH_KEY_STRING);
     const json_t *texts = json_object_get(document->anchors.found, "texts");
     const json_t *found = number ? json_array_get(texts, (size_t)*number) : NULL;

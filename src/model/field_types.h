@@ -107,8 +107,8 @@ typedef struct sr_prepared_t {
 
 /* ------------------------------------------------------------------------------------------------ anchor.c */
 extern const char *const sr_anchor_area_members[], *const sr_anchor_members[]; /* JSON members; NULL ends them */
-/* Reads the anchor of an area. *anchor is NULL if it has none. Returns a fault such as "Area anchor text must be
- * provided", or NULL. The text belongs to `area`. */
+/* Reads the anchor of an area. *anchor is NULL if the area has no anchor. Returns a fault such as "Area anchor text
+ * must be provided", or NULL. The text belongs to `area`. */
 const char *sr_anchor_read(const sr_anchor_t **anchor, const json_t *area, apr_pool_t *pool);
 /* Returns an area with an anchor as it was sent, without unknown members. New reference. */
 json_t *sr_anchor_echo(const json_t *area);

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static bool is_sent(const json_t *value)
-{
-    return value && !json_is_null(value);
-}
-
 static bool takes_value(const json_t *field)
 {
     const sr_field_type_t *type = sr_field_type(sr_json_string(field, "type"));
@@ -71,11 +66,11 @@ static const char *roles_fill(const json_t *fields, const json_t *values, apr_po
 
 const char *sr_role_fields(const json_t **list, const json_t *roles, int number, const json_t *signer, apr_pool_t *pool)
 {
-    const json_t *values = json_object_get(signer, "values");
-    *list = json_object_get(signer, "fields");
-    if (!roles) return is_sent(values) ? "values can be sent only with a template" : NULL;
-    if (is_sent(*list)) return "fields cannot be sent with a template";
-    if (is_sent(values) && !json_is_object(values)) return "values must be an object";
+    const json_t *values = sr_json_given(signer, "values");
+    *list = sr_json_given(signer, "fields");
+    if (!roles) return values ? "values can be sent only with a template" : NULL;
+    if (*list) return "fields cannot be sent with a template";
+    if (values && !json_is_object(values)) return "values must be an object";
     const json_t *role = json_array_get(roles, (size_t)number - 1);
     json_t *fields = sr_json_own(json_array(), pool);
     for (size_t i = 0; i < json_array_size(role); i++)

@@ -96,10 +96,10 @@ static sr_error_t *take_email(const char **email, const place_t *at, const json_
                               const sr_signers_rules_t *rules)
 {
     static const text_rule_t rule = {"email", "An email", MAX_EMAIL};
-    const json_t *value = json_object_get(object, rule.key);
+    const json_t *value = sr_json_given(object, rule.key);
     const char *text = json_string_value(value);
     *email = NULL;
-    if (!value || json_is_null(value) || (text && !*text))
+    if (!value || (text && !*text))
         return rules->send_email ? signers_refuse(at, "An email must be provided when sendEmail is enabled") : NULL;
     const bool sendable = text && sr_address_of(text, at->pool);
     if (!text || !sr_text_is_email(text) || (rules->send_email && !sendable && sr_text_length(text) <= MAX_EMAIL))
@@ -116,10 +116,10 @@ static sr_error_t *take_email(const char **email, const place_t *at, const json_
 static sr_error_t *take_locale(const char **locale, const place_t *at, const json_t *object,
                                const sr_signers_rules_t *rules)
 {
-    const json_t *value = json_object_get(object, "locale");
+    const json_t *value = sr_json_given(object, "locale");
     const char *text = json_string_value(value);
     *locale = rules->locale;
-    if (!value || json_is_null(value) || (text && !*text)) return NULL;
+    if (!value || (text && !*text)) return NULL;
     if (!text || !sr_locale_is_valid(text))
         return signers_refuse(at, "A locale must be a language tag (BCP 47), such as de or pt-BR");
     if (!sr_language_of(text))
@@ -134,10 +134,10 @@ static sr_error_t *take_locale(const char **locale, const place_t *at, const jso
 
 static sr_error_t *take_order(int *order, const place_t *at, const json_t *object)
 {
-    const json_t *value = json_object_get(object, "order");
+    const json_t *value = sr_json_given(object, "order");
     const json_int_t number = json_integer_value(value);
     *order = 1;
-    if (!value || json_is_null(value)) return NULL;
+    if (!value) return NULL;
     if (!json_is_integer(value) || number < 1 || number > MAX_ORDER)
         return signers_refuse(at, apr_psprintf(at->pool, "An order must be an integer from 1 to %d", MAX_ORDER));
     *order = (int)number;
@@ -189,9 +189,9 @@ static const char *const members_of_area[] = {"x",        "y",     "w",      "h"
 /* Reads the name of an existing signature field. An area with such a name has no coordinates. */
 static sr_error_t *take_existing(const char **existing, const place_t *at, const json_t *area)
 {
-    const json_t *value = json_object_get(area, "field");
+    const json_t *value = sr_json_given(area, "field");
     *existing = NULL;
-    if (!value || json_is_null(value)) return NULL;
+    if (!value) return NULL;
     for (const char *const *member = members_of_area; strcmp(*member, "field") != 0; member++)
         if (json_object_get(area, *member))
             return signers_refuse(at, "Area must have either a field or coordinates, not both");
@@ -201,17 +201,10 @@ static sr_error_t *take_existing(const char **existing, const place_t *at, const
                : signers_refuse(at, "Area field must be the name of a signature field");
 }
 
-/* Returns a member of an area that may be null, which is the same as absent. */
-static const json_t *signers_member(const json_t *area, const char *key)
-{
-    const json_t *value = json_object_get(area, key);
-    return json_is_null(value) ? NULL : value;
-}
-
 /* Reads a member that has only one value, if it is there. */
 static bool take_word(bool *there, const json_t *area, const char *key, const char *word)
 {
-    const json_t *value = signers_member(area, key);
+    const json_t *value = sr_json_given(area, key);
     *there = value != NULL;
     return !value || (json_is_string(value) && !strcmp(json_string_value(value), word));
 }
@@ -221,7 +214,7 @@ static sr_error_t *take_pages(sr_field_t *field, const place_t *at, const json_t
     sr_area_t *area = &field->area;
     if (!take_word(&field->on_all_pages, value, "pages", "all"))
         return signers_refuse(at, "Area pages must be all or absent");
-    if (field->on_all_pages && (signers_member(value, "page") || signers_member(value, "pageFrom")))
+    if (field->on_all_pages && (sr_json_given(value, "page") || sr_json_given(value, "pageFrom")))
         return signers_refuse(at, "Area must have either a page or pages, not both");
     if (!field->on_all_pages && !take_page(&area->page, value))
         return signers_refuse(at, "Area page must be a non-negative integer");
@@ -233,7 +226,7 @@ static sr_error_t *take_pages(sr_field_t *field, const place_t *at, const json_t
 static sr_error_t *take_area(sr_field_t *field, const place_t *at, const json_t *value, sr_origin_t origin)
 {
     sr_area_t *area = &field->area;
-    const json_t *sent_origin = signers_member(value, "origin");
+    const json_t *sent_origin = sr_json_given(value, "origin");
     if (!take_numbers(&area->x, &area->y, value, "x", "y"))
         return signers_refuse(at, "Area x/y coordinate must be a number");
     if (!take_numbers(&area->w, &area->h, value, "w", "h") || !(area->w > 0) || !(area->h > 0))
@@ -251,9 +244,9 @@ static sr_error_t *take_area(sr_field_t *field, const place_t *at, const json_t 
 static sr_error_t *take_caption(const char **caption, const sr_field_type_t *type, const place_t *at,
                                 const json_t *field, const sr_signers_rules_t *rules)
 {
-    const json_t *value = json_object_get(field, "caption");
+    const json_t *value = sr_json_given(field, "caption");
     *caption = type->initials ? NULL : rules->caption;
-    if (!value || json_is_null(value)) return NULL;
+    if (!value) return NULL;
     if (!json_is_string(value) || !sr_caption_read(caption, json_string_value(value), at->pool))
         return signers_refuse(at, "A " SR_CAPTION_RULE);
     return NULL;
@@ -269,7 +262,7 @@ static sr_error_t *take_type(const sr_field_type_t **type, const place_t *at, co
     *type = name ? sr_field_type(name) : NULL;
     const bool seals = !*type || (*type)->filler == SR_FILLER_SEAL;
     remark_unknown(at, value, seals ? known : of_entry, *type, "", rules->remarks);
-    const json_t *anchor = signers_member(area, "anchor");
+    const json_t *anchor = sr_json_given(area, "anchor");
     if (json_is_object(area))
         remark_unknown(at, area, anchor ? sr_anchor_area_members : members_of_area, NULL, " of its area",
                        rules->remarks);
