@@ -52,9 +52,10 @@ sr_error_t *sr_api_health(sr_http_t *http);
  * the message in the error log. */
 void sr_api_refuse(sr_http_t *http, const char *tag);
 
-/* Shared by the lists (list.c): sr_api_list_query reads the limit and the cursor of the query, and sr_api_list_reply
- * sends the page in its envelope. */
+/* Shared by the lists (list.c): sr_api_list_query reads the limit and the cursor of the query, sr_api_list_only the
+ * whole query of a list that has nothing else, and sr_api_list_reply sends the page in its envelope. */
 sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char *limit, const char *after);
+sr_error_t *sr_api_list_only(sr_list_query_t *page, sr_http_t *http);
 sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page);
 /* Reads a JSON body (sr_http_read_json) whose members are all in `members`, which ends with NULL. Errors: also
  * SR_EBADREQUEST for an unknown member, because a misspelt one must not be ignored. */

@@ -17,6 +17,14 @@ sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char
     return sr_error(http->pool, SR_EBADREQUEST, "limit must be a whole number from 1 to %d", LIMIT_MAX);
 }
 
+sr_error_t *sr_api_list_only(sr_list_query_t *page, sr_http_t *http)
+{
+    const char *limit = NULL, *after = NULL;
+    const sr_query_param_t params[] = {{"limit", &limit}, {"after", &after}, {NULL, NULL}};
+    SR_TRY(sr_http_query(http, params));
+    return sr_api_list_query(page, http, limit, after);
+}
+
 /* The bodies are JSON text already. They are joined without being parsed. */
 sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page)
 {

@@ -67,13 +67,11 @@ sr_error_t *sr_api_token_get(sr_http_t *http)
 
 sr_error_t *sr_api_tokens_list(sr_http_t *http)
 {
-    const char *token_hash, *limit = NULL, *after = NULL;
+    const char *token_hash;
     sr_list_query_t query;
     sr_list_result_t page;
     SR_TRY(sr_api_token(&token_hash, http));
-    const sr_query_param_t params[] = {{"limit", &limit}, {"after", &after}, {NULL, NULL}};
-    SR_TRY(sr_http_query(http, params));
-    SR_TRY(sr_api_list_query(&query, http, limit, after));
+    SR_TRY(sr_api_list_only(&query, http));
     SR_TRY(sr_service_tokens(http->service, &page, token_hash, &query, http->pool));
     return sr_api_list_reply(http, &page);
 }
