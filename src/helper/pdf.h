@@ -163,7 +163,7 @@ sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descrip
 
 /* -------------------------------------------------------------------------------------------- overlaid.c */
 /* Has a worker join the documents that follow each other in a file, and draw `what` over their pages: the members of
- * the request "overlay" (helper/protocol.h). The result is for the person who has sent the documents: nobody checks
+ * the request "overlay" (helper/protocol.h). The result is for the caller who sent the documents: nobody checks
  * what it shows. Errors: SR_EUNAVAILABLE. */
 typedef struct sr_pdf_overlaid_t {
     const char *reason; /* NULL if there is a document */

@@ -154,7 +154,7 @@ subtest 'refusals' => sub {
         refused('A name must be provided', $lease, ['Eve', 'Tom'], name => '');
     });
     is_text($client->create(files => [], more => [part('template', '')]), 400, 'At least 1 file must be provided',
-        'an empty part is none');
+        'an empty part counts as absent');
     made(use_of(uc $uuid, ['Eve', 'Tom']));
     my $null = person('Eve', fields => undef, values => undef);
     made(use_of($lease, [$null, 'Tom']));

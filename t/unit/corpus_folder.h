@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Returns the folder of PDFs below $SIGREQ_CORPUS. If there is none, says so and returns NULL. */
+/* Returns the folder of PDFs below $SIGREQ_CORPUS. If the folder is missing, skips the test and returns NULL. */
 static inline const char *corpus_folder(void)
 {
     static char folder[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overlaid.c: documents with a grid and boxes over their pages, for the caller who has sent them. */
+/* overlaid.c: documents with a grid and boxes over their pages, for the caller who sent them. */
 #include "helper/client/worker.h"
 
 #include <string.h>

@@ -28,7 +28,7 @@ json_t *sr_pdfd_page_refuse(const char *reason);
 
 /* ---------------------------------------------------------------------------------------------- page_letters.c */
 typedef struct sr_pdfd_letters_t {
-    char *text;              /* UTF-8; NULL: there is none. A line feed ends each line. */
+    char *text;              /* UTF-8; NULL: the page has no text. A line feed ends each line. */
     PopplerRectangle *boxes; /* one for each character of the text, in points of the displayed page */
     guint count;
 } sr_pdfd_letters_t;
