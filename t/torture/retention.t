@@ -21,7 +21,8 @@ my @made = map {
 my $young = pop @made;
 my $days  = 3 * 86_400 * 1_000_000;
 is(db('SELECT count(*) FROM submission WHERE closed_at IS NOT NULL'), $count, 'all are cancelled');
-db("UPDATE submission SET closed_at = closed_at - $days WHERE uuid <> '$young->{uuid}'");
+db('UPDATE submission SET ' . join(', ', map { "$_ = $_ - $days" } qw(created_at closed_at))
+        . " WHERE uuid <> '$young->{uuid}'");
 
 my $killed = 0;
 ok(wait_for(
