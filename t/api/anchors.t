@@ -130,6 +130,7 @@ my @texts = (
     ['letters for a ligature', line(50, 500, 'Office'), "O\x{FB03}ce"],
     ['a soft hyphen within', line(50, 500, "Unter\x{AD}schrift"), 'Unterschrift'],
     ['a soft hyphen as a hyphen', line(50, 500, "e\x{AD}mail"), 'e-mail'],
+    ['a soft hyphen as the first hyphen', line(50, 500, "\x{AD}mail"), '-mail'],
     ['Greek', line(50, 500, 'Υπογραφή'), 'Υπογραφή'],
     ['Chinese', line(50, 500, '签字人'), '签字'],
     ['Hebrew', [50, 500, reverse split //, 'חתימה'], 'חתימה'],
@@ -154,7 +155,7 @@ for (
 }
 my $parts = pdf(pages => [{ content => 'BT /F 12 Tf 50 500 Td (Sig) Tj (na) Tj [(tu) -10 (re)] TJ ET '
         . 'BT /F 12 Tf 3 Tr 300 500 Td (hidden) Tj ET BT 1 g /F 12 Tf 400 500 Td (white) Tj ET' }]);
-fields_of(create_at($parts, map { anchor($_) } qw(Signature hidden white)),
+fields_of(create_at($parts, map { anchor($_) } qw(Signature Sign hidden nature white)),
     'several operators, invisible and white text');
 
 my $mixed = written([line(50, 500, 'cafe'), line(50, 400, 'Café'), line(50, 300, 'split'), line(50, 285, 'line')]);

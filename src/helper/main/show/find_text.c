@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SOFT_HYPHEN 0xAD
+#define CHAINS 256 /* of texts, by the low byte of their first letter */
 
 /* Letters in decomposed form. */
 typedef struct letters_t {
@@ -23,11 +24,14 @@ typedef struct wanted_t {
     int page; /* -1: every page */
     int count;
     json_t *places;
+    struct wanted_t *next; /* of its chain */
+    int end;               /* of its last place in the line */
 } wanted_t;
 
 typedef struct search_t {
     wanted_t *wanted;
     int wanted_count;
+    wanted_t *chains[CHAINS];
     size_t most; /* places that are listed for each text */
     bool has_text;
     letters_t line;
@@ -82,6 +86,10 @@ static void letters_order(letters_t *letters)
 static void letters_add(letters_t *letters, gunichar c, int source)
 {
     gunichar parts[G_UNICHAR_MAX_DECOMPOSITION_LENGTH];
+    if (c > ' ' && c < 0x7F) { /* most letters; the tables of Unicode are slow */
+        letters_push(letters, c, FALSE, source);
+        return;
+    }
     if (g_unichar_isspace(c)) {
         letters_space(letters, source);
         return;
@@ -137,17 +145,27 @@ static void add_place(wanted_t *wanted, const search_t *search, const letters_t 
     json_array_append_new(wanted->places, json_pack("[i,f,f,f,f]", page->index, x1, y1, x2 - x1, y2 - y1));
 }
 
+/* Adds the place of a text, if one begins at `at`. Places of the same text do not overlap. */
+static void search_at(wanted_t *wanted, const search_t *search, int at, const PopplerRectangle *boxes,
+                      const sr_pdfd_page_t *page)
+{
+    if (at < wanted->end || (wanted->page >= 0 && wanted->page != page->index)) return;
+    const int end = match(&search->line, at, &wanted->letters);
+    if (end <= at) return;
+    add_place(wanted, search, &search->line, at, end, boxes, page);
+    wanted->end = end;
+}
+
 static void search_line(search_t *search, const PopplerRectangle *boxes, const sr_pdfd_page_t *page)
 {
     const letters_t *line = &search->line;
-    for (int i = 0; i < search->wanted_count; i++) {
-        wanted_t *wanted = &search->wanted[i];
-        if (wanted->page >= 0 && wanted->page != page->index) continue;
-        for (int at = 0; at < line->count;) {
-            const int end = match(line, at, &wanted->letters);
-            if (end > at) add_place(wanted, search, line, at, end, boxes, page);
-            at = end > at ? end : at + 1;
-        }
+    for (int i = 0; i < search->wanted_count; i++) search->wanted[i].end = 0;
+    for (int at = 0; at < line->count; at++) {
+        const bool is_soft = line->letters[at] == SOFT_HYPHEN; /* a text may begin with a hyphen there */
+        wanted_t *wanted = is_soft ? NULL : search->chains[line->letters[at] % CHAINS];
+        for (; wanted; wanted = wanted->next) search_at(wanted, search, at, boxes, page);
+        for (int i = 0; is_soft && i < search->wanted_count; i++)
+            search_at(&search->wanted[i], search, at, boxes, page);
     }
     search->has_text |= line->count > 0;
     search->line.count = 0;
@@ -192,6 +210,18 @@ static const char *search_pages(search_t *search, sr_pdfd_page_t *page, apr_pool
 
 /* ------------------------------------------------------------------------------------------------------- response */
 
+/* Adds a text to the chain of the letter with which its places begin, unless they begin with a soft hyphen. */
+static void search_chain(search_t *search, wanted_t *wanted)
+{
+    const letters_t *letters = &wanted->letters;
+    int i = 0;
+    while (i < letters->count && letters->letters[i] == SOFT_HYPHEN) i++;
+    if (i == letters->count) return;
+    wanted_t **chain = &search->chains[letters->letters[i] % CHAINS];
+    wanted->next = *chain;
+    *chain = wanted;
+}
+
 static bool read_wanted(search_t *search, const json_t *texts, apr_pool_t *pool)
 {
     search->wanted_count = (int)json_array_size(texts);
@@ -204,6 +234,7 @@ static bool read_wanted(search_t *search, const json_t *texts, apr_pool_t *pool)
         wanted->page = page ? (int)json_integer_value(page) : -1;
         wanted->places = sr_json_own(json_array(), pool);
         if (!wanted->letters.count) return false;
+        search_chain(search, wanted);
     }
     return search->wanted_count > 0;
 }

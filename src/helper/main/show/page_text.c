@@ -100,10 +100,17 @@ static void page_text_extend(word_t *word, const char *text, apr_size_t length, 
     word->y2 = fmax(word->y2, box->y2);
 }
 
+/* fmax is a call of a library, which takes too long for each character of a document. */
+static double page_text_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 bool sr_pdfd_text_is_apart(const PopplerRectangle *a, const PopplerRectangle *b)
 {
-    const double across = fmax(b->x1 - a->x2, a->x1 - b->x2), along = fmax(b->y1 - a->y2, a->y1 - b->y2);
-    return fmax(across, along) > GAP * fmax(a->y2 - a->y1, a->x2 - a->x1);
+    const double across = page_text_larger(b->x1 - a->x2, a->x1 - b->x2);
+    const double along = page_text_larger(b->y1 - a->y2, a->y1 - b->y2);
+    return page_text_larger(across, along) > GAP * page_text_larger(a->y2 - a->y1, a->x2 - a->x1);
 }
 
 /* poppler returns one box for each character of the text. A space or a gap ends a word, and a line feed ends a line.
