@@ -17,7 +17,7 @@
  * for all workers, because each worker would copy the pages that binding writes to. */
 static char *const ENVIRONMENT[] = {
     (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C.UTF-8",
-    (char *)"MALLOC_ARENA_MAX=1", (char *)"GLIBC_TUNABLES=glibc.malloc.tcache_count=500",
+    (char *)"MALLOC_ARENA_MAX=1", (char *)"GLIBC_TUNABLES=glibc.malloc.tcache_count=2000",
     (char *)"LD_BIND_NOW=1",      NULL,
 };
 
