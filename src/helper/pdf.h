@@ -109,9 +109,10 @@ sr_error_t *sr_pdf_inspect(json_t **fields, sr_pdf_pool_t *workers, int descript
  * cannot be read:
  *   {"hasText":b,"unreadable":b,"texts":[{"count":n,"places":[[page,x,y,w,h],…]},…]}
  * x and y are the top left corner of a text, in points from that of the displayed page. "unreadable": a text was not
- * found, and the document has fonts that do not say which letters they show. Errors: SR_EUNAVAILABLE. */
-sr_error_t *sr_pdf_find(json_t **found, sr_pdf_pool_t *workers, int descriptor, int pages, const json_t *texts,
-                        int most, apr_pool_t *pool);
+ * found, and the document has fonts that do not say which letters they show. A worker remembers its last results by the
+ * SHA-256 of the document. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_pdf_find(json_t **found, sr_pdf_pool_t *workers, int descriptor, const char *sha256, int pages,
+                        const json_t *texts, int most, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ show.c
  *

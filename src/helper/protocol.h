@@ -32,7 +32,8 @@
  *                                               {"missing":true}: the document has no such page
  *                                               {"unavailable":"…"}: this system cannot do it
  *   find (document, result)                     {"length":n}: n bytes of JSON (pdf.h) {"refused":"…"}
- *     "texts":[{"text","page"?},…], "most":n      It lists at most n places for each text.
+ *     "texts":[{"text","page"?},…], "most":n      It lists at most n places for each text. An equal request may get
+ *     "document": the SHA-256 of its bytes        the response that was sent before.
  *   normalise (document, result)                {"length":n}: the rewritten document
  *   prepare (document, result)                  {"length":n}: the bytes to append
  *     "fields":[{"signer","page","rect":[x0,y0,x1,y1],"existing"?,"entry"?},…]. "existing" names a field of the

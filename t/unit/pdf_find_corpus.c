@@ -108,7 +108,7 @@ static void try_document(const char *path, int fd, int pages, apr_pool_t *pool)
         json_array_append_new(texts, json_pack("{s:s}", "text", word->text));
     }
     if (!chosen->nelts) return;
-    if (sr_pdf_find(&found, bench.workers, fd, pages, texts, 10, pool)) abort();
+    if (sr_pdf_find(&found, bench.workers, fd, path, pages, texts, 10, pool)) abort();
     documents += found != NULL;
     if (!found) printf("# %s cannot be read\n", path);
     for (int i = 0; found && i < chosen->nelts; i++)

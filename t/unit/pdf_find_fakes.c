@@ -57,7 +57,7 @@ static void ask(int number, sr_pdf_pool_t *workers, apr_pool_t *pool)
     const int document = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const json_t *texts = sr_json_own(json_pack("[{s:s},{s:s,s:i}]", "text", "a", "text", "b", "page", 1), pool);
     json_t *found;
-    sr_error_t *error = sr_pdf_find(&found, workers, document, 2, texts, MOST, pool);
+    sr_error_t *error = sr_pdf_find(&found, workers, document, "", 2, texts, MOST, pool);
     close(document);
     ok(!error && (found != NULL) == FAKES[number].is_valid, "%.150s %s is %s", bytes ? bytes : "no bytes",
        answer ? answer : "", FAKES[number].is_valid ? "taken" : "refused");

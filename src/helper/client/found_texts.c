@@ -58,13 +58,13 @@ static bool found_read(void *result, const json_t *json, apr_pool_t *pool)
     return true;
 }
 
-sr_error_t *sr_pdf_find(json_t **found, sr_pdf_pool_t *workers, int descriptor, int pages, const json_t *texts,
-                        int most, apr_pool_t *pool)
+sr_error_t *sr_pdf_find(json_t **found, sr_pdf_pool_t *workers, int descriptor, const char *sha256, int pages,
+                        const json_t *texts, int most, apr_pool_t *pool)
 {
     bool failed = false;
     find_t find = {found, texts, apr_palloc(pool, sizeof *find.output), pages, (size_t)most};
-    const json_t *asked =
-        sr_json_own(json_pack("{s:s,s:O,s:i}", "op", SR_PDF_OP_FIND, "texts", texts, "most", most), pool);
+    const json_t *asked = sr_json_own(
+        json_pack("{s:s,s:s,s:O,s:i}", "op", SR_PDF_OP_FIND, "document", sha256, "texts", texts, "most", most), pool);
     const sr_pdf_request_t request = {.op = SR_PDF_OP_FIND,
                                       .text = sr_json_text(asked, pool),
                                       .descriptor = descriptor,

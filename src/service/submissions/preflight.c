@@ -134,8 +134,8 @@ sr_error_t *sr_preflight_texts(const sr_preflight_t *preflight, const apr_array_
         if (!document->anchors.texts) continue;
         SR_TRY(sr_preflight_in_time(preflight, document->name, pool));
         SR_TRY(sr_preflight_descriptor(&descriptor, request, &files->upload, pool));
-        SR_TRY(sr_pdf_find(&found, files->pdf, descriptor, document->pages->count, document->anchors.texts,
-                           sr_anchor_most(max_fields), pool));
+        SR_TRY(sr_pdf_find(&found, files->pdf, descriptor, files->upload.sha256, document->pages->count,
+                           document->anchors.texts, sr_anchor_most(max_fields), pool));
         if (!found) return sr_preflight_refuse(document->name, "its text cannot be read", pool);
         document->anchors.found = found;
     }

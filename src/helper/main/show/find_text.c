@@ -9,7 +9,9 @@
 #include <string.h>
 
 #define SOFT_HYPHEN 0xAD
-#define CHAINS 256 /* of texts, by the low byte of their first letter */
+#define CHAINS 256                     /* of texts, by the low byte of their first letter */
+#define REMEMBERED 4                   /* results */
+#define LARGEST ((apr_size_t)16 << 10) /* bytes of a result that is remembered */
 
 /* Letters in decomposed form. */
 typedef struct letters_t {
@@ -239,6 +241,31 @@ static bool read_wanted(search_t *search, const json_t *texts, apr_pool_t *pool)
     return search->wanted_count > 0;
 }
 
+/* The results of the last requests. The same document is often sent to many signers within seconds, and a request names
+ * the document by its SHA-256. */
+static struct {
+    json_t *asked;
+    char *found;
+} remembered[REMEMBERED];
+
+static const char *recall(const json_t *asked)
+{
+    for (int i = 0; i < REMEMBERED; i++)
+        if (remembered[i].asked && json_equal(remembered[i].asked, asked)) return remembered[i].found;
+    return NULL;
+}
+
+static void remember(const json_t *asked, const char *found)
+{
+    static int oldest;
+    if (strlen(found) > LARGEST) return;
+    json_decref(remembered[oldest].asked);
+    g_free(remembered[oldest].found);
+    remembered[oldest].asked = json_deep_copy(asked);
+    remembered[oldest].found = g_strdup(found);
+    oldest = (oldest + 1) % REMEMBERED;
+}
+
 static json_t *write_found(const search_t *search, const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     json_t *found = sr_json_own(json_object(), pool), *texts = json_array();
@@ -253,10 +280,11 @@ static json_t *write_found(const search_t *search, const sr_pdfd_request_t *requ
     json_object_set_new(found, "unreadable", json_boolean(unreadable));
     json_object_set_new(found, "texts", texts);
     const char *text = sr_json_text(found, pool);
+    remember(request->text, text);
     return sr_pdfd_result(request, text, strlen(text));
 }
 
-json_t *sr_pdfd_find(const sr_pdfd_request_t *request, apr_pool_t *pool)
+static json_t *find_in_document(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     search_t search = {.most = (size_t)json_integer_value(json_object_get(request->text, "most"))};
     sr_pdfd_page_t page;
@@ -269,4 +297,10 @@ json_t *sr_pdfd_find(const sr_pdfd_request_t *request, apr_pool_t *pool)
     for (int i = 0; i < search.wanted_count; i++) letters_free(&search.wanted[i].letters);
     letters_free(&search.line);
     return response;
+}
+
+json_t *sr_pdfd_find(const sr_pdfd_request_t *request, apr_pool_t *pool)
+{
+    const char *found = recall(request->text);
+    return found ? sr_pdfd_result(request, found, strlen(found)) : find_in_document(request, pool);
 }
