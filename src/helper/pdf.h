@@ -366,7 +366,9 @@ typedef struct sr_pdf_value_t {
     double width, height; /* of the field, in points */
     double size;          /* of the font; 0: as large as fits, up to 12 points */
     bool multiline;       /* the text is broken into lines, also at "\n" */
-    enum { SR_PDF_START, SR_PDF_CENTER, SR_PDF_END } align; /* in the direction of the text */
+    int comb;             /* the text is put into this number of cells, one character in each; 0: it is one text */
+    const char *color;    /* "#rrggbb"; NULL: black */
+    enum { SR_PDF_START, SR_PDF_CENTER, SR_PDF_END, SR_PDF_LEFT, SR_PDF_RIGHT } align; /* start: of its direction */
 } sr_pdf_value_t;
 typedef struct sr_pdf_drawn_value_t {
     const char *reason; /* NULL if the value can be shown; otherwise a sentence */

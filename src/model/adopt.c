@@ -3,6 +3,7 @@
  * options, limits their length, and has a value if none was sent. */
 #include "model/model.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -31,10 +32,14 @@ static const json_t *adopt_find(int *count, const json_t *form, const char *name
     return found;
 }
 
+#define DAY_LENGTH 10
+
 /* Returns why a form field cannot be filled in, or NULL. */
-static const char *adopt_refusal(const json_t *found, int count)
+static const char *adopt_refusal(const sr_field_t *field, const json_t *found, int count)
 {
-    const json_t *places = json_object_get(found, "places");
+    const json_t *places = json_object_get(found, "places"), *most = json_object_get(found, "maxLength");
+    if (field->type->filler == SR_FILLER_SERVICE && most && json_integer_value(most) < DAY_LENGTH)
+        return "has no room for a date of " APR_STRINGIFY(DAY_LENGTH) " characters";
     if (json_object_get(json_array_get(places, 0), "option"))
         return "is a group of radio buttons, which cannot be filled in";
     if (json_is_true(json_object_get(found, "multiple"))) return "permits several choices, which cannot be filled in";
@@ -43,41 +48,93 @@ static const char *adopt_refusal(const json_t *found, int count)
     return json_array_size(places) == 1 ? NULL : sr_existing_sentence(SR_EXISTING_PLACES);
 }
 
-static void adopt_place(sr_field_t *field, const json_t *place, const sr_pages_t *pages)
+static const sr_page_t *adopt_place(sr_field_t *field, const json_t *place, const sr_pages_t *pages)
 {
     const int page = (int)json_integer_value(json_object_get(place, "page"));
     double rect[4];
     for (size_t i = 0; i < 4; i++) rect[i] = json_number_value(json_array_get(json_object_get(place, "rect"), i));
     field->area = sr_area_of(rect, page, sr_pages_at(pages, page));
+    return sr_pages_at(pages, page);
 }
 
-/* Returns the options without those that are blank or repeated. An optional choice may be empty. New reference. */
-static json_t *adopt_options(const json_t *options)
+#define LONGEST_LABEL 200
+
+/* Returns the options without those that are blank or repeated. An optional choice may be empty. *labels is what the
+ * form shows for them, or NULL if it shows them. New references. */
+static json_t *adopt_options(json_t **labels, const json_t *found, apr_pool_t *pool)
 {
+    const json_t *options = json_object_get(found, "options"), *shown = json_object_get(found, "labels");
     json_t *list = json_array(), *seen = json_object();
+    *labels = json_array();
     for (size_t i = 0; i < json_array_size(options); i++) {
         const char *text = json_string_value(json_array_get(options, i));
+        const char *label = json_string_value(json_array_get(shown, i));
         if (sr_text_is_blank(text) || json_object_get(seen, text)) continue;
+        if (!label || sr_text_is_blank(label) || sr_text_fault(label, LONGEST_LABEL, pool)) label = text;
         json_object_set_new(seen, text, json_true());
         json_array_append_new(list, json_string(text));
+        json_array_append_new(*labels, json_string(label));
     }
     json_decref(seen);
+    if (json_equal(list, *labels)) {
+        json_decref(*labels);
+        *labels = NULL;
+    }
     return list;
 }
 
-/* Replaces what was sent by what the form says. Returns the fault of what was sent, or NULL. */
-static const char *adopt_members(json_t *members, const sr_field_t *field, const json_t *found)
+/* Sets a member that only the form has. */
+static void adopt_own(json_t *members, const char *key, json_t *value)
 {
-    const json_t *sent = json_object_get(members, "maxLength"), *options = json_object_get(members, "options");
-    const json_int_t most = json_integer_value(json_object_get(found, "maxLength"));
-    if (most && most < SR_ENTRY_LENGTH_MAX && (!sent || (json_is_integer(sent) && json_integer_value(sent) > most)))
-        json_object_set_new(members, "maxLength", json_integer(most));
+    if (value) json_object_set(members, key, value);
+    else json_object_del(members, key);
+}
+
+static void adopt_length(json_t *members, const sr_field_t *field, const json_t *found)
+{
+    static const char key[] = "maxLength";
+    const json_int_t most = json_integer_value(json_object_get(found, key));
+    if (field->type->filler == SR_FILLER_SERVICE || field->type->widget != SR_WIDGET_TEXT)
+        json_object_del(members, key);
+    const json_t *sent = json_object_get(members, key);
+    if (most && most <= SR_ENTRY_LENGTH_MAX && (!sent || (json_is_integer(sent) && json_integer_value(sent) > most)))
+        json_object_set_new(members, key, json_integer(most));
+}
+
+#define SMALLEST_SIZE 6
+#define LARGEST_SIZE 72
+
+/* The letters have the size and the side of the form, if none are sent. A size that is higher than the field is no
+ * size. */
+static void adopt_letters(json_t *members, const sr_field_t *field, const json_t *found, const sr_page_t *page)
+{
+    const double size = json_number_value(json_object_get(found, "size"));
+    const double height = page->rotate % 180 ? field->area.w : field->area.h;
+    json_t *align = json_object_get(found, "align");
+    if (size > 0 && size <= height && !sr_json_given(members, "size"))
+        json_object_set_new(members, "size", json_real(fmin(fmax(size, SMALLEST_SIZE), LARGEST_SIZE)));
+    if (align && !sr_json_given(members, "align")) json_object_set(members, "align", align);
+    json_t *comb = json_object_get(found, "comb");
+    adopt_own(members, "comb", json_integer_value(comb) <= SR_ENTRY_LENGTH_MAX ? comb : NULL);
+    adopt_own(members, "color", json_object_get(found, "color"));
+}
+
+/* Replaces what was sent by what the form says. Returns the fault of what was sent, or NULL. */
+static const char *adopt_members(json_t *members, const sr_field_t *field, const json_t *found, const sr_page_t *page,
+                                 apr_pool_t *pool)
+{
+    const json_t *options = sr_json_given(members, "options");
+    json_t *labels;
+    adopt_length(members, field, found);
+    adopt_letters(members, field, found, page);
+    json_object_del(members, "labels");
     if (field->type->widget == SR_WIDGET_TEXT)
         json_object_set(members, "multiline", json_object_get(found, "multiline"));
     if (field->type->widget != SR_WIDGET_CHOICE) return NULL;
-    json_t *own = adopt_options(json_object_get(found, "options"));
-    const bool same = !options || json_is_null(options) || json_equal(options, own);
+    json_t *own = adopt_options(&labels, found, pool);
+    const bool same = !options || json_equal(options, own);
     json_object_set_new(members, "options", own);
+    if (labels) json_object_set_new(members, "labels", labels);
     return same ? NULL : "options must be those of the form field";
 }
 
@@ -91,10 +148,10 @@ static json_t *adopt_value(const sr_field_t *field, const json_t *found)
 }
 
 /* A value of the form that the field may not have is left out. */
-static const char *adopt_entry(sr_field_t *field, const json_t *found, apr_pool_t *pool)
+static const char *adopt_entry(sr_field_t *field, const json_t *found, const sr_page_t *page, apr_pool_t *pool)
 {
     json_t *members = sr_json_own(json_copy((json_t *)field->sent), pool), *value = adopt_value(field, found);
-    const char *fault = adopt_members(members, field, found);
+    const char *fault = adopt_members(members, field, found, page, pool);
     if (fault) return fault;
     if (field->type->filler == SR_FILLER_SERVICE) json_object_del(members, "value");
     if (value) {
@@ -111,10 +168,10 @@ sr_error_t *sr_field_adopt(const char **fault, sr_field_t *field, const sr_docum
     const json_t *found = adopt_find(&count, document->form, field->existing, FORM_FIELDS[field->type->widget].type);
     const char *name = sr_text_printable(field->existing, pool), *shown = sr_text_printable(document->name, pool);
     if (!found) return sr_error(pool, SR_EBADREQUEST, "Document %s has no %s %s", shown, sr_field_noun(field), name);
-    const char *refusal = adopt_refusal(found, count);
+    const char *refusal = adopt_refusal(field, found, count);
     if (refusal)
         return sr_error(pool, SR_EBADREQUEST, "Document %s: %s %s %s", shown, sr_field_noun(field), name, refusal);
-    adopt_place(field, json_array_get(json_object_get(found, "places"), 0), document->pages);
-    *fault = adopt_entry(field, found, pool);
+    const sr_page_t *page = adopt_place(field, json_array_get(json_object_get(found, "places"), 0), document->pages);
+    *fault = adopt_entry(field, found, page, pool);
     return NULL;
 }

@@ -94,6 +94,21 @@ const char *sr_entry_text(const sr_entry_t *entry)
     return entry->value ? json_string_value(entry->value) : "";
 }
 
+const char *sr_entry_label(const sr_entry_t *entry)
+{
+    const char *text = sr_entry_text(entry);
+    for (size_t i = 0; text && i < json_array_size(entry->labels); i++)
+        if (!strcmp(text, json_string_value(json_array_get(entry->options, i))))
+            return json_string_value(json_array_get(entry->labels, i));
+    return text;
+}
+
+void sr_entry_set_day(sr_entry_t *entry, const char *day, const char *day_text, apr_pool_t *pool)
+{
+    entry->value = sr_json_own(json_string(day), pool);
+    entry->shown = sr_text_length(day_text) <= (apr_size_t)entry->max_length ? day_text : NULL;
+}
+
 /* --- the fields of one signer */
 
 static sr_field_t *entries_field(const sr_signer_t *signer, int index)
@@ -238,8 +253,7 @@ void sr_entries_fill(apr_array_header_t **faults, sr_signer_t *signer, const jso
         sr_field_t *field = entries_field(signer, i);
         if (!field->entry) continue;
         if (field->type->filler == SR_FILLER_SERVICE) {
-            field->entry->value = sr_json_own(json_string(day), pool);
-            field->entry->shown = day_text;
+            sr_entry_set_day(field->entry, day, day_text, pool);
             continue;
         }
         value = json_object_get(values, apr_itoa(pool, i + 1));
@@ -278,7 +292,8 @@ json_t *sr_entries_rows(const sr_signer_t *signer, const char *yes, const char *
     for (int i = 0; i < signer->fields->nelts; i++) {
         const sr_field_t *field = entries_field(signer, i);
         const json_t *value = field->entry ? field->entry->value : NULL;
-        const char *text = json_is_string(value) ? without_lines(field->entry, json_string_value(value), pool)
+        const char *shown = value && field->entry->labels ? sr_entry_label(field->entry) : json_string_value(value);
+        const char *text = json_is_string(value) ? without_lines(field->entry, shown, pool)
                            : json_is_true(value) ? yes
                                                  : no;
         if (!value || !*text) continue;

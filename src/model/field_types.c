@@ -12,8 +12,24 @@
 #define SMALLEST 6
 #define LARGEST 72
 
-enum { VALUE, READ_ONLY, REQUIRED, LENGTH_MOST, MULTILINE, FORMAT, SIZE, ALIGN, GROUP, OPTIONS, MEMBER_COUNT };
+enum {
+    VALUE,
+    READ_ONLY,
+    REQUIRED,
+    LENGTH_MOST,
+    MULTILINE,
+    FORMAT,
+    SIZE,
+    ALIGN,
+    GROUP,
+    OPTIONS,
+    LABELS,
+    COMB,
+    COLOR,
+    MEMBER_COUNT
+};
 #define BIT(member) (1u << (member))
+#define OF_FORM (BIT(LABELS) | BIT(COMB) | BIT(COLOR) | BIT(LENGTH_MOST)) /* what adopt.c sets */
 #define ENTERED (BIT(VALUE) | BIT(READ_ONLY) | BIT(REQUIRED))
 #define LETTERS (BIT(SIZE) | BIT(ALIGN))
 
@@ -95,7 +111,7 @@ static bool take_size(sr_entry_t *entry, const json_t *value)
 
 static bool take_align(sr_entry_t *entry, const json_t *value)
 {
-    static const char *const names[] = {"start", "center", "end", NULL};
+    static const char *const names[] = {"start", "center", "end", "left", "right", NULL};
     const int found = field_types_find(names, value);
     entry->align = found < 0 ? SR_ALIGN_START : (sr_align_t)found;
     return found >= 0;
@@ -123,6 +139,25 @@ static bool take_options(sr_entry_t *entry, const json_t *value)
     return valid;
 }
 
+static bool take_labels(sr_entry_t *entry, const json_t *value)
+{
+    entry->labels = value;
+    return json_array_size(value) == json_array_size(entry->options);
+}
+
+static bool take_comb(sr_entry_t *entry, const json_t *value)
+{
+    const json_int_t cells = json_integer_value(value);
+    entry->comb = cells > 0 && cells <= SR_ENTRY_LENGTH_MAX ? (int)cells : 0;
+    return entry->comb > 0;
+}
+
+static bool take_color(sr_entry_t *entry, const json_t *value)
+{
+    entry->color = json_string_value(value);
+    return entry->color != NULL;
+}
+
 static const char *field_types_text_fault(const sr_entry_t *entry, apr_pool_t *pool)
 {
     const char *fault = entry->group ? sr_text_fault(entry->group, MAX_GROUP, pool) : NULL;
@@ -133,6 +168,7 @@ static const char *field_types_text_fault(const sr_entry_t *entry, apr_pool_t *p
 }
 
 #define FLAG_RULE "must be true or false"
+#define FORM_RULE "must be that of the form field"
 
 static const struct {
     const char *key, *rule;
@@ -145,9 +181,12 @@ static const struct {
     [MULTILINE] = {"multiline", FLAG_RULE, take_multiline},
     [FORMAT] = {"format", "must be integer, decimal, email or date", take_format},
     [SIZE] = {"size", "must be a number from 6 to 72", take_size},
-    [ALIGN] = {"align", "must be start, center or end", take_align},
+    [ALIGN] = {"align", "must be start, center, end, left or right", take_align},
     [GROUP] = {"group", "must be a text of at most 100 characters", take_group},
     [OPTIONS] = {"options", "must be 2 to 100 different texts of at most 200 characters", take_options},
+    [LABELS] = {"labels", FORM_RULE, take_labels},
+    [COMB] = {"comb", FORM_RULE, take_comb},
+    [COLOR] = {"color", FORM_RULE, take_color},
 };
 
 bool sr_field_type_has(const sr_field_type_t *type, const char *member)
@@ -174,10 +213,12 @@ const char *sr_entry_read(sr_entry_t **read, const sr_field_type_t *type, const 
     entry->sent = sr_json_own(json_object(), pool);
     entry->required = type->filler == SR_FILLER_PERSON && type->widget != SR_WIDGET_CHECKBOX;
     entry->read_only = type->filler == SR_FILLER_SERVICE;
+    const bool in_form = json_object_get(json_object_get(field, "area"), "field") != NULL;
+    const unsigned int members = type->members | (in_form ? OF_FORM : 0);
     for (int i = 0; i < MEMBER_COUNT; i++) {
         json_t *value = sr_entry_normal(json_object_get(field, MEMBERS[i].key), pool);
         const bool stored = i == VALUE && type->filler == SR_FILLER_SERVICE;
-        if (!value || json_is_null(value) || (!stored && !(type->members & BIT(i)))) continue;
+        if (!value || json_is_null(value) || (!stored && !(members & BIT(i)))) continue;
         if (!MEMBERS[i].take(entry, value)) return apr_psprintf(pool, "%s %s", MEMBERS[i].key, MEMBERS[i].rule);
         if (i != VALUE) json_object_set(entry->sent, MEMBERS[i].key, value);
     }

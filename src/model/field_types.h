@@ -37,7 +37,8 @@ const sr_field_type_t *sr_field_type(const char *name);
 /* Returns true if a field of this type may have this member. */
 bool sr_field_type_has(const sr_field_type_t *type, const char *member);
 
-typedef enum sr_align_t { SR_ALIGN_START, SR_ALIGN_CENTER, SR_ALIGN_END } sr_align_t;
+/* The start and end of a text depend on its direction. */
+typedef enum sr_align_t { SR_ALIGN_START, SR_ALIGN_CENTER, SR_ALIGN_END, SR_ALIGN_LEFT, SR_ALIGN_RIGHT } sr_align_t;
 
 #define SR_ENTRY_LENGTH_MAX 4000 /* characters of a value */
 
@@ -52,6 +53,9 @@ typedef struct sr_entry_t {
     sr_align_t align;
     const char *group;     /* of check boxes, or NULL */
     const json_t *options; /* an array of strings, or NULL */
+    const json_t *labels;  /* what the form of the document shows instead of the options, or NULL */
+    int comb;              /* the number of cells of the form, one for each character; 0: none */
+    const char *color;     /* of the letters in the form: "#rrggbb", or NULL */
     const char *content;   /* how the PDF shows it (sr_pdf_values), or NULL */
     const char *shown;     /* what the PDF shows instead of the value: the day in words; or NULL */
 } sr_entry_t;
@@ -173,8 +177,12 @@ sr_error_t *sr_entries_error(const apr_array_header_t *faults, apr_pool_t *pool)
 json_t *sr_entry_normal(json_t *value, apr_pool_t *pool);
 /* Returns true if a field of the signer is filled in beside the signature. */
 bool sr_entries_any(const sr_signer_t *signer);
-/* Returns the text that shows the value of a field, "" if it has none; NULL for a check box. */
+/* Returns the text of the value of a field, "" if it has none; NULL for a check box. */
 const char *sr_entry_text(const sr_entry_t *entry);
+/* Returns the text that is shown: the label of an option, or else the text. */
+const char *sr_entry_label(const sr_entry_t *entry);
+/* Sets the day of the signature. If the field has no room for it in words, it shows YYYY-MM-DD. */
+void sr_entry_set_day(sr_entry_t *entry, const char *day, const char *day_text, apr_pool_t *pool);
 /* In event.c: returns [{"document": uuid, "field": name, "value"}] for the fields of a signer that have a value, or
  * NULL if there are none. New reference. */
 json_t *sr_entries_json(const sr_submission_t *submission, const sr_signer_t *signer);

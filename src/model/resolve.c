@@ -327,7 +327,8 @@ static apr_size_t entry_size(const sr_entry_t *entry)
     const char *value = json_string_value(entry->value);
     apr_size_t size = (value ? strlen(value) : 0) + (entry->group ? strlen(entry->group) : 0);
     for (size_t i = 0; i < json_array_size(entry->options); i++)
-        size += json_string_length(json_array_get(entry->options, i));
+        size += json_string_length(json_array_get(entry->options, i))
+                + json_string_length(json_array_get(entry->labels, i));
     return size;
 }
 

@@ -76,10 +76,11 @@ static void plain_add_fault(json_t *row, const json_t *field, const json_t *faul
 
 static json_t *plain_options(const json_t *field, const json_t *value)
 {
-    const json_t *options = json_object_get(field, "options");
+    const json_t *options = json_object_get(field, "options"), *labels = json_object_get(field, "labels");
     json_t *list = json_array();
     for (size_t i = 0; i < json_array_size(options); i++)
-        json_array_append_new(list, json_pack("{s:O,s:b}", "option", json_array_get(options, i), "selected",
+        json_array_append_new(list, json_pack("{s:O,s:O,s:b}", "option", json_array_get(options, i), "label",
+                                              json_array_get(labels ? labels : options, i), "selected",
                                               json_equal(json_array_get(options, i), value)));
     return list;
 }

@@ -43,7 +43,12 @@ my @form  = (
     '/FT/Tx/T(spread)/Kids[25 0 R 26 0 R]',
     widget(220, '/Parent 24 0 R'),
     widget(200, '/Parent 24 0 R'),
-    widget(180, '/FT/Tx/Ff 8192/T(secret)'));
+    widget(180, '/FT/Tx/Ff 8192/T(secret)'),
+    widget(160, '/FT/Tx/Ff 16777216/T(iban)/MaxLen 10/DA(/Helv 10 Tf 0 0.5 1 rg)/Q 2'),
+    widget(140, '/FT/Ch/Ff 131072/T(plan)/Opt[[(m)(Monthly)][(y)(Yearly)][( )(x)]]/V(m)/Q 1'),
+    widget(120, '/FT/Ch/T(colour)/Opt[[(r)(Red)][(b)(Blue)]]/V[(r)]'),
+    widget(100, '/FT/Tx/T(iso)/MaxLen 10'),
+    widget(80,  '/FT/Tx/T(brief)/MaxLen 9'));
 
 sub form {
     my (%more)  = @_;
@@ -84,11 +89,13 @@ refused("Document a.pdf: $_->[0]", @$_[1, 2]) for
     ['text field fixed is read-only', text => 'fixed'],
     ['text field twice is there more than once', text => 'twice'],
     ['text field spread is not shown in exactly one place of one page', text => 'spread'],
+    ['text field brief has no room for a date of 10 characters', date => 'brief'],
     ['choice field pay is a group of radio buttons, which cannot be filled in', choice => 'pay'],
     ['choice field many permits several choices, which cannot be filled in', choice => 'many'];
 refused("Signer 1, Field 2: $_->[0]", @$_[1, 2], %{ $_->[3] }) for
     ['options must be those of the form field', choice => 'term', { options => ['a', 'c'] }],
     ['value must be one of the options', choice => 'term', { value => 'c' }],
+    ['value must be one of the options', choice => 'plan', { value => 'Monthly' }],
     ['value must have at most 10 characters', text => 'rent', { value => '12345678901', maxLength => 50 }],
     ['size must be a number from 6 to 72', text => 'rent', { size => 5 }],
     ['readOnly needs a value', checkbox => 'pets', { readOnly => $yes }];
@@ -185,6 +192,36 @@ subtest 'with a signature field that the document has' => sub {
     $signer->{document} = $signer->state->{documents}[0]{uuid};
     is(sign($signer, {})->code, 200, 'the value of the form is taken');
     like((texts($signer))[1], qr/950,00/, 'and shown');
+};
+
+subtest 'letters, cells and labels of the form' => sub {
+    my $res = creation(form(), person(Ann => signature(), field(text => 'iban', maxLength => 8),
+        field(choice => 'plan'),
+        field(choice => 'colour', align => 'center', size => 20), field(date => 'iso', maxLength => 4, comb => $yes),
+        field(text => 'rent', comb => $yes, color => '#ffffff', labels => ['x'])));
+    is($res->code, 201, 'the form is taken') or diag $res->body;
+    my (undef, $iban, $plan, $colour, $iso, $rent) = @{ $res->json->{submitters}[0]{fields} };
+    is_deeply([@$iban{qw(maxLength comb color size align)}], [8, 10, '#0080ff', 10, 'right'],
+        'a text has cells, a colour, a size and a side');
+    is_deeply([@$plan{qw(options labels value align)}], [['m', 'y'], ['Monthly', 'Yearly'], 'm', 'center'],
+        'a combo box has labels');
+    is_deeply([@$colour{qw(labels value align size)}], [['Red', 'Blue'], 'r', 'center', 20],
+        'what is sent has precedence');
+    is_deeply([@$iso{qw(maxLength comb)}], [10, undef], 'the form alone limits a date');
+    is_deeply([@$rent{qw(comb color labels size)}], [undef, undef, undef, 9], 'and has what only a form has');
+    my ($ann) = Sigreq::Signer::signers_of($res->json);
+    $ann->{document} = $ann->state->{documents}[0]{uuid};
+    like((texts($ann))[1], qr/Monthly/, 'the label is in the document before anybody signs');
+    is_deeply($ann->state->{fields}[2]{labels}, ['Monthly', 'Yearly'], 'the signer sees the labels');
+    is(faults(sign($ann, { 2 => 'NO123', 3 => 'Yearly', 6 => '1' })), '3 option', 'a label is no value');
+    is(faults(sign($ann, { 2 => 'NO123456789' })), '2 length', 'there is a cell for each character');
+    is(sign($ann, { 2 => 'NO123', 3 => 'y', 4 => 'b', 6 => '1' })->code, 200, 'Ann signs');
+    my ($file, $text) = texts($ann);
+    my $today = sprintf '%04d-%02d-%02d', (gmtime)[5] + 1900, (gmtime)[4] + 1, (gmtime)[3];
+    like($text, qr/\b$_\b/, "the document shows $_") for qw(NO123 Yearly Blue), $today;
+    unlike($text, qr/Monthly|Red/, 'it shows no other label');
+    my $values = listed($file->slurp);
+    is_deeply([@$values{qw(iban plan colour iso)}], ['NO123', 'y', 'b', $today], 'the fields have export values');
 };
 
 subtest 'a field that is apart from its widget' => sub {

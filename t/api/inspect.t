@@ -40,7 +40,7 @@ subtest 'each type of field' => sub {
         [widget(700, '/FT/Tx/T(rent)/MaxLen 10/Ff 2/V(950,00)'),  1],
         [widget(670, '/FT/Tx/T(notes)/Ff 4097'),                  1],
         [widget(640, "/FT/Btn/T(pets)/V/Yes/AS/Yes$state"),       1],
-        [widget(610, '/FT/Ch/T(term)/Opt[(a)[(b)(Beta)]]/V(b)'),  1],
+        [widget(610, '/FT/Ch/T(term)/Opt[(a)[(b)(Beta)]]/V(b)/Q 1/DA(/F 7 Tf 0 1 0 0 k)'), 1],
         ['/FT/Btn/Ff 49152/T(pay)/V/year/Kids[11 0 R 12 0 R]',    0],
         [$radio->(580, 'month', 'Off'),                           1, 1],
         [$radio->(550, 'year',  'year'),                          1, 1],
@@ -48,13 +48,14 @@ subtest 'each type of field' => sub {
         [widget(490, '/FT/Sig/T(tenant)'),                        1],
         [widget(460, '/FT/Btn/Ff 65536/T(push)'),                 1],
         [widget(430, '/FT/Tx/T(hidden)/F 2'),                     1],
+        [widget(380, '/FT/Tx/T(cells)/Ff 16777216/MaxLen 4/Q 2/DA(1 0 0 rg /F 0 Tf)'), 1],
         [widget(400, '/FT/Tx/T(nowhere)'),                        0]);
     my $res = inspect($bytes);
     is($res->code, 200, 'the document is described') or diag $res->body;
     my $said = $res->json;
     is_deeply($said->{pages}, [{ page => 0, width => 612, height => 792, rotate => 0 }], 'it has one page');
     my %fields = map { $_->{field} => $_ } @{ $said->{fields} };
-    is(join(' ', map { $_->{field} } @{ $said->{fields} }), 'rent notes pets term pay many tenant',
+    is(join(' ', map { $_->{field} } @{ $said->{fields} }), 'rent notes pets term pay many tenant cells',
         'visible fields are listed');
     is_deeply(
         $fields{rent},
@@ -64,8 +65,10 @@ subtest 'each type of field' => sub {
         'a text with a value');
     is_deeply([@{ $fields{notes} }{qw(multiline readOnly value)}], [$yes, $yes, undef], 'a text of several lines');
     is_deeply([@{ $fields{pets} }{qw(type value)}], ['checkbox', $yes], 'a ticked check box');
-    is_deeply([@{ $fields{term} }{qw(type options value)}], ['choice', ['a', 'b'], 'b'],
-        'a choice has export values');
+    is_deeply([@{ $fields{term} }{qw(type options labels value)}], ['choice', ['a', 'b'], ['a', 'Beta'], 'b'],
+        'a choice has export values and labels');
+    is_deeply([@{ $fields{term} }{qw(align size color)}], ['center', 7, '#ff00ff'], 'and letters');
+    is_deeply([@{ $fields{cells} }{qw(comb align size color)}], [4, 'right', undef, '#ff0000'], 'a text in cells');
     is_deeply([@{ $fields{pay} }{qw(type options value)}], ['choice', ['month', 'year'], 'year'], 'radio buttons');
     is_deeply([map { [@$_{qw(page option)}, $_->{rect}[1]] } @{ $fields{pay}{places} }],
         [[0, 'month', 580], [0, 'year', 550]], 'each radio button has its place');

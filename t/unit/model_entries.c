@@ -99,7 +99,7 @@ typedef struct case_t {
 #define FLAG(key) key " must be true or false"
 #define FORMAT "format must be integer, decimal, email or date"
 #define SIZE "size must be a number from 6 to 72"
-#define ALIGN "align must be start, center or end"
+#define ALIGN "align must be start, center, end, left or right"
 #define LENGTH "maxLength must be an integer from 1 to 4000"
 #define GROUP "group must be a text of at most 100 characters"
 #define OPTIONS "options must be 2 to 100 different texts of at most 200 characters"
@@ -131,7 +131,7 @@ static const case_t refused[] = {
     {TEXT(",\"size\":72.1"), SIZE},
     {TEXT(",\"size\":\"12\""), SIZE},
     {FIELD("date", ",\"size\":0"), SIZE},
-    {TEXT(",\"align\":\"left\""), ALIGN},
+    {TEXT(",\"align\":\"top\""), ALIGN},
     {TEXT(",\"align\":true"), ALIGN},
     {BOX(",\"group\":\" \""), GROUP},
     {BOX(",\"group\":7"), GROUP},

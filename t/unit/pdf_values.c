@@ -121,6 +121,57 @@ static void test_shown(apr_pool_t *pool)
     }
 }
 
+/* Returns the cells of 20 points that have ink, as digits. */
+static const char *cells_of(const pixels_t *page, apr_pool_t *pool)
+{
+    const char *cells = "";
+    for (int cell = 0; cell < page->width / 20; cell++) {
+        int inner = 0, edge = 0;
+        for (int y = 0; y < page->height; y++)
+            for (int x = 0; x < 20; x++) {
+                const bool dark = page->gray[y * page->width + cell * 20 + x] < 160;
+                inner += dark && x > 2 && x < 17;
+                edge += dark && (x < 2 || x > 17);
+            }
+        if (edge) return "ink between two cells";
+        if (inner) cells = apr_psprintf(pool, "%s%d", cells, cell);
+    }
+    return cells;
+}
+
+static void test_cells(apr_pool_t *pool)
+{
+    static const char hebrew[] = "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d";
+    static const struct {
+        const char *text;
+        int align;
+        const char *cells; /* those that have ink */
+    } rows[] = {{"W1WW", SR_PDF_START, "0123"},          {"W1WW", SR_PDF_CENTER, "3456"},
+                {"W1WW", SR_PDF_RIGHT, "6789"},          {"A B", SR_PDF_START, "02"},
+                {hebrew, SR_PDF_START, "6789"},          {hebrew, SR_PDF_LEFT, "0123"},
+                {"0123456789", SR_PDF_END, "0123456789"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const sr_pdf_value_t value = {rows[i].text, .width = 200, .height = 20, .comb = 10, .align = rows[i].align};
+        const pixels_t page = show(&value, draw(&value, pool).content, pool);
+        is_str(cells_of(&page, pool), rows[i].cells, "the cells of %s with alignment %d", rows[i].text, rows[i].align);
+        if (i < 3) is_str(text_of(pool), rows[i].text, "readers find the text of the cells");
+    }
+    const sr_pdf_value_t wide = {"WWW", .width = 60, .height = 40, .size = 30, .comb = 5};
+    ok(fabs(draw(&wide, pool).size - 12) < 1.5, "letters are as wide as a cell: %g", draw(&wide, pool).size);
+    const sr_pdf_value_t many = {"12345678901", .width = 200, .height = 20, .comb = 10};
+    is_str(draw(&many, pool).reason, "The text is too long for its field", "more characters than cells");
+    const sr_pdf_value_t narrow = {"W", .width = 20, .height = 20, .comb = 10};
+    is_str(draw(&narrow, pool).reason, "The text is too long for its field", "cells that are too narrow");
+}
+
+static void test_color(apr_pool_t *pool)
+{
+    const sr_pdf_value_t red = {"Ann", .width = 200, .height = 20, .color = "#ff0033"};
+    ok(strstr(plain(draw(&red, pool).content, pool), "\n1 0 0.2 rg\n"), "letters may have a colour");
+    ok(strstr(plain(draw(&(sr_pdf_value_t){"Ann", .width = 99, .height = 20}, pool).content, pool), "\n0 0 0 rg\n"),
+       "without one they are black");
+}
+
 static void test_aligned(apr_pool_t *pool)
 {
     static const char hebrew[] = "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d";
@@ -128,7 +179,8 @@ static void test_aligned(apr_pool_t *pool)
         const char *text;
         int align, place; /* -1: left, 0: middle, 1: right */
     } rows[] = {{"Ann", SR_PDF_START, -1}, {"Ann", SR_PDF_CENTER, 0},  {"Ann", SR_PDF_END, 1},
-                {hebrew, SR_PDF_START, 1}, {hebrew, SR_PDF_CENTER, 0}, {hebrew, SR_PDF_END, -1}};
+                {hebrew, SR_PDF_START, 1}, {hebrew, SR_PDF_CENTER, 0}, {hebrew, SR_PDF_END, -1},
+                {"Ann", SR_PDF_LEFT, -1},  {"Ann", SR_PDF_RIGHT, 1},   {hebrew, SR_PDF_RIGHT, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const sr_pdf_value_t value = {rows[i].text, .width = 200, .height = 20, .align = rows[i].align};
         const pixels_t page = show(&value, draw(&value, pool).content, pool);
@@ -220,6 +272,8 @@ int main(void)
     bench = seal_begin(10000);
     test_shown(bench.pool);
     test_aligned(bench.pool);
+    test_cells(bench.pool);
+    test_color(bench.pool);
     test_tick(bench.pool);
     test_parts(bench.pool);
     test_refused(bench.pool);

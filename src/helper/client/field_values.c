@@ -15,7 +15,7 @@ typedef struct response_t {
 
 static json_t *field_values_json(const apr_array_header_t *values, bool as_json)
 {
-    static const char *const aligns[] = {"start", "center", "end"};
+    static const char *const aligns[] = {"start", "center", "end", "left", "right"};
     json_t *list = json_array();
     for (int i = 0; i < values->nelts; i++) {
         const sr_pdf_value_t *value = &APR_ARRAY_IDX(values, i, sr_pdf_value_t);
@@ -24,6 +24,8 @@ static json_t *field_values_json(const apr_array_header_t *values, bool as_json)
         if (value->size > 0) json_object_set_new(json, "size", json_real(value->size));
         if (value->multiline) json_object_set_new(json, "multiline", json_true());
         if (value->ticked) json_object_set_new(json, "ticked", json_true());
+        if (value->comb) json_object_set_new(json, "comb", json_integer(value->comb));
+        if (value->color) json_object_set_new(json, "color", json_string(value->color));
         if (value->text) json_object_set_new(json, "text", json_string(value->text));
         json_array_append_new(list, json);
     }

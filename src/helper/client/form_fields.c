@@ -43,6 +43,23 @@ static bool form_fields_is_value(const json_t *value)
     return json_is_boolean(value) || form_fields_is_text(value);
 }
 
+static bool form_fields_is_align(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return text && (!strcmp(text, "center") || !strcmp(text, "right"));
+}
+
+static bool form_fields_is_size(const json_t *value)
+{
+    return json_is_number(value) && json_number_value(value) > 0 && json_number_value(value) <= 1000;
+}
+
+static bool form_fields_is_color(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return text && *text == '#' && sr_text_is_hex(text + 1, 6);
+}
+
 static bool form_fields_is_options(const json_t *value)
 {
     for (size_t i = 0; i < json_array_size(value); i++)
@@ -74,11 +91,14 @@ static const struct {
     {"multiline", form_fields_is_flag, true},  {"maxLength", form_fields_is_length, true},
     {"options", form_fields_is_options, true}, {"multiple", form_fields_is_flag, true},
     {"value", form_fields_is_value, true},     {"signed", form_fields_is_flag, true},
+    {"align", form_fields_is_align, true},     {"size", form_fields_is_size, true},
+    {"color", form_fields_is_color, true},     {"comb", form_fields_is_length, true},
+    {"labels", form_fields_is_options, true},
 };
 
 static bool form_fields_is_field(const json_t *field, int pages)
 {
-    const json_t *places = json_object_get(field, "places");
+    const json_t *places = json_object_get(field, "places"), *labels = json_object_get(field, "labels");
     size_t found = 1;
     for (size_t i = 0; i < sizeof MEMBERS / sizeof *MEMBERS; i++) {
         const json_t *value = json_object_get(field, MEMBERS[i].key);
@@ -87,6 +107,7 @@ static bool form_fields_is_field(const json_t *field, int pages)
     }
     for (size_t i = 0; i < json_array_size(places); i++)
         if (!form_fields_is_place(json_array_get(places, i), pages)) return false;
+    if (labels && json_array_size(labels) != json_array_size(json_object_get(field, "options"))) return false;
     return json_array_size(places) > 0 && json_object_size(field) == found;
 }
 

@@ -13,6 +13,7 @@ static const sr_pdf_entry_kind_t KINDS[] = {[SR_WIDGET_TEXT] = SR_PDF_ENTRY_TEXT
                                             [SR_WIDGET_CHOICE] = SR_PDF_ENTRY_CHOICE};
 #define TICKED "X"
 
+/* Returns the value of a field in the PDF. */
 static const char *placed_text(const sr_field_t *field)
 {
     if (field->type->widget == SR_WIDGET_CHECKBOX) return json_is_true(field->entry->value) ? TICKED : "";
@@ -98,10 +99,12 @@ bool sr_placed_entries(const apr_array_header_t *signers, const char *document)
 sr_pdf_value_t sr_placed_value(const sr_field_t *field, const sr_pages_t *pages)
 {
     const sr_entry_t *entry = field->entry;
-    sr_pdf_value_t value = {.text = placed_text(field),
+    sr_pdf_value_t value = {.text = entry->labels ? sr_entry_label(entry) : placed_text(field),
                             .ticked = json_is_true(entry->value),
                             .size = entry->size,
                             .multiline = entry->multiline,
+                            .comb = entry->comb,
+                            .color = entry->color,
                             .align = (int)entry->align};
     if (value.ticked) value.text = NULL;
     sr_pdf_entry_size(&value.width, &value.height, field->placement.rect, placed_rotation(field, pages));

@@ -28,7 +28,7 @@ sr_error_t *sr_service_preview(const sr_service_t *service, sr_preview_t *previe
 
 typedef struct preview_t {
     const sr_signing_t *signing;
-    const char *day;             /* today, in words */
+    const char *day, *day_text;  /* today, as YYYY-MM-DD and in words */
     apr_array_header_t *values;  /* sr_pdf_value_t: what is drawn */
     apr_array_header_t *numbers; /* int: of their fields */
     apr_array_header_t *faults;  /* sr_entry_fault_t */
@@ -60,7 +60,8 @@ static void preview_take(preview_t *preview, const char *key, json_t *value)
     }
     if (json_is_false(value)) return;
     entry.value = value;
-    entry.shown = field.type->filler == SR_FILLER_SERVICE ? preview->day : NULL;
+    if (field.type->filler == SR_FILLER_SERVICE)
+        sr_entry_set_day(&entry, preview->day, preview->day_text, preview->pool);
     field.entry = &entry;
     const sr_document_state_t *document = sr_submission_document(&preview->signing->submission, field.document);
     APR_ARRAY_PUSH(preview->values, sr_pdf_value_t) = sr_placed_value(&field, document ? document->boxes : NULL);
@@ -77,8 +78,9 @@ static json_t *preview_answer(preview_t *preview, const apr_array_header_t *draw
         const int number = APR_ARRAY_IDX(preview->numbers, i, int);
         if (value->reason) preview_add_fault(preview, number, "fit", value->reason);
         else
-            json_array_append_new(list, json_pack("{s:i,s:f,s:f,s:O}", "number", number, "width", asked->width,
-                                                  "height", asked->height, "parts", value->parts));
+            json_array_append_new(list,
+                                  json_pack("{s:i,s:f,s:f,s:s*,s:O}", "number", number, "width", asked->width, "height",
+                                            asked->height, "color", asked->color, "parts", value->parts));
     }
     const sr_error_t *error = sr_entries_error(preview->faults, preview->pool);
     json_t *answer = json_pack("{s:o}", "values", list);
@@ -92,7 +94,8 @@ sr_error_t *sr_service_preview_values(const sr_service_t *service, json_t **answ
 {
     const sr_captions_t captions = {signing->signer, language, client, sr_time_now()};
     preview_t preview = {.signing = signing,
-                         .day = sr_captions_date(&captions, pool),
+                         .day = sr_captions_day(&captions, pool),
+                         .day_text = sr_captions_date(&captions, pool),
                          .values = apr_array_make(pool, 8, sizeof(sr_pdf_value_t)),
                          .numbers = apr_array_make(pool, 8, sizeof(int)),
                          .faults = apr_array_make(pool, 1, sizeof(sr_entry_fault_t)),

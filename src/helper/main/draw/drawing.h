@@ -60,8 +60,16 @@ typedef struct sr_pdfd_value_t {
     double width, height; /* of the field, in points */
     double size;          /* of the font; 0: as large as fits, up to 12 points */
     bool multiline;
-    enum { SR_PDFD_START, SR_PDFD_CENTER, SR_PDFD_END } align; /* of a text, in its own direction */
-    bool as_json;                                              /* for the signing page */
+    int comb;          /* the number of cells for one character each; 0: the text is not divided */
+    const char *color; /* "#rrggbb"; NULL: black */
+    enum {
+        SR_PDFD_START,
+        SR_PDFD_CENTER,
+        SR_PDFD_END,
+        SR_PDFD_LEFT,
+        SR_PDFD_RIGHT
+    } align;      /* start: of its direction */
+    bool as_json; /* for the signing page */
 } sr_pdfd_value_t;
 /* Writes the content of the appearance of a field with this value. Text that does not fit is made smaller. *size gets
  * the font size. `as_json` writes what is seen of it: [{"box":[left,top,width,height],"drawing":{…}},…] in points from

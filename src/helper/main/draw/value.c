@@ -6,6 +6,7 @@
 
 #include <fribidi.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LARGEST 12.0 /* points: of a text whose size is not given */
@@ -18,8 +19,6 @@
 
 static const char TOO_LONG[] = "The text is too long for its field";
 static const char TOO_SMALL[] = "The field is too small for a text";
-static const char INK[] = "0 0 0 rg\n"; /* not gray, which in PDF/A would depend on the device */
-
 typedef struct line_t {
     const char *text;
     sr_pdfd_drawing_t drawing; /* without steps until it is drawn */
@@ -104,11 +103,28 @@ static bool is_right_to_left(const char *text, apr_pool_t *pool)
     return fribidi_get_par_direction(types, (FriBidiStrIndex)count) == FRIBIDI_PAR_RTL;
 }
 
+static bool value_is_right(const sr_pdfd_value_t *value, bool right_to_left)
+{
+    if (value->align == SR_PDFD_LEFT || value->align == SR_PDFD_RIGHT) return value->align == SR_PDFD_RIGHT;
+    return (value->align == SR_PDFD_END) != right_to_left;
+}
+
 static double value_left(const layout_t *layout, double width, bool right_to_left)
 {
     const double free = layout->value->width - width;
     if (layout->value->align == SR_PDFD_CENTER) return free / 2;
-    return (layout->value->align == SR_PDFD_END) != right_to_left ? free - BESIDE : BESIDE;
+    return value_is_right(layout->value, right_to_left) ? free - BESIDE : BESIDE;
+}
+
+/* Returns the operators of the colour. It is never gray, which in PDF/A would depend on the device. */
+static const char *value_ink(const sr_pdfd_value_t *value, apr_pool_t *pool)
+{
+    const unsigned long color = value->color ? strtoul(value->color + 1, NULL, 16) : 0;
+    sr_pdfd_buffer_t *ink = sr_pdfd_buffer(pool);
+    for (int shift = 16; shift >= 0; shift -= 8)
+        sr_pdfd_put_numbers(ink, (double[]){(double)(color >> shift & 0xff) / 255}, 1);
+    sr_pdfd_put_text(ink, "rg\n");
+    return (const char *)ink->data;
 }
 
 /* Puts a drawing with its lower left corner at x, y. */
@@ -141,7 +157,7 @@ static const char *value_put_line(sr_pdfd_buffer_t *out, const layout_t *layout,
     if (wrong) return wrong;
     const double scale = layout->size / SR_PDFD_EM, width = drawing->width * scale;
     const double x = value_left(layout, width, right_to_left), low = y + drawing->bottom * scale;
-    drawing->colour = INK;
+    drawing->colour = value_ink(layout->value, layout->pool);
     if (!layout->value->as_json)
         sr_pdfd_put_hidden(out, line->text, (double[]){x, y, width, layout->size}, layout->pool);
     value_put_drawing(out, layout->value, drawing, (double[]){x, low, scale}, layout->pool);
@@ -164,6 +180,55 @@ static const char *value_put_text(sr_pdfd_buffer_t *out, double *size, const sr_
     *size = layout.size;
     return wrong;
 }
+
+/* ------------------------------------------------------------------------------------------------------- cells */
+
+/* Draws the characters of a text, each apart, and finds the size at which all fit into their cells. */
+static const char *value_draw_cells(layout_t *layout, double cell)
+{
+    const sr_pdfd_value_t *value = layout->value;
+    double widest = 1;
+    for (const char *at = value->text, *from = at; *at; from = at) {
+        sr_text_next(&at);
+        line_t *line = apr_array_push(layout->lines);
+        *line = (line_t){.text = apr_pstrmemdup(layout->pool, from, (apr_size_t)(at - from))};
+        if (sr_text_is_blank(line->text)) continue;
+        const char *wrong = value_draw(&line->drawing, line->text, layout->pool);
+        if (wrong) return wrong;
+        widest = fmax(widest, line->drawing.width);
+    }
+    layout->size = fmin(value_largest(value), cell * SR_PDFD_EM / widest);
+    return layout->lines->nelts > value->comb || layout->size < SMALLEST ? TOO_LONG : NULL;
+}
+
+/* Puts each character into the middle of its cell. A text from right to left begins in the last one. */
+static const char *value_put_cells(sr_pdfd_buffer_t *out, double *size, const sr_pdfd_value_t *value, apr_pool_t *pool)
+{
+    layout_t layout = {.value = value, .pool = pool};
+    layout.lines = apr_array_make(pool, 16, sizeof(line_t));
+    const double cell = value->width / value->comb;
+    const bool right_to_left = is_right_to_left(value->text, pool);
+    const char *wrong = value_draw_cells(&layout, cell);
+    if (wrong) return wrong;
+    const int count = layout.lines->nelts, free = value->comb - count;
+    const int first = value->align == SR_PDFD_CENTER ? free / 2 : value_is_right(value, right_to_left) ? free : 0;
+    const double scale = layout.size / SR_PDFD_EM;
+    const double base = (value->height + LEADING * layout.size) / 2 - ABOVE * LEADING * layout.size;
+    if (!value->as_json)
+        sr_pdfd_put_hidden(out, value->text, (double[]){first * cell, base, count * cell, layout.size}, pool);
+    for (int i = 0; i < count; i++) {
+        sr_pdfd_drawing_t *drawing = &APR_ARRAY_IDX(layout.lines, i, line_t).drawing;
+        const int at = first + (right_to_left ? count - 1 - i : i);
+        drawing->colour = value_ink(value, pool);
+        const double left = at * cell + (cell - drawing->width * scale) / 2;
+        if (drawing->steps)
+            value_put_drawing(out, value, drawing, (double[]){left, base + drawing->bottom * scale, scale}, pool);
+    }
+    *size = layout.size;
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------- ticks */
 
 /* Draws a tick into the middle of the field. */
 static void value_put_tick(sr_pdfd_buffer_t *out, const sr_pdfd_value_t *value, apr_pool_t *pool)
@@ -191,7 +256,8 @@ const char *sr_pdfd_value_put(sr_pdfd_buffer_t *out, double *size, const sr_pdfd
         sr_pdfd_put_text(out, "re W n\n");
     }
     if (value->ticked) value_put_tick(out, value, pool);
-    else if (value->text && !sr_text_is_blank(value->text)) wrong = value_put_text(out, size, value, pool);
+    else if (value->text && !sr_text_is_blank(value->text))
+        wrong = (value->comb ? value_put_cells : value_put_text)(out, size, value, pool);
     sr_pdfd_put_text(out, value->as_json ? "]" : "Q\nEMC\n");
     return wrong;
 }

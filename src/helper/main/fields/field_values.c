@@ -8,10 +8,11 @@
 #include <string.h>
 
 #define MAX_VALUES 1000
+#define MAX_CELLS 4000
 
 static bool field_values_read(sr_pdfd_value_t *value, const json_t *json, bool as_json)
 {
-    static const char *const aligns[] = {"start", "center", "end"};
+    static const char *const aligns[] = {"start", "center", "end", "left", "right"};
     const char *align = sr_json_string(json, "align");
     *value = (sr_pdfd_value_t){.text = sr_json_string(json, "text"),
                                .ticked = json_is_true(json_object_get(json, "ticked")),
@@ -19,9 +20,13 @@ static bool field_values_read(sr_pdfd_value_t *value, const json_t *json, bool a
                                .height = json_number_value(json_object_get(json, "height")),
                                .size = json_number_value(json_object_get(json, "size")),
                                .multiline = json_is_true(json_object_get(json, "multiline")),
+                               .comb = (int)json_integer_value(json_object_get(json, "comb")),
+                               .color = sr_json_string(json, "color"),
                                .as_json = as_json};
-    for (int i = 0; align && i < 3; i++)
+    for (int i = 0; align && i < 5; i++)
         if (!strcmp(align, aligns[i])) value->align = i;
+    if (value->color && (*value->color != '#' || !sr_text_is_hex(value->color + 1, 6))) return false;
+    if (value->comb < 0 || value->comb > MAX_CELLS) return false;
     return value->width > 0 && value->width <= 14400 && value->height > 0 && value->height <= 14400 && value->size >= 0
            && value->size <= 1000;
 }

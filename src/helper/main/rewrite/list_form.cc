@@ -6,22 +6,24 @@
 #define POINTERHOLDER_TRANSITION 4 /* makes qpdf use std::shared_ptr */
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <qpdf/JSON.hh>
 #include <qpdf/QPDF.hh>
 #include <qpdf/QPDFAcroFormDocumentHelper.hh>
 #include <qpdf/QPDFPageDocumentHelper.hh>
+#include <sstream>
 #include <string>
 #include <vector>
 
 namespace
 {
 
-const int READ_ONLY = 1, REQUIRED = 1 << 1, MULTILINE = 1 << 12, MULTIPLE = 1 << 21; // in /Ff
-const int SECRET = 1 << 13 | 1 << 20;                                                // in /Ff: Password and FileSelect
-const int HIDDEN = 1 << 1 | 1 << 5;                                                  // in /F: Hidden and NoView
-const double FARTHEST = 1e9;
+const int READ_ONLY = 1, REQUIRED = 1 << 1, MULTILINE = 1 << 12, MULTIPLE = 1 << 21, COMB = 1 << 24; // in /Ff
+const int SECRET = 1 << 13 | 1 << 20;        // in /Ff: Password and FileSelect
+const int HIDDEN = 1 << 1 | 1 << 5;          // in /F: Hidden and NoView
+const double FARTHEST = 1e9, LARGEST = 1000; // points
 
 // Where a widget is.
 struct Place {
@@ -30,6 +32,47 @@ struct Place {
     std::string option; // of a radio button
     bool is_on = false;
 };
+
+// What the default appearance of a field (12.7.4.3) says of its letters.
+struct Letters {
+    double size = 0;   // 0: automatic
+    std::string color; // "#rrggbb"; "": black
+};
+
+// Returns the colour of 1, 3 or 4 components: gray, RGB or CMYK.
+std::string color_of(const std::vector<double> &parts)
+{
+    const size_t count = parts.size();
+    std::string text = "#";
+    for (size_t i = 0; i < 3; i++) {
+        const double part = count == 1 ? parts[0] : count == 3 ? parts[i] : (1 - parts[i]) * (1 - parts[3]);
+        const auto level = std::lround(255 * std::min(std::max(part, 0.), 1.));
+        text += "0123456789abcdef"[level / 16];
+        text += "0123456789abcdef"[level % 16];
+    }
+    return text == "#000000" ? "" : text;
+}
+
+Letters read_letters(const std::string &style)
+{
+    static const std::map<std::string, size_t> colors = {{"g", 1}, {"rg", 3}, {"k", 4}};
+    Letters letters;
+    std::vector<double> numbers;
+    std::istringstream words(style);
+    for (std::string word; words >> word;) {
+        char *end;
+        const double number = std::strtod(word.c_str(), &end);
+        const auto color = colors.find(word);
+        if (!*end && std::isfinite(number)) {
+            numbers.push_back(number);
+            continue;
+        }
+        if (word == "Tf" && !numbers.empty() && numbers.back() <= LARGEST) letters.size = std::max(numbers.back(), 0.);
+        if (color != colors.end() && numbers.size() == color->second) letters.color = color_of(numbers);
+        numbers.clear();
+    }
+    return letters;
+}
 
 // A field with all its widgets.
 struct Field {
@@ -127,22 +170,40 @@ class Inspection
         return type == "/Btn" && field.isRadioButton() ? "choice" : nullptr;
     }
 
-    // Adds the export values of the options.
+    // Adds the export values of the options, and the texts that are shown for them if these differ.
     void add_options(JSON &json, QPDFFormFieldObjectHelper &field, const std::vector<Place> &places)
     {
-        JSON options = JSON::makeArray();
+        JSON options = JSON::makeArray(), labels = JSON::makeArray();
         auto values = field.getInheritableFieldValue("/Opt");
+        bool has_labels = false;
         for (int i = 0; !field.isRadioButton() && values.isArray() && i < values.getArrayNItems(); i++) {
-            auto option = values.getArrayItem(i);
-            if (option.isArray() && option.getArrayNItems() > 0) option = option.getArrayItem(0);
-            if (option.isString() && static_cast<size_t>(i) < limits.options)
-                options.addArrayElement(text(option.getUTF8Value()));
+            auto option = values.getArrayItem(i), label = option;
+            if (option.isArray() && option.getArrayNItems() > 0) {
+                label = option.getArrayItem(option.getArrayNItems() - 1);
+                option = option.getArrayItem(0);
+            }
+            if (!option.isString() || !label.isString() || static_cast<size_t>(i) >= limits.options) continue;
+            options.addArrayElement(text(option.getUTF8Value()));
+            labels.addArrayElement(text(label.getUTF8Value()));
+            has_labels = has_labels || option.getUTF8Value() != label.getUTF8Value();
         }
         for (auto &place : places)
             if (!place.option.empty()) options.addArrayElement(text(place.option));
         json.addDictionaryMember("options", options);
+        if (has_labels) json.addDictionaryMember("labels", labels);
         if (field.getFlags() & MULTIPLE && field.getFieldType() == "/Ch")
             json.addDictionaryMember("multiple", JSON::makeBool(true));
+    }
+
+    // Adds how a reader would draw the value.
+    void add_letters(JSON &json, QPDFFormFieldObjectHelper &field)
+    {
+        const int align = field.getQuadding();
+        const Letters letters = read_letters(field.getDefaultAppearance());
+        if (align == 1 || align == 2)
+            json.addDictionaryMember("align", JSON::makeString(align == 1 ? "center" : "right"));
+        if (letters.size > 0) json.addDictionaryMember("size", JSON::makeReal(letters.size));
+        if (!letters.color.empty()) json.addDictionaryMember("color", JSON::makeString(letters.color));
     }
 
     void add_value(JSON &json, QPDFFormFieldObjectHelper &field, const std::vector<Place> &places)
@@ -155,8 +216,9 @@ class Inspection
         } else if (field.isRadioButton()) {
             for (auto &place : places)
                 if (place.is_on) json.addDictionaryMember("value", text(place.option));
-        } else if (value.isString() && room > 0) {
-            json.addDictionaryMember("value", text(value.getUTF8Value()));
+        } else {
+            if (value.isArray() && value.getArrayNItems() == 1) value = value.getArrayItem(0); // of a list
+            if (value.isString() && room > 0) json.addDictionaryMember("value", text(value.getUTF8Value()));
         }
     }
 
@@ -220,10 +282,14 @@ class Inspection
         json.addDictionaryMember("readOnly", JSON::makeBool(flags & READ_ONLY));
         if (!strcmp(type, "text")) {
             json.addDictionaryMember("multiline", JSON::makeBool(flags & MULTILINE));
-            if (most.isInteger() && most.getIntValue() > 0 && most.getIntValue() <= INT32_MAX)
+            if (most.isInteger() && most.getIntValue() > 0 && most.getIntValue() <= INT32_MAX) {
                 json.addDictionaryMember("maxLength", JSON::makeInt(most.getIntValue()));
+                if ((flags & (COMB | MULTILINE)) == COMB)
+                    json.addDictionaryMember("comb", JSON::makeInt(most.getIntValue()));
+            }
         }
         if (!strcmp(type, "choice")) add_options(json, field, places);
+        if (!strcmp(type, "text") || field.isChoice()) add_letters(json, field);
         add_value(json, field, places);
     }
 };

@@ -14,10 +14,10 @@ function make(name, what, aria = {}) {
     return element
 }
 
-function makeChoice({ options, value, name }) {
+function makeChoice({ options, labels = options, value, name }) {
     const select = make('select')
     select.append(make('option', { value: '', textContent: name }))
-    for (const option of options) select.append(make('option', { value: option, textContent: option }))
+    options.forEach((option, at) => select.append(make('option', { value: option, textContent: labels[at] })))
     select.value = value ?? ''
     return select
 }

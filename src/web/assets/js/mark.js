@@ -72,13 +72,13 @@ export async function paint(canvas, mark, { caption, shape } = {}) {
 }
 
 /** Paints the value of a field: {width, height, parts: [{box: [left, top, width, height], drawing}, …]} in points. */
-export function paintValue(canvas, { width, height, parts }) {
+export function paintValue(canvas, { width, height, color = VALUE, parts }) {
     if (!canvas.clientWidth) return
     const size = fit(canvas), context = canvas.getContext('2d')
     context.scale(size.width / width, size.height / height)
     for (const { box, drawing } of parts) {
         const [left, top, ...sides] = box
-        paintFitted(context, drawing, { left, top, width: sides[0], height: sides[1] }, { colour: VALUE })
+        paintFitted(context, drawing, { left, top, width: sides[0], height: sides[1] }, { colour: color })
     }
 }
 

@@ -110,7 +110,9 @@ export function prepareValues({ link, entries, dates, changed, next }) {
             return entries.find(own => own.fault)
         },
         /** [name, value] of what was filled in. */
-        list: () => entries.filter(own => own.filled())
-            .map(({ field, value }) => [field.name, value() === true ? '✓' : value()]),
+        list: () => entries.filter(own => own.filled()).map(({ field, value }) => {
+            const at = field.labels ? field.options.indexOf(value()) : -1
+            return [field.name, value() === true ? '✓' : field.labels?.[at] ?? value()]
+        }),
     }
 }
