@@ -13,8 +13,9 @@
 #define READ_ONLY 1
 #define MULTILINE (1 << 12)
 #define COMBO (1 << 17)
+#define MAX_STATE 400 /* bytes of a name, of which a PDF writes some as three */
 
-static const char *const KINDS[] = {"text", "checkbox", "choice"};
+static const char *const KINDS[] = {"text", "checkbox", "choice", "radio"};
 #define KIND_COUNT (sizeof KINDS / sizeof *KINDS)
 
 /* ----------------------------------------------------------------------------------------------------------- sizes */
@@ -87,14 +88,38 @@ const char *sr_pdf_entry_type(const sr_pdf_entry_t *entry, apr_pool_t *pool)
     case SR_PDF_ENTRY_CHECKBOX: return apr_psprintf(pool, "/FT/Btn/Ff %d", READ_ONLY);
     case SR_PDF_ENTRY_CHOICE:
         return apr_psprintf(pool, "/FT/Ch/Ff %d%s%s", READ_ONLY | COMBO, entry_options(entry, pool), font);
+    case SR_PDF_ENTRY_RADIO: /* which no document gets */
     case SR_PDF_ENTRY_TEXT: break;
     }
     return apr_psprintf(pool, "/FT/Tx/Ff %d%s%s", flags, most, font);
 }
 
+/* Returns the state of the chosen button. */
+static const char *entry_state(const sr_pdf_entry_t *entry)
+{
+    for (int i = 0; i < entry->buttons->nelts; i++) {
+        const sr_pdf_button_t *button = &APR_ARRAY_IDX(entry->buttons, i, sr_pdf_button_t);
+        if (!strcmp(button->option, entry->text)) return button->state;
+    }
+    return "Off";
+}
+
+const char *sr_pdf_button_state(const sr_pdf_entry_t *entry, const sr_pdf_button_t *button, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, "/AS/", strcmp(button->option, entry->text) != 0 ? "Off" : button->state, NULL);
+}
+
+bool sr_pdf_is_state(const char *text)
+{
+    for (const char *at = text; *at; at++)
+        if (*at <= ' ' || *at > '~' || strchr("()<>[]{}/%", *at)) return false;
+    return *text && strlen(text) <= MAX_STATE && strcmp(text, "Off") != 0;
+}
+
 const char *sr_pdf_entry_value(const sr_pdf_entry_t *entry, apr_pool_t *pool)
 {
     if (entry->kind == SR_PDF_ENTRY_CHECKBOX) return entry->ticked ? "/V/On/AS/On" : "/V/Off/AS/Off";
+    if (entry->kind == SR_PDF_ENTRY_RADIO) return apr_pstrcat(pool, "/V/", entry_state(entry), NULL);
     return apr_pstrcat(pool, "/V", sr_pdf_string(entry->text, pool), NULL);
 }
 
@@ -122,19 +147,33 @@ bool sr_pdf_content_read(sr_pdf_content_t *content, const char *text, apr_pool_t
     return content->data != NULL;
 }
 
+static json_t *entry_buttons_json(const sr_pdf_entry_t *entry)
+{
+    json_t *list = entry->kind == SR_PDF_ENTRY_RADIO ? json_array() : NULL;
+    for (int i = 0; list && i < entry->buttons->nelts; i++) {
+        const sr_pdf_button_t *button = &APR_ARRAY_IDX(entry->buttons, i, sr_pdf_button_t);
+        const double *rect = button->rect;
+        json_array_append_new(list,
+                              json_pack("{s:i,s:[f,f,f,f],s:s,s:s}", "page", button->page, "rect", rect[0], rect[1],
+                                        rect[2], rect[3], "option", button->option, "state", button->state));
+    }
+    return list;
+}
+
 json_t *sr_pdf_entry_json(const sr_pdf_entry_t *entry, apr_array_header_t *contents)
 {
     json_t *options = entry->options ? json_array() : NULL;
     for (int i = 0; entry->options && i < entry->options->nelts; i++)
         json_array_append_new(options, json_string(APR_ARRAY_IDX(entry->options, i, const char *)));
-    json_t *json = json_pack("{s:s,s:s,s:s,s:o*}", "kind", KINDS[entry->kind], "name", entry->name, "label",
-                             entry->label, "options", options);
+    json_t *json = json_pack("{s:s,s:s,s:s,s:o*,s:o*}", "kind", KINDS[entry->kind], "name", entry->name, "label",
+                             entry->label, "options", options, "buttons", entry_buttons_json(entry));
     if (entry->multiline) json_object_set_new(json, "multiline", json_true());
     if (entry->max_length) json_object_set_new(json, "maxLength", json_integer(entry->max_length));
     if (entry->rotate) json_object_set_new(json, "rotate", json_integer(entry->rotate));
     if (entry->ticked) json_object_set_new(json, "ticked", json_true());
     if (entry->kind != SR_PDF_ENTRY_CHECKBOX) json_object_set_new(json, "text", json_string(entry->text));
-    APR_ARRAY_PUSH(contents, const char *) = entry->content ? entry->content : ""; /* which is refused */
+    if (entry->kind != SR_PDF_ENTRY_RADIO)
+        APR_ARRAY_PUSH(contents, const char *) = entry->content ? entry->content : ""; /* which is refused */
     return json;
 }
 
@@ -162,6 +201,26 @@ static bool entry_read_options(sr_pdf_entry_t *entry, const json_t *options, apr
     return true;
 }
 
+/* Returns false if two buttons have one option or state, or something is missing. */
+static bool entry_read_buttons(sr_pdf_entry_t *entry, const json_t *buttons, apr_pool_t *pool)
+{
+    apr_array_header_t *list = apr_array_make(pool, (int)json_array_size(buttons), sizeof(sr_pdf_button_t));
+    for (size_t i = 0; i < json_array_size(buttons); i++) {
+        const json_t *json = json_array_get(buttons, i), *rect = json_object_get(json, "rect");
+        sr_pdf_button_t *button = apr_array_push(list);
+        *button = (sr_pdf_button_t){.page = (int)json_integer_value(json_object_get(json, "page")),
+                                    .option = sr_json_string(json, "option"),
+                                    .state = sr_json_string(json, "state")};
+        if (json_array_size(rect) != 4 || !button->option || !button->state || !sr_pdf_is_state(button->state))
+            return false;
+        for (size_t k = 0; k < 4; k++) button->rect[k] = json_number_value(json_array_get(rect, k));
+        for (const sr_pdf_button_t *other = (sr_pdf_button_t *)list->elts; other < button; other++)
+            if (!strcmp(other->option, button->option) || !strcmp(other->state, button->state)) return false;
+    }
+    entry->buttons = list;
+    return list->nelts > 0 && entry->text;
+}
+
 bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, sr_pdf_contents_t *left, const json_t *json,
                        apr_pool_t *pool)
 {
@@ -177,6 +236,8 @@ bool sr_pdf_entry_read(sr_pdf_entry_t *entry, sr_pdf_content_t *content, sr_pdf_
     while (kind && index < KIND_COUNT && strcmp(kind, KINDS[index]) != 0) index++;
     if (!kind || index == KIND_COUNT || !entry->name || !*entry->name || !entry->label) return false;
     entry->kind = (sr_pdf_entry_kind_t)index;
+    *content = (sr_pdf_content_t){0};
+    if (entry->kind == SR_PDF_ENTRY_RADIO) return entry_read_buttons(entry, json_object_get(json, "buttons"), pool);
     if (left->at >= left->end) return false;
     left->at += strlen(data) + 1;
     return sr_pdf_content_read(content, data, pool) && (entry->text || entry->kind == SR_PDF_ENTRY_CHECKBOX)

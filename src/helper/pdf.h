@@ -99,8 +99,8 @@ sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_
  *   {"field":"rent","type":"text","places":[{"page":0,"rect":[x0,y0,x1,y1],"option"?},…],"required":b,"readOnly":b}
  * and "value" if it has one. The type is "text" (with "multiline" and perhaps "maxLength"), "checkbox", "choice" (with
  * "options", and "multiple" if several can be chosen) or "signature" (with "signed" if it has a signature). Radio
- * buttons are a choice with one place for each option. *fields is released with the pool, and NULL if the document
- * cannot be read. Errors: SR_EUNAVAILABLE. */
+ * buttons are a choice with one place for each option, and "state" if its appearance has another name. *fields is
+ * released with the pool, and NULL if the document cannot be read. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_pdf_inspect(json_t **fields, sr_pdf_pool_t *workers, int descriptor, int pages, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------- found_texts.c */

@@ -32,6 +32,38 @@ static const json_t *adopt_find(int *count, const json_t *form, const char *name
     return found;
 }
 
+/* Returns true if a choice is a group of radio buttons. */
+static bool adopt_is_group(const json_t *found)
+{
+    const json_t *places = json_object_get(found, "places");
+    for (size_t i = 0; i < json_array_size(places); i++)
+        if (sr_json_string(json_array_get(places, i), "option")) return true;
+    return false;
+}
+
+/* Returns the name of the appearance of a button. */
+static const char *adopt_state(const json_t *place)
+{
+    const char *state = sr_json_string(place, "state");
+    return state ? state : sr_json_string(place, "option");
+}
+
+/* Each button needs a value and an appearance of its own. */
+static const char *adopt_group_refusal(const json_t *places)
+{
+    for (size_t i = 0; i < json_array_size(places); i++) {
+        const json_t *place = json_array_get(places, i);
+        const char *option = sr_json_string(place, "option");
+        if (!option || sr_text_is_blank(option)) return "has a button without a value";
+        for (size_t k = 0; k < i; k++) {
+            const json_t *other = json_array_get(places, k);
+            if (!strcmp(option, sr_json_string(other, "option")) || !strcmp(adopt_state(place), adopt_state(other)))
+                return "has two buttons for one value";
+        }
+    }
+    return NULL;
+}
+
 #define DAY_LENGTH 10
 
 /* Returns why a form field cannot be filled in, or NULL. */
@@ -40,21 +72,18 @@ static const char *adopt_refusal(const sr_field_t *field, const json_t *found, i
     const json_t *places = json_object_get(found, "places"), *most = json_object_get(found, "maxLength");
     if (field->type->filler == SR_FILLER_SERVICE && most && json_integer_value(most) < DAY_LENGTH)
         return "has no room for a date of " APR_STRINGIFY(DAY_LENGTH) " characters";
-    if (json_object_get(json_array_get(places, 0), "option"))
-        return "is a group of radio buttons, which cannot be filled in";
     if (json_is_true(json_object_get(found, "multiple"))) return "permits several choices, which cannot be filled in";
     if (json_is_true(json_object_get(found, "readOnly"))) return sr_existing_sentence(SR_EXISTING_READ_ONLY);
     if (count > 1) return sr_existing_sentence(SR_EXISTING_TWICE);
+    if (adopt_is_group(found)) return adopt_group_refusal(places);
     return json_array_size(places) == 1 ? NULL : sr_existing_sentence(SR_EXISTING_PLACES);
 }
 
-static const sr_page_t *adopt_place(sr_field_t *field, const json_t *place, const sr_pages_t *pages)
+static sr_area_t adopt_area(const json_t *place, const sr_page_t *page)
 {
-    const int page = (int)json_integer_value(json_object_get(place, "page"));
     double rect[4];
     for (size_t i = 0; i < 4; i++) rect[i] = json_number_value(json_array_get(json_object_get(place, "rect"), i));
-    field->area = sr_area_of(rect, page, sr_pages_at(pages, page));
-    return sr_pages_at(pages, page);
+    return sr_area_of(rect, (int)json_integer_value(json_object_get(place, "page")), page);
 }
 
 #define LONGEST_LABEL 200
@@ -119,15 +148,34 @@ static void adopt_letters(json_t *members, const sr_field_t *field, const json_t
     adopt_own(members, "color", json_object_get(found, "color"));
 }
 
+/* Returns the buttons of a group with their places on the displayed pages. New reference. */
+static json_t *adopt_buttons(const json_t *found, const sr_pages_t *pages)
+{
+    const json_t *places = json_object_get(found, "places");
+    json_t *buttons = json_array();
+    for (size_t i = 0; i < json_array_size(places); i++) {
+        json_t *place = json_array_get(places, i), *button = json_copy(place);
+        sr_placement_t placement;
+        const sr_page_t *page = sr_pages_at(pages, (int)json_integer_value(json_object_get(place, "page")));
+        const sr_area_t area = adopt_area(place, page);
+        sr_area_place(&placement, &area, page);
+        json_object_set_new(button, "rect", sr_area_rect(placement.rect));
+        json_object_set_new(button, "percent", sr_area_percent(placement.percent));
+        json_array_append_new(buttons, button);
+    }
+    return buttons;
+}
+
 /* Replaces what was sent by what the form says. Returns the fault of what was sent, or NULL. */
-static const char *adopt_members(json_t *members, const sr_field_t *field, const json_t *found, const sr_page_t *page,
+static const char *adopt_members(json_t *members, const sr_field_t *field, const json_t *found, const sr_pages_t *pages,
                                  apr_pool_t *pool)
 {
     const json_t *options = sr_json_given(members, "options");
     json_t *labels;
     adopt_length(members, field, found);
-    adopt_letters(members, field, found, page);
+    adopt_letters(members, field, found, sr_pages_at(pages, field->area.page));
     json_object_del(members, "labels");
+    json_object_del(members, "buttons");
     if (field->type->widget == SR_WIDGET_TEXT)
         json_object_set(members, "multiline", json_object_get(found, "multiline"));
     if (field->type->widget != SR_WIDGET_CHOICE) return NULL;
@@ -135,6 +183,7 @@ static const char *adopt_members(json_t *members, const sr_field_t *field, const
     const bool same = !options || json_equal(options, own);
     json_object_set_new(members, "options", own);
     if (labels) json_object_set_new(members, "labels", labels);
+    if (adopt_is_group(found)) json_object_set_new(members, "buttons", adopt_buttons(found, pages));
     return same ? NULL : "options must be those of the form field";
 }
 
@@ -148,10 +197,10 @@ static json_t *adopt_value(const sr_field_t *field, const json_t *found)
 }
 
 /* A value of the form that the field may not have is left out. */
-static const char *adopt_entry(sr_field_t *field, const json_t *found, const sr_page_t *page, apr_pool_t *pool)
+static const char *adopt_entry(sr_field_t *field, const json_t *found, const sr_pages_t *pages, apr_pool_t *pool)
 {
     json_t *members = sr_json_own(json_copy((json_t *)field->sent), pool), *value = adopt_value(field, found);
-    const char *fault = adopt_members(members, field, found, page, pool);
+    const char *fault = adopt_members(members, field, found, pages, pool);
     if (fault) return fault;
     if (field->type->filler == SR_FILLER_SERVICE) json_object_del(members, "value");
     if (value) {
@@ -171,7 +220,9 @@ sr_error_t *sr_field_adopt(const char **fault, sr_field_t *field, const sr_docum
     const char *refusal = adopt_refusal(field, found, count);
     if (refusal)
         return sr_error(pool, SR_EBADREQUEST, "Document %s: %s %s %s", shown, sr_field_noun(field), name, refusal);
-    const sr_page_t *page = adopt_place(field, json_array_get(json_object_get(found, "places"), 0), document->pages);
-    *fault = adopt_entry(field, found, page, pool);
+    const json_t *place = json_array_get(json_object_get(found, "places"), 0);
+    const int page = (int)json_integer_value(json_object_get(place, "page"));
+    field->area = adopt_area(place, sr_pages_at(document->pages, page));
+    *fault = adopt_entry(field, found, document->pages, pool);
     return NULL;
 }

@@ -26,10 +26,11 @@ enum {
     LABELS,
     COMB,
     COLOR,
+    BUTTONS,
     MEMBER_COUNT
 };
 #define BIT(member) (1u << (member))
-#define OF_FORM (BIT(LABELS) | BIT(COMB) | BIT(COLOR) | BIT(LENGTH_MOST)) /* what adopt.c sets */
+#define OF_FORM (BIT(LABELS) | BIT(COMB) | BIT(COLOR) | BIT(BUTTONS) | BIT(LENGTH_MOST)) /* what adopt.c sets */
 #define ENTERED (BIT(VALUE) | BIT(READ_ONLY) | BIT(REQUIRED))
 #define LETTERS (BIT(SIZE) | BIT(ALIGN))
 
@@ -158,6 +159,12 @@ static bool take_color(sr_entry_t *entry, const json_t *value)
     return entry->color != NULL;
 }
 
+static bool take_buttons(sr_entry_t *entry, const json_t *value)
+{
+    entry->buttons = value;
+    return json_array_size(value) == json_array_size(entry->options);
+}
+
 static const char *field_types_text_fault(const sr_entry_t *entry, apr_pool_t *pool)
 {
     const char *fault = entry->group ? sr_text_fault(entry->group, MAX_GROUP, pool) : NULL;
@@ -187,6 +194,7 @@ static const struct {
     [LABELS] = {"labels", FORM_RULE, take_labels},
     [COMB] = {"comb", FORM_RULE, take_comb},
     [COLOR] = {"color", FORM_RULE, take_color},
+    [BUTTONS] = {"buttons", FORM_RULE, take_buttons},
 };
 
 bool sr_field_type_has(const sr_field_type_t *type, const char *member)

@@ -54,10 +54,13 @@ typedef struct sr_entry_t {
     const char *group;     /* of check boxes, or NULL */
     const json_t *options; /* an array of strings, or NULL */
     const json_t *labels;  /* what the form of the document shows instead of the options, or NULL */
-    int comb;              /* the number of cells of the form, one for each character; 0: none */
-    const char *color;     /* of the letters in the form: "#rrggbb", or NULL */
-    const char *content;   /* how the PDF shows it (sr_pdf_values), or NULL */
-    const char *shown;     /* what the PDF shows instead of the value: the day in words; or NULL */
+    /* Of a group of radio buttons in the form: [{"page","rect","percent","option","state"?},…] in the order of the
+     * options. The state is the name of the appearance, if it is not that of the option. Or NULL. */
+    const json_t *buttons;
+    int comb;            /* the number of cells of the form, one for each character; 0: none */
+    const char *color;   /* of the letters in the form: "#rrggbb", or NULL */
+    const char *content; /* how the PDF shows it (sr_pdf_values), or NULL */
+    const char *shown;   /* what the PDF shows instead of the value: the day in words; or NULL */
 } sr_entry_t;
 
 /* A text of the document at which an area is placed. */

@@ -90,7 +90,7 @@ refused("Document a.pdf: $_->[0]", @$_[1, 2]) for
     ['text field twice is there more than once', text => 'twice'],
     ['text field spread is not shown in exactly one place of one page', text => 'spread'],
     ['text field brief has no room for a date of 10 characters', date => 'brief'],
-    ['choice field pay is a group of radio buttons, which cannot be filled in', choice => 'pay'],
+    ['choice field pay has two buttons for one value', choice => 'pay'],
     ['choice field many permits several choices, which cannot be filled in', choice => 'many'];
 refused("Signer 1, Field 2: $_->[0]", @$_[1, 2], %{ $_->[3] }) for
     ['options must be those of the form field', choice => 'term', { options => ['a', 'c'] }],
@@ -103,6 +103,40 @@ is_text(creation(form(), person(Ann => signature(), field(text => 'rent'), field
     'Document a.pdf: text field rent is named more than once');
 is_text(creation(pdf(nonce => "none $$"), person(Ann => signature(), field(text => 'rent'))), 400,
     'Document a.pdf has no text field rent', 'a document without a form');
+
+# Two groups of radio buttons: the objects 6 and 7 are what a button shows, 8 to 10 one group, 11 to 13 the other one.
+sub groups {
+    my ($first, $second) = @_;
+    my $form   = '/Type/XObject/Subtype/Form/BBox[0 0 9 9]';
+    my $look   = sub { "<<$form/Length @{[length $_[0]]}>>stream\n$_[0]\nendstream" };
+    my $button = sub {
+        my ($y, $group, $state, $is_on) = @_;
+        my $shown = $is_on ? $state : 'Off';
+        return '<<' . widget($y, "/Parent $group 0 R/AS/$shown/AP<</N<</$state 6 0 R/Off 7 0 R>>>>") . '>>';
+    };
+    return pdf(
+        nonce   => "groups $$ " . ++$count,
+        pages   => [{ more => '/Annots[9 0 R 10 0 R 12 0 R 13 0 R]' }],
+        catalog => '/AcroForm<</DA(/Helv 0 Tf 0 g)/Fields[8 0 R 11 0 R]>>',
+        objects => [
+            $look->('0 0 9 9 re f'), $look->('0 0 9 9 re S'),
+            '<</FT/Btn/Ff 49152/T(pay)/V/month/Kids[9 0 R 10 0 R]>>',
+            $button->(700, 8, 'month', 1), $button->(660, 8, $first // '1#20year#E4'),
+            '<</FT/Btn/Ff 32768/T(home)/Opt[(Flat)(House)]/Kids[13 0 R 12 0 R]>>',
+            $button->(620, 11, '0'), $button->(580, 11, $second // '1')]);
+}
+
+sub radio {
+    my ($message, $bytes) = @_;
+    return is_text(creation($bytes, person(Ann => signature(), field(choice => 'pay'))),
+        400, "Document a.pdf: choice field pay has $message");
+}
+radio('two buttons for one value', groups('month'));
+radio('a button without a value', groups('Off'));
+is_text(creation(groups(), person(Ann => signature(), field(choice => 'pay', value => '1#20year'))), 400,
+    'Signer 1, Field 2: value must be one of the options');
+is_text(creation(groups(), person(Ann => signature(), field(choice => 'pay', options => ['month', 'year']))), 400,
+    'Signer 1, Field 2: options must be those of the form field');
 
 # --- two signers
 
@@ -222,6 +256,36 @@ subtest 'letters, cells and labels of the form' => sub {
     unlike($text, qr/Monthly|Red/, 'it shows no other label');
     my $values = listed($file->slurp);
     is_deeply([@$values{qw(iban plan colour iso)}], ['NO123', 'y', 'b', $today], 'the fields have export values');
+};
+
+subtest 'radio buttons' => sub {
+    my $res = creation(groups(), person(Ann => signature(), field(choice => 'pay')),
+        person(Bob => signature(600), field(choice => 'home', required => $no)));
+    is($res->code, 201, 'two groups are taken') or diag $res->body;
+    my ($pay, $home) = map { $_->{fields}[1] } @{ $res->json->{submitters} };
+    is_deeply([@$pay{qw(options value rect)}], [['month', "1 year\x{e4}"], 'month', [100, 700, 200, 720]],
+        'a group has the values of its buttons as options, and the place of the first one');
+    is_deeply([map { [@$_{qw(option state page)}, $_->{rect}[1], $_->{percent}{y}] } @{ $pay->{buttons} }],
+        [['month', undef, 0, 700, 9.0909], ["1 year\x{e4}", '1#20year#e4', 0, 660, 14.1414]], 'and all places');
+    is_deeply([map { [@$_{qw(option state)}] } @{ $home->{buttons} }], [['Flat', '0'], ['House', '1']],
+        'values that the form lists');
+    my ($ann, $bob) = Sigreq::Signer::signers_of($res->json);
+    $_->{document} = $ann->state->{documents}[0]{uuid} for $ann, $bob;
+    is_deeply($ann->state->{fields}[1]{buttons}, $pay->{buttons}, 'the signer sees the places');
+    is(listed((texts($ann))[0]->slurp)->{pay}, 'month', 'the value is there before anybody signs');
+    is(faults(sign($ann, { 2 => 'year' })), '2 option', 'another value is refused');
+    my $shown = $ann->request(POST => '/preview', json => { values => { 2 => 'month' } })->json;
+    is_deeply($shown, { values => [], fields => [] }, 'nothing has to be drawn');
+    is(sign($ann, { 2 => "1 year\x{e4}" })->code, 200, 'Ann signs');
+    is(sign($bob, { 2 => 'House' })->code, 200, 'Bob signs');
+    my ($both) = texts($bob);
+    my $sealed = $both->slurp;
+    is_deeply(listed($sealed), { pay => "1 year\x{e4}", home => 'House' },
+        'the groups have the values, and are read-only');
+    like($sealed, qr{/V/1#20year#e4>>}, 'the value is the state of a button');
+    is(`qpdf --check $both >/dev/null 2>&1; echo \$?`, "0\n", 'qpdf finds no fault');
+    is(scalar(() = `pdfsig -nocert $both` =~ /Signature is Valid/g), 2, 'pdfsig: all signatures are valid');
+    is(conclusion($sealed), 'signed home ', 'it is signed, and Bob has filled in a group');
 };
 
 subtest 'a field that is apart from its widget' => sub {

@@ -34,6 +34,15 @@ static inline const apr_array_header_t *entry_options(apr_pool_t *pool)
     return options;
 }
 
+/* Two radio buttons, one above the other. */
+static inline const apr_array_header_t *entry_buttons(apr_pool_t *pool)
+{
+    apr_array_header_t *buttons = apr_array_make(pool, 2, sizeof(sr_pdf_button_t));
+    APR_ARRAY_PUSH(buttons, sr_pdf_button_t) = (sr_pdf_button_t){0, {100, 300, 120, 320}, "month", "month"};
+    APR_ARRAY_PUSH(buttons, sr_pdf_button_t) = (sr_pdf_button_t){0, {100, 330, 120, 350}, "1 year", "1#20year"};
+    return buttons;
+}
+
 /* Draws what the fields show. */
 static inline void entry_draw(const seal_bench_t *of, sr_pdf_field_t *fields, sr_pdf_entry_t *entries, int count,
                               apr_pool_t *pool)

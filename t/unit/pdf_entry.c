@@ -91,8 +91,8 @@ static void test_judged(const char *name, apr_pool_t *pool)
     ok(strstr(said, "unchanged since signing") && !strstr(said, "nvalid"), "mutool finds them: %s", said);
 }
 
-/* What is verified here: "signed", and the fields that were filled in after the first signature. */
-static const char *verified(const pdf_t *pdf, apr_pool_t *pool)
+/* What is verified here: "signed", and what was changed and filled in after a signature. */
+static const char *verified_after(const pdf_t *pdf, int index, apr_pool_t *pool)
 {
     static const sr_cms_context_t context;
     sr_pdf_verification_t found;
@@ -101,11 +101,16 @@ static const char *verified(const pdf_t *pdf, apr_pool_t *pool)
     close(fd);
     if (error) return error->message;
     const char *text = sr_pdf_conclusion_name(found.conclusion);
-    const char *const *changes = found.count ? found.signatures[0].changes : NULL;
-    const char *const *filled = found.count ? found.signatures[0].filled : NULL;
+    const char *const *changes = found.count > index ? found.signatures[index].changes : NULL;
+    const char *const *filled = found.count > index ? found.signatures[index].filled : NULL;
     for (int i = 0; changes && changes[i]; i++) text = apr_pstrcat(pool, text, "; ", changes[i], NULL);
     for (int i = 0; filled && filled[i]; i++) text = apr_pstrcat(pool, text, ", ", filled[i], NULL);
     return text;
+}
+
+static const char *verified(const pdf_t *pdf, apr_pool_t *pool)
+{
+    return verified_after(pdf, 0, pool);
 }
 
 /* A document in which both signers have filled in the first `count` fields. */
@@ -189,6 +194,104 @@ static int ink_of(const pdf_t *pdf, const sr_pdf_field_t *field, apr_pool_t *poo
     for (int y = page.height - (int)field->rect[3]; y < page.height - (int)field->rect[1]; y++)
         for (int x = (int)field->rect[0]; x < (int)field->rect[2]; x++) dark += page.gray[y * page.width + x] < 128;
     return dark;
+}
+
+/* A group of radio buttons, whose second one has no appearance when it is off, and a check box that another field of
+ * the same form is. */
+#define ON_LOOK                                                                                                        \
+    "<</Type/XObject/Subtype/Form/BBox[0 0 20 20]/Resources<<>>/Length 14>>stream\n0 0 20 20 re f\nendstream"
+#define OFF_LOOK "<</Type/XObject/Subtype/Form/BBox[0 0 20 20]/Resources<<>>/Length 0>>stream\n\nendstream"
+#define BUTTON "<</Type/Annot/Subtype/Widget/F 4/Parent 6 0 R/Rect"
+
+static pdf_t radio_document(int rotate, const char *qpdf, apr_pool_t *pool)
+{
+    const entry_case_t kind = {
+        .rotate = rotate,
+        .catalog = "/AcroForm 9 0 R",
+        .form = "/Annots[7 0 R 8 0 R]",
+        .qpdf = qpdf,
+        .objects = {ON_LOOK, OFF_LOOK, "<</FT/Btn/Ff 49152/T(pay)/TU(M\\374\\)ll)/V/month/Kids[8 0 R 7 0 R]>>",
+                    BUTTON "[120 320 100 300]/AS/month/MK<</CA(l)>>/AP<</N<</month 4 0 R/Off 5 0 R>>>>>>",
+                    BUTTON "[100 330 120 350]/AS/Off/AP<</N<</1#20year 4 0 R>>/D<</1#20year 5 0 R>>>>>>",
+                    "<</Fields[6 0 R]>>"}};
+    return entry_document(&bench, &kind, pool);
+}
+
+static const char *ink_of_buttons(const pdf_t *pdf, apr_pool_t *pool)
+{
+    const char *text = "";
+    for (int i = 0; i < 2; i++) {
+        const sr_pdf_field_t place = seal_field(ENTRY_ANN, 0, 100, 300 + 30 * i, 120, 320 + 30 * i);
+        text = apr_pstrcat(pool, text, ink_of(pdf, &place, pool) > 200 ? "on " : "off ", NULL);
+    }
+    return text;
+}
+
+/* `chosen`: the option that bob chooses, and what poppler shows of the buttons then. */
+static void test_radio(const char *name, int rotate, const char *qpdf, const char *const chosen[2], apr_pool_t *pool)
+{
+    sr_pdf_entry_t entry = {.kind = SR_PDF_ENTRY_RADIO, .name = "pay", .label = "Pay", .text = "month"};
+    sr_pdf_field_t fields[] = {seal_field(ENTRY_ANN, 0, 50, 50, 150, 150), seal_field(ENTRY_BOB, 0, 200, 50, 300, 150),
+                               seal_field(ENTRY_BOB, 0, 100, 300, 120, 320)};
+    pdf_t pdf = radio_document(rotate, qpdf, pool);
+    entry.buttons = entry_buttons(pool);
+    entry.rotate = rotate;
+    fields[2].entry = &entry;
+    fields[2].existing = "pay";
+    is_str(seal_prepare(&bench, &pdf, fields, 3, pool), NULL, "radio buttons %s: they are prepared", name);
+    if (!rotate) is_str(ink_of_buttons(&pdf, pool), "on off ", "radio buttons %s: the first one is on", name);
+    entry.text = chosen[0];
+    for (int i = 0; i < 2; i++) {
+        sr_pdf_signature_t signature = {.signer = i ? ENTRY_BOB : ENTRY_ANN, .name = "Ann Lee", .text = "Ann"};
+        signature.fields = seal_fields(fields, 3, pool);
+        is_str(seal_fill(&bench, &pdf, &signature, pool), NULL, "radio buttons %s: signer %d signs", name, i + 1);
+    }
+    seal_write(&bench, "radio.pdf", pdf.data, pdf.size);
+    test_judged("radio.pdf", pool);
+    is_str(listed(&pdf, pool),
+           apr_pstrcat(pool, "pay choice read-only", *chosen[0] ? " " : "", chosen[0],
+                       "\nSignature_ann signature\nSignature_bob signature\n", NULL),
+           "radio buttons %s: the form has \"%s\"", name, chosen[0]);
+    if (!rotate) is_str(ink_of_buttons(&pdf, pool), chosen[1], "radio buttons %s: one is shown as on", name);
+    is_str(verified(&pdf, pool), strcmp(chosen[0], "month") != 0 ? "signed, pay" : "signed",
+           "radio buttons %s: bob has filled in the group", name);
+    if (strcmp(chosen[0], "1 year") == 0 && !rotate && !qpdf) {
+        changes_alter(&pdf, 7, "/AS/Off", "/AS/month", NULL);
+        is_str(verified_after(&pdf, 1, pool), "extended; the form field \"pay\": /AS",
+               "a button that is on after the last signature");
+    }
+    free(pdf.data);
+}
+
+/* What a worker says of a group is compared with the document when the fields are prepared. */
+static void test_other_buttons(apr_pool_t *pool)
+{
+    static const char wrong[] = "a field of its form cannot be filled in, or is elsewhere";
+    static const char *const names[] = {"options that are swapped",
+                                        "another option",
+                                        "another state",
+                                        "another page",
+                                        "another place",
+                                        "a button less"};
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+        sr_pdf_entry_t entry = {.kind = SR_PDF_ENTRY_RADIO, .name = "pay", .label = "Pay", .text = "month"};
+        apr_array_header_t *buttons = apr_array_copy(pool, entry_buttons(pool));
+        sr_pdf_button_t *first = (sr_pdf_button_t *)buttons->elts;
+        sr_pdf_field_t fields[] = {seal_field(ENTRY_ANN, 0, 50, 50, 150, 90),
+                                   seal_field(ENTRY_ANN, 0, 100, 300, 120, 320)};
+        entry.buttons = buttons;
+        fields[1].entry = &entry;
+        fields[1].existing = "pay";
+        if (i == 0) first[0].option = "1 year", first[1].option = "month";
+        if (i == 1) first[1].option = "2 years";
+        if (i == 2) first[1].state = "year";
+        if (i == 3) first[1].page = 1;
+        if (i == 4) first[1].rect[0] += 1;
+        if (i == 5) buttons->nelts = 1;
+        pdf_t pdf = radio_document(0, NULL, pool);
+        is_str(seal_prepare(&bench, &pdf, fields, 2, pool), wrong, "%s", names[i]);
+        free(pdf.data);
+    }
 }
 
 static void test_shown(apr_pool_t *pool)
@@ -330,6 +433,15 @@ int main(void)
     test_form("on turned pages", 90, NULL, bench.pool);
     test_form("encrypted by AES", 0, "--encrypt '' owner 256 --", bench.pool);
     test_form("with object streams", 0, "--object-streams=generate", bench.pool);
+    test_radio("plain", 0, NULL, (const char *const[]){"1 year", "off on "}, bench.pool);
+    test_radio("of which none is chosen", 0, NULL, (const char *const[]){"", "off off "}, bench.pool);
+    test_radio("that stay", 0, NULL, (const char *const[]){"month", "on off "}, bench.pool);
+    test_radio("on turned pages", 90, NULL, (const char *const[]){"1 year", ""}, bench.pool);
+    test_radio("encrypted by AES", 0, "--encrypt '' owner 256 --", (const char *const[]){"1 year", "off on "},
+               bench.pool);
+    test_radio("with object streams", 0, "--object-streams=generate", (const char *const[]){"1 year", "off on "},
+               bench.pool);
+    test_other_buttons(bench.pool);
     test_shown(bench.pool);
     test_refused(bench.pool);
     test_initials(bench.pool);

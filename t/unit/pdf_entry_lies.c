@@ -29,6 +29,19 @@ static const pdf_parts_t FORM = {
     .objects = {"<<>>", FIELD "/FT/Tx/T(cost)/V(1)/DA(/Helv 9 Tf 0 g)/Rect[100 300 200 320]>>",
                 FIELD "/FT/Btn/T(read)/MK<</CA(4)>>/Rect[100 330 120 350]>>", "<</Fields[5 0 R 6 0 R]>>"}};
 
+/* A document with radio buttons: 4 and 5 their appearances, 6 the group, 7 and 8 the buttons, 9 the form. Prepared: 10
+ * the empty appearance, 11 the signature field, 12 the lock. Filled: 13 the signature. */
+#define IN_RADIO 256u /* with where_t: the entry is a group of radio buttons of the document */
+#define LOOK "<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<<>>/Length 0>>stream\n\nendstream"
+static const pdf_parts_t RADIO = {
+    .pages = 1,
+    .page = "/MediaBox[0 0 612 792]/Annots[7 0 R 8 0 R]",
+    .catalog = "/AcroForm 9 0 R",
+    .objects = {LOOK, LOOK, "<</FT/Btn/Ff 49152/T(pay)/V/month/Kids[8 0 R 7 0 R]>>",
+                FIELD "/Parent 6 0 R/AS/month/AP<</N<</month 4 0 R/Off 5 0 R>>>>/Rect[100 300 120 320]>>",
+                FIELD "/Parent 6 0 R/AS/Off/AP<</N<</1#20year 4 0 R>>/D<</1#20year 5 0 R>>>>/Rect[100 330 120 350]>>",
+                "<</Fields[6 0 R]>>"}};
+
 static const lie_t LIES[] = {
     {"prepare", "nothing", NOWHERE, 0, NULL, NULL},
     {"prepare", "another value", OBJECT, 7, "(950,00)", "(9500,00)"},
@@ -130,6 +143,53 @@ static const lie_t LIES[] = {
     {"fill", "a lock without a field of the form", OBJECT | IN_FORM, 13, "(cost)", ""},
     {"fill", "a field of the form is not filled in", DROP | IN_FORM, 5, NULL, NULL},
     {"fill", "an appearance in a form is missing", DROP | IN_FORM, 16, NULL, NULL},
+
+    {"prepare", "nothing, in a group", IN_RADIO, 0, NULL, NULL},
+    {"prepare", "a group has another value", OBJECT | IN_RADIO, 6, "/V/month", "/V/1#20year"},
+    {"prepare", "a group has no value", OBJECT | IN_RADIO, 6, "/V/month", ""},
+    {"prepare", "a value before the value of a group", OBJECT | IN_RADIO, 6, "/FT", "/V/1#20year/FT"},
+    {"prepare", "flags before the flags of a group", OBJECT | IN_RADIO, 6, "/FT", "/Ff 0/FT"},
+    {"prepare", "readers may change a group", OBJECT | IN_RADIO, 6, "/Ff 49153", "/Ff 49152"},
+    {"prepare", "a group becomes check boxes", OBJECT | IN_RADIO, 6, "/Ff 49153", "/Ff 1"},
+    {"prepare", "a group has a button less", OBJECT | IN_RADIO, 6, "8 0 R 7 0 R", "7 0 R"},
+    {"prepare", "a group has a button twice", OBJECT | IN_RADIO, 6, "8 0 R 7 0 R", "8 0 R 8 0 R"},
+    {"prepare", "a group has a button more", OBJECT | IN_RADIO, 6, "8 0 R 7 0 R", "8 0 R 7 0 R 11 0 R"},
+    {"prepare", "a group has a place", OBJECT | IN_RADIO, 6, "/FT", "/Rect[0 0 9 9]/FT"},
+    {"prepare", "another name of a group", OBJECT | IN_RADIO | CONFIRMED, 6, "(pay)", "(buy)"},
+    {"prepare", "two buttons are on", OBJECT | IN_RADIO, 8, "/AS/Off", "/AS/1#20year"},
+    {"prepare", "no button is on", OBJECT | IN_RADIO, 7, "/AS/month", "/AS/Off"},
+    {"prepare", "a button has another state", OBJECT | IN_RADIO, 7, "/month 4", "/1#20year 4"},
+    {"prepare", "a button has one state more", OBJECT | IN_RADIO, 7, "/month 4", "/x 4 0 R/month 4"},
+    {"prepare", "a button looks otherwise when it is pressed", OBJECT | IN_RADIO, 7, "/AP<<", "/AP<</D 4 0 R"},
+    {"prepare", "a button looks on when it is off", OBJECT | IN_RADIO | CONFIRMED, 7, "/Off 5", "/Off 4"},
+    {"prepare", "a button looks off when it is on", OBJECT | IN_RADIO | CONFIRMED, 7, "/month 4", "/month 5"},
+    {"prepare", "a button is elsewhere", OBJECT | IN_RADIO, 8, "/Rect[100 330 ", "/Rect[100 300 "},
+    {"prepare", "a button has a value", OBJECT | IN_RADIO, 8, "/F 4", "/V/1#20year/F 4"},
+    {"prepare", "a button has a name", OBJECT | IN_RADIO, 8, "/F 4", "/T(x)/F 4"},
+    {"prepare", "a state before the state", OBJECT | IN_RADIO, 8, "/F 4", "/AS/1#20year/F 4"},
+    {"prepare", "a button is hidden", OBJECT | IN_RADIO | CONFIRMED, 8, "/F 4", "/F 2"},
+    {"prepare", "a button is missing", DROP | IN_RADIO, 8, NULL, NULL},
+    {"prepare", "a group is missing", DROP | IN_RADIO, 6, NULL, NULL},
+    {"prepare", "a lock without a group", OBJECT | IN_RADIO, 12, "(pay)", ""},
+    {"fill", "nothing, in a group", IN_RADIO, 0, NULL, NULL},
+    {"fill", "the value of another button", OBJECT | IN_RADIO, 6, "/V/1#20year", "/V/month"},
+    {"fill", "the value of no button", OBJECT | IN_RADIO, 6, "/V/1#20year", "/V/Off"},
+    {"fill", "a value that is no state", OBJECT | IN_RADIO, 6, "/V/1#20year", "/V/2#20years"},
+    {"fill", "a group has another name", OBJECT | IN_RADIO, 6, "(pay)", "(buy)"},
+    {"fill", "a group has a button less", OBJECT | IN_RADIO, 6, "8 0 R 7 0 R", "7 0 R"},
+    {"fill", "readers may change a group", OBJECT | IN_RADIO, 6, "/Ff 49153", "/Ff 49152"},
+    {"fill", "two buttons are on", OBJECT | IN_RADIO, 7, "/AS/Off", "/AS/month"},
+    {"fill", "no button is on", OBJECT | IN_RADIO, 8, "/AS/1#20year", "/AS/Off"},
+    {"fill", "a button looks off when it is on", OBJECT | IN_RADIO, 8, "/1#20year 4", "/1#20year 5"},
+    {"fill", "a button looks on when it is off", OBJECT | IN_RADIO, 7, "/Off 5", "/Off 4"},
+    {"fill", "a button shows something new", OBJECT | IN_RADIO, 7, "/Off 5", "/Off 14"},
+    {"fill", "a button is elsewhere", OBJECT | IN_RADIO, 8, "/Rect[100 330 ", "/Rect[100 300 "},
+    {"fill", "a button has a value", OBJECT | IN_RADIO, 8, "/AS", "/V/month/AS"},
+    {"fill", "a group is not filled in", DROP | IN_RADIO, 6, NULL, NULL},
+    {"fill", "a button that is on is missing", DROP | IN_RADIO, 8, NULL, NULL},
+    {"fill", "a button that is off is missing", DROP | IN_RADIO, 7, NULL, NULL},
+    {"fill", "a button is there twice", TWICE | IN_RADIO, 7, "/AS/Off", "/AS/month"},
+    {"fill", "a lock without a group", OBJECT | IN_RADIO, 13, "(pay)", ""},
 };
 
 static char script[] = "/tmp/sigreq-lies-XXXXXX";
@@ -178,6 +238,25 @@ static const char *sign_form(seal_bench_t *bench, apr_pool_t *pool)
     return reason;
 }
 
+/* The same, with radio buttons of the document. */
+static const char *sign_radio(seal_bench_t *bench, apr_pool_t *pool)
+{
+    sr_pdf_entry_t entry = {.kind = SR_PDF_ENTRY_RADIO, .name = "pay", .label = "Pay", .text = "month"};
+    entry.buttons = entry_buttons(pool);
+    sr_pdf_field_t fields[] = {seal_field(ENTRY_ANN, 0, 50, 50, 150, 90), seal_field(ENTRY_ANN, 0, 100, 300, 120, 320)};
+    sr_pdf_signature_t signature = {.signer = ENTRY_ANN, .name = "Ann Lee", .time = apr_time_from_sec(1800000000)};
+    fields[1].entry = &entry;
+    fields[1].existing = entry.name;
+    pdf_t pdf = pdf_document(&RADIO);
+    const char *reason = seal_prepare(bench, &pdf, fields, 2, pool);
+    entry.text = "1 year";
+    signature.fields = seal_fields(fields, 2, pool);
+    signature.ink = seal_ink(SEAL_INK, pool);
+    if (!reason) reason = seal_fill(bench, &pdf, &signature, pool);
+    free(pdf.data);
+    return reason;
+}
+
 static void test_lie(seal_bench_t *bench, int index)
 {
     static const char nonsense[] = "it made the PDF helper send an invalid answer";
@@ -188,8 +267,10 @@ static void test_lie(seal_bench_t *bench, int index)
     fake_script(script, index, help_program());
     bench->workers = sr_pdf_pool_for_request(help_pool(script, 1, 20000, pool), NULL, 0, pool);
     help_last_notice[0] = '\0';
-    const char *reason = lie->where & IN_FORM ? sign_form(bench, pool) : sign(bench, pool);
-    const bool lies = (lie->where & ~IN_FORM) != NOWHERE;
+    const char *reason = lie->where & IN_FORM    ? sign_form(bench, pool)
+                         : lie->where & IN_RADIO ? sign_radio(bench, pool)
+                                                 : sign(bench, pool);
+    const bool lies = (lie->where & ~(IN_FORM | IN_RADIO)) != NOWHERE;
     is_str(reason, lies ? nonsense : NULL, "%s: %s", lie->op, lie->name);
     is_int(help_refusals, lies ? 1 : 0, "a refusal is logged, if there is one: %s", help_last_notice);
     is_int(strstr(help_last_notice, DIFFERS) != NULL, confirmed, "what is refused is found by %s",
@@ -211,7 +292,7 @@ int main(int argc, char **argv)
     apr_pool_create(&lies_pool, NULL);
     if (argc == 3) {
         chosen = LIES[atoi(argv[1])];
-        chosen.where &= ~(CONFIRMED | IN_FORM);
+        chosen.where &= ~(CONFIRMED | IN_FORM | IN_RADIO);
         return lies_act(choose, argv[2]);
     }
     seal_bench_t bench = seal_begin(20000);

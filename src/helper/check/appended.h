@@ -108,7 +108,8 @@ bool sr_pdf_entry_is_shown(const sr_pdf_field_t *field, const sr_pdf_object_t *o
 bool sr_pdf_entry_is_set(const sr_pdf_field_t *field, const sr_pdf_object_t *object, apr_int64_t look, apr_int64_t off,
                          apr_pool_t *pool);
 
-/* An entry of a signer, and its field as it was prepared (NULL: it is missing). */
+/* An entry of a signer, and its field as it was prepared (NULL: it is missing), after which the buttons of a group
+ * follow. */
 typedef struct sr_pdf_own_entry_t {
     const sr_pdf_field_t *field;
     const sr_pdf_object_t *before;
@@ -122,9 +123,19 @@ const apr_array_header_t *sr_pdf_entries_of(const sr_pdf_appended_t *prepared, c
 bool sr_pdf_entry_is_filled(apr_int64_t *look, const sr_pdf_own_entry_t *entry, const sr_pdf_object_t *object,
                             apr_int64_t off, apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------------------ radio.c */
+/* Returns true if the objects may be an existing group and its buttons with the value of the entry: each ends with what
+ * the entry says, and has the keys of this nowhere else. */
+bool sr_pdf_radio_is_set(const sr_pdf_entry_t *entry, const sr_pdf_object_t *objects, apr_pool_t *pool);
+/* Returns true if the object is the group (0) or one of its buttons (1, …) as it was prepared, with its new value. */
+bool sr_pdf_radio_is_filled(const sr_pdf_own_entry_t *entry, int index, const sr_pdf_object_t *object,
+                            apr_pool_t *pool);
+
 /* --------------------------------------------------------------------------------------------- existing.c */
 /* Returns true if an update adds something for this field: the field, or the appearance of an entry. */
 bool sr_pdf_existing_adds(const sr_pdf_field_t *field);
+/* Returns how many objects of the document an existing field is: one, or the field of a group and its buttons. */
+int sr_pdf_existing_objects(const sr_pdf_field_t *field);
 /* Returns the index of the first existing field among the objects of a prepared update. */
 int sr_pdf_existing_begin(const sr_pdf_appended_t *prepared, const apr_array_header_t *fields);
 /* Returns the object at this index if it is a signature field without a value that is merged with its widget, or NULL.

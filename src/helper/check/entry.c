@@ -99,8 +99,9 @@ static void entry_add(apr_array_header_t *entries, const sr_pdf_appended_t *prep
     for (int i = 0; i < fields->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
         if ((field->existing != NULL) != existing) continue;
-        const sr_pdf_object_t *before = index < objects->nelts ? &APR_ARRAY_IDX(objects, index, sr_pdf_object_t) : NULL;
-        index++;
+        const sr_pdf_object_t *before = &APR_ARRAY_IDX(objects, index, sr_pdf_object_t);
+        index += sr_pdf_existing_objects(field);
+        if (index > objects->nelts) before = NULL;
         if (!field->entry || strcmp(field->signer, signer) != 0) continue;
         APR_ARRAY_PUSH(entries, sr_pdf_own_entry_t) = (sr_pdf_own_entry_t){field, before};
     }

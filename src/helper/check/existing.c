@@ -24,6 +24,11 @@ bool sr_pdf_existing_adds(const sr_pdf_field_t *field)
     return !field->existing || field->entry;
 }
 
+int sr_pdf_existing_objects(const sr_pdf_field_t *field)
+{
+    return field->entry && field->entry->kind == SR_PDF_ENTRY_RADIO ? 1 + field->entry->buttons->nelts : 1;
+}
+
 int sr_pdf_existing_begin(const sr_pdf_appended_t *prepared, const apr_array_header_t *fields)
 {
     const apr_array_header_t *objects = prepared->objects;

@@ -199,9 +199,10 @@ static bool find_own(check_t *check, const sr_pdf_filled_t *wanted)
     for (int i = 0, index = end; fields && i < fields->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
         if (!field->existing) continue;
-        index++;
+        const int at = index;
+        index += sr_pdf_existing_objects(field);
         if (field->entry) continue;
-        const sr_pdf_object_t *object = sr_pdf_existing_at(check->prepared, index - 1);
+        const sr_pdf_object_t *object = sr_pdf_existing_at(check->prepared, at);
         if (!object) return false;
         if (!strcmp(field->signer, wanted->signer)) filled_add_own(check, object);
     }
@@ -251,6 +252,28 @@ static const sr_pdf_object_t *filled_object(const check_t *check, apr_hash_t *ob
     return object;
 }
 
+/* Returns the number of objects of a group that are filled in, or 0 if one of them is not. */
+static unsigned int check_group(const check_t *check, const sr_pdf_own_entry_t *entry, apr_hash_t *objects)
+{
+    const int count = sr_pdf_existing_objects(entry->field);
+    for (int i = 0; i < count; i++) {
+        const sr_pdf_object_t *object = filled_object(check, objects, entry->before[i].number);
+        if (!object || !sr_pdf_radio_is_filled(entry, i, object, check->pool)) return 0;
+    }
+    return (unsigned int)count;
+}
+
+/* Returns 2 if a field and its appearance are filled in, or else 0. */
+static unsigned int check_entry(const check_t *check, const sr_pdf_own_entry_t *entry, apr_hash_t *objects)
+{
+    const apr_int64_t off = APR_ARRAY_IDX(check->prepared->objects, 0, sr_pdf_object_t).number;
+    const sr_pdf_object_t *field = filled_object(check, objects, entry->before->number);
+    apr_int64_t number;
+    if (!field || !sr_pdf_entry_is_filled(&number, entry, field, off, check->pool)) return 0;
+    const sr_pdf_object_t *look = number > check->first ? filled_object(check, objects, number) : NULL;
+    return look && sr_pdf_entry_is_shown(entry->field, look, check->pool) ? 2 : 0;
+}
+
 /* Checks the fields of the entries and their appearances, which are objects of no other field. */
 static const char *check_entries(const check_t *check, const apr_array_header_t *entries)
 {
@@ -263,13 +286,10 @@ static const char *check_entries(const check_t *check, const apr_array_header_t 
     }
     for (int i = 0; entries && i < entries->nelts; i++) {
         const sr_pdf_own_entry_t *entry = &APR_ARRAY_IDX(entries, i, sr_pdf_own_entry_t);
-        const apr_int64_t off = APR_ARRAY_IDX(check->prepared->objects, 0, sr_pdf_object_t).number;
-        const sr_pdf_object_t *field = entry->before ? filled_object(check, objects, entry->before->number) : NULL;
-        apr_int64_t number;
-        if (!field || !sr_pdf_entry_is_filled(&number, entry, field, off, check->pool)) return NO_ENTRY;
-        const sr_pdf_object_t *look = number > check->first ? filled_object(check, objects, number) : NULL;
-        if (!look || !sr_pdf_entry_is_shown(entry->field, look, check->pool)) return NO_ENTRY;
-        used += 2;
+        const bool is_group = entry->field->entry->kind == SR_PDF_ENTRY_RADIO;
+        const unsigned int count = !entry->before ? 0 : (is_group ? check_group : check_entry)(check, entry, objects);
+        if (!count) return NO_ENTRY;
+        used += count;
     }
     return apr_hash_count(check->filled) == used ? NULL : NO_ENTRY;
 }

@@ -21,9 +21,12 @@ static const char NEW_OBJECT[] = "it has an object that was not requested";
 
 int sr_pdf_prepared_most(const apr_array_header_t *fields)
 {
-    int entries = 0;
-    for (int i = 0; i < fields->nelts; i++) entries += APR_ARRAY_IDX(fields, i, sr_pdf_field_t).entry != NULL;
-    return 3 * fields->nelts + 2 * entries + FURTHER;
+    int more = 0;
+    for (int i = 0; i < fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
+        more += (field->entry ? 2 : 0) + sr_pdf_existing_objects(field);
+    }
+    return 3 * fields->nelts + more + FURTHER;
 }
 
 static bool is_empty_appearance(const sr_pdf_object_t *object)
@@ -131,11 +134,19 @@ static const char *check_fields(check_t *check)
 
 /* ------------------------------------------------------------------------------------------------------ the entries */
 
+/* The buttons of a group keep their appearances. */
+static bool prepared_draws(const sr_pdf_field_t *field)
+{
+    return field->entry->kind != SR_PDF_ENTRY_RADIO;
+}
+
 /* Finds the signers, and the numbers that their new objects must have. */
 static void find_owners(check_t *check)
 {
     check->looks = check->first + 1 + check->fields->nelts;
-    check->elements = check->looks + check->entries->nelts;
+    check->elements = check->looks;
+    for (int i = 0; i < check->entries->nelts; i++)
+        check->elements += prepared_draws(APR_ARRAY_IDX(check->entries, i, const sr_pdf_field_t *));
     for (int i = 0; i < check->given->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->given, i, sr_pdf_field_t);
         if (!sr_pdf_existing_adds(field)) continue;
@@ -160,6 +171,7 @@ static const char *check_looks(const check_t *check)
     for (int i = 0; i < check->entries->nelts; i++) {
         const sr_pdf_field_t *field = APR_ARRAY_IDX(check->entries, i, const sr_pdf_field_t *);
         const sr_pdf_object_t *object = object_at(check, ordinal);
+        if (!prepared_draws(field)) continue;
         if (!is_new(check, object, ordinal++) || !sr_pdf_entry_is_shown(field, object, check->pool)) return NO_LOOK;
     }
     return NULL;
@@ -287,18 +299,25 @@ static const char *check_old_form(const check_t *check, int index)
     return ends_with_flags(flags) ? NULL : OLD_OBJECT;
 }
 
+/* Checks an existing field at this index. `look` is the next appearance of an entry. */
+static bool check_existing_field(const check_t *check, const sr_pdf_field_t *field, int index, apr_int64_t *look)
+{
+    for (int i = sr_pdf_existing_objects(field) - 1; i >= 0; i--)
+        if (!is_old(check, object_at(check, index + i))) return false;
+    const sr_pdf_object_t *object = object_at(check, index);
+    if (!field->entry) return sr_pdf_existing_at(check->appended, index) != NULL;
+    if (!prepared_draws(field)) return sr_pdf_radio_is_set(field->entry, object, check->pool);
+    return sr_pdf_entry_is_set(field, object, (*look)++, check->first, check->pool);
+}
+
 static const char *check_existing(const check_t *check, int *index)
 {
     apr_int64_t look = check->looks + check->added;
     for (int i = 0; i < check->given->nelts; i++) {
         const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->given, i, sr_pdf_field_t);
         if (!field->existing) continue;
-        const sr_pdf_object_t *object = object_at(check, *index);
-        if (!is_old(check, object)) return NO_EXISTING;
-        if (field->entry ? !sr_pdf_entry_is_set(field, object, look++, check->first, check->pool)
-                         : !sr_pdf_existing_at(check->appended, *index))
-            return NO_EXISTING;
-        ++*index;
+        if (!check_existing_field(check, field, *index, &look)) return NO_EXISTING;
+        *index += sr_pdf_existing_objects(field);
     }
     return NULL;
 }

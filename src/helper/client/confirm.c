@@ -26,6 +26,12 @@ static json_t *confirm_field_json(const sr_pdf_field_t *field, apr_array_header_
     for (int i = 0; i < 4; i++) json_array_append_new(rect, json_real(confirm_rounded(field->rect[i])));
     if (field->existing) json_object_set_new(json, "existing", json_string(field->existing));
     if (field->entry) json_object_set_new(json, "entry", sr_pdf_entry_json(field->entry, contents));
+    json_t *buttons = json_object_get(json_object_get(json, "entry"), "buttons");
+    for (size_t i = 0; i < json_array_size(buttons); i++) {
+        json_t *sides = json_object_get(json_array_get(buttons, i), "rect");
+        for (size_t k = 0; k < 4; k++)
+            json_array_set_new(sides, k, json_real(confirm_rounded(json_number_value(json_array_get(sides, k)))));
+    }
     return json;
 }
 

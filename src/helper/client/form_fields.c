@@ -70,9 +70,10 @@ static bool form_fields_is_options(const json_t *value)
 static bool form_fields_is_place(const json_t *place, int pages)
 {
     const json_t *page = json_object_get(place, "page"), *rect = json_object_get(place, "rect");
-    const json_t *option = json_object_get(place, "option");
+    const json_t *option = json_object_get(place, "option"), *state = json_object_get(place, "state");
     if (!json_is_integer(page) || json_integer_value(page) < 0 || json_integer_value(page) >= pages) return false;
-    if (json_array_size(rect) != 4 || json_object_size(place) != (option ? 3 : 2)) return false;
+    if (json_array_size(rect) != 4 || json_object_size(place) != 2u + (option != NULL) + (state != NULL)) return false;
+    if (state && !(form_fields_is_text(state) && sr_pdf_is_state(json_string_value(state)))) return false;
     for (size_t i = 0; i < 4; i++) {
         const json_t *side = json_array_get(rect, i);
         if (!json_is_number(side) || !(fabs(json_number_value(side)) <= FARTHEST)) return false;

@@ -105,8 +105,13 @@ bool sr_pdfd_widget_apart(qpdf_oh *widget, qpdf_data q, qpdf_oh kids);
 void sr_pdfd_fields_merge(qpdf_data q, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- empty.c */
+typedef struct sr_pdfd_button_t {
+    int number;      /* its object */
+    int page, pages; /* where it is, and on how many pages */
+} sr_pdfd_button_t;
 typedef struct sr_pdfd_empty_t {
     sr_existing_t field;
+    apr_array_header_t *buttons; /* sr_pdfd_button_t: of a group of radio buttons; NULL: it is no group */
     qpdf_oh object;
     int pages;  /* number of pages that show it */
     int rotate; /* /Rotate of its page */
@@ -423,6 +428,13 @@ const char *sr_pdfd_entries_find(const apr_array_header_t *entries, qpdf_data q,
 void sr_pdfd_entries_fill(sr_pdfd_update_t *update, const apr_array_header_t *entries);
 /* Writes the key of the signature dictionary that locks them, if there are any. */
 void sr_pdfd_entries_refer(sr_pdfd_buffer_t *out, const apr_array_header_t *entries);
+
+/* ----------------------------------------------------------------------------------------- radio_group.c */
+/* Returns true if the group has exactly the buttons of the entry. */
+bool sr_pdfd_radio_is(qpdf_data q, const sr_pdfd_empty_t *group, const sr_pdf_entry_t *entry, apr_pool_t *pool);
+/* Writes the group and its buttons again with the value of the entry. `off` is the appearance of a button without one
+ * of its own. */
+void sr_pdfd_radio_again(sr_pdfd_update_t *update, const sr_pdf_entry_t *entry, qpdf_oh group, int flags, int64_t off);
 
 /* --------------------------------------------------------------------------------------------- caption.c */
 /* Adds the captions that the parameters of "fill" contain, each text once. Returns NULL, or what is wrong with them. */

@@ -20,11 +20,6 @@ static const char *placed_text(const sr_field_t *field)
     return sr_entry_text(field->entry);
 }
 
-static bool placed_is_box(const sr_field_t *field)
-{
-    return field->existing && field->type->widget == SR_WIDGET_CHECKBOX;
-}
-
 static int placed_rotation(const sr_field_t *field, const sr_pages_t *pages)
 {
     const sr_page_t *page = pages ? sr_pages_at(pages, field->placement.page) : NULL;
@@ -39,17 +34,39 @@ static const apr_array_header_t *placed_options(const json_t *options, apr_pool_
     return list;
 }
 
+static const apr_array_header_t *placed_buttons(const json_t *buttons, apr_pool_t *pool)
+{
+    apr_array_header_t *list = apr_array_make(pool, (int)json_array_size(buttons), sizeof(sr_pdf_button_t));
+    for (size_t i = 0; i < json_array_size(buttons); i++) {
+        const json_t *json = json_array_get(buttons, i), *rect = json_object_get(json, "rect");
+        const char *option = sr_json_string(json, "option"), *state = sr_json_string(json, "state");
+        sr_pdf_button_t *button = apr_array_push(list);
+        *button = (sr_pdf_button_t){.page = (int)json_integer_value(json_object_get(json, "page")),
+                                    .option = option,
+                                    .state = state ? state : option};
+        for (size_t k = 0; k < 4; k++) button->rect[k] = json_number_value(json_array_get(rect, k));
+    }
+    return list;
+}
+
+static sr_pdf_entry_kind_t placed_kind(const sr_field_t *field)
+{
+    if (field->existing && field->type->widget == SR_WIDGET_CHECKBOX) return SR_PDF_ENTRY_CHECKBOX;
+    return field->entry->buttons ? SR_PDF_ENTRY_RADIO : KINDS[field->type->widget];
+}
+
 static const sr_pdf_entry_t *placed_entry(const sr_field_t *field, const sr_pages_t *pages, apr_pool_t *pool)
 {
     const sr_entry_t *entry = field->entry;
     sr_pdf_entry_t *made = apr_palloc(pool, sizeof *made);
     const bool is_limited = field->type->widget == SR_WIDGET_TEXT && field->type->filler == SR_FILLER_PERSON;
-    *made = (sr_pdf_entry_t){.kind = placed_is_box(field) ? SR_PDF_ENTRY_CHECKBOX : KINDS[field->type->widget],
+    *made = (sr_pdf_entry_t){.kind = placed_kind(field),
                              .name = field->name,
                              .label = field->name,
                              .multiline = entry->multiline,
                              .max_length = is_limited ? entry->max_length : 0,
                              .options = entry->options ? placed_options(entry->options, pool) : NULL,
+                             .buttons = entry->buttons ? placed_buttons(entry->buttons, pool) : NULL,
                              .text = placed_text(field),
                              .ticked = json_is_true(entry->value),
                              .rotate = placed_rotation(field, pages),
@@ -130,7 +147,7 @@ sr_error_t *sr_placed_draw(apr_array_header_t *faults, const sr_service_t *servi
     const apr_array_header_t *drawn;
     for (int i = 0; i < signer->fields->nelts; i++) {
         const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
-        if (!field->entry || !placed_is_in(field, document)) continue;
+        if (!field->entry || field->entry->buttons || !placed_is_in(field, document)) continue;
         APR_ARRAY_PUSH(values, sr_pdf_value_t) = sr_placed_value(field, pages);
         APR_ARRAY_PUSH(numbers, int) = i + 1;
     }

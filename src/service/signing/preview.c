@@ -58,7 +58,7 @@ static void preview_take(preview_t *preview, const char *key, json_t *value)
         preview_add_fault(preview, number, fault.code, apr_psprintf(preview->pool, "The value %s", fault.message));
         return;
     }
-    if (json_is_false(value)) return;
+    if (json_is_false(value) || entry.buttons) return; /* the page shows radio buttons as the document does */
     entry.value = value;
     if (field.type->filler == SR_FILLER_SERVICE)
         sr_entry_set_day(&entry, preview->day, preview->day_text, preview->pool);

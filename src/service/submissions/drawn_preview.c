@@ -86,6 +86,24 @@ static void note_field(const drawing_t *drawing, const sr_field_t *field, const 
     json_array_append_new(place->boxes, box_json(field, signer, number, page, drawing->pool));
 }
 
+/* Notes the places of the other buttons of a group. */
+static void note_buttons(const drawing_t *drawing, const sr_field_t *field, const sr_signer_t *signer, int number)
+{
+    static const char *const keys[] = {"x", "y", "w", "h"};
+    const json_t *buttons = field->entry ? field->entry->buttons : NULL;
+    for (size_t i = 1; i < json_array_size(buttons); i++) {
+        const json_t *button = json_array_get(buttons, i), *percent = json_object_get(button, "percent");
+        sr_field_t *place = apr_pmemdup(drawing->pool, field, sizeof *field);
+        place->placement.page = (int)json_integer_value(json_object_get(button, "page"));
+        for (size_t k = 0; k < 4; k++) {
+            place->placement.percent[k] = json_number_value(json_object_get(percent, keys[k]));
+            place->placement.rect[k] = json_number_value(json_array_get(json_object_get(button, "rect"), k));
+        }
+        place->area = sr_area_of_placement(&place->placement);
+        note_field(drawing, place, signer, number);
+    }
+}
+
 static void note_fields(drawing_t *drawing)
 {
     drawing->all_percent = true;
@@ -95,6 +113,7 @@ static void note_fields(drawing_t *drawing)
             const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
             drawing->all_percent = drawing->all_percent && field->area.percent;
             note_field(drawing, field, signer, i + 1);
+            note_buttons(drawing, field, signer, i + 1);
         }
     }
 }

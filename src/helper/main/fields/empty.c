@@ -12,6 +12,8 @@
 #define LEAST 0.01               /* least width and height in points */
 #define HIDDEN (1 << 1 | 1 << 5) /* of /F: Hidden and NoView */
 #define READ_ONLY 1              /* of /Ff: ReadOnly */
+#define RADIO (1 << 15)          /* of /Ff: Radio, without Pushbutton */
+#define PUSH (1 << 16)
 
 /* Flags in /Ff of a seed value dictionary that make a constraint mandatory (ISO 32000-2, table 237). */
 #define SEED_FILTER 1
@@ -25,7 +27,7 @@ typedef struct walk_t {
     bool entries; /* the fields that are no signature fields */
     apr_array_header_t *fields;
     apr_hash_t *names;   /* name → index of a field (int) */
-    apr_hash_t *widgets; /* object number (int) → index of a field (int) */
+    apr_hash_t *widgets; /* object number (int) → index of a field (int), and of a button in its group, or -1 */
     int budget;
     apr_pool_t *pool;
 } walk_t;
@@ -33,7 +35,7 @@ typedef struct walk_t {
 /* What a field inherits from its parents (12.7.4). */
 typedef struct inherited_t {
     const char *name;
-    bool is_signature, has_value;
+    bool is_signature, is_button, has_value;
     int flags;
 } inherited_t;
 
@@ -139,7 +141,13 @@ static void find_page(walk_t *walk, int index)
         const int *found = id ? apr_hash_get(walk->widgets, &id, sizeof id) : NULL;
         qpdf_oh_release(q, item);
         if (!found) continue;
-        sr_pdfd_empty_t *empty = field_at(walk, *found);
+        sr_pdfd_empty_t *empty = field_at(walk, found[0]);
+        if (found[1] >= 0) {
+            sr_pdfd_button_t *button = &APR_ARRAY_IDX(empty->buttons, found[1], sr_pdfd_button_t);
+            button->pages++;
+            button->page = index;
+            continue;
+        }
         empty->pages++;
         empty->field.page = index;
         empty->rotate = sr_pdfd_page_rotation(q, page);
@@ -148,27 +156,56 @@ static void find_page(walk_t *walk, int index)
     qpdf_oh_release(q, page);
 }
 
+static bool empty_is_on_one_page(const sr_pdfd_empty_t *empty)
+{
+    bool alone = true;
+    for (int i = 0; empty->buttons && i < empty->buttons->nelts; i++)
+        alone &= APR_ARRAY_IDX(empty->buttons, i, sr_pdfd_button_t).pages == 1;
+    return empty->buttons ? alone : empty->pages == 1;
+}
+
 static void find_pages(walk_t *walk)
 {
     const int pages = apr_hash_count(walk->widgets) ? qpdf_get_num_pages(walk->q) : 0;
     for (int i = 0; i < pages; i++) find_page(walk, i);
     for (int i = 0; i < walk->fields->nelts; i++)
-        if (field_at(walk, i)->pages != 1) empty_fail(field_at(walk, i), SR_EXISTING_PLACES);
+        if (!empty_is_on_one_page(field_at(walk, i))) empty_fail(field_at(walk, i), SR_EXISTING_PLACES);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the fields */
 
-/* Records that an object belongs to a field. It must not belong to a second field. */
-static void note_object(walk_t *walk, qpdf_oh object, int index)
+/* Records that an object belongs to a field, or is a button of it. It must not belong to a second field, nor be two
+ * buttons. */
+static void note_object(walk_t *walk, qpdf_oh object, int index, int button)
 {
-    int *key = apr_palloc(walk->pool, 2 * sizeof *key);
+    int *key = apr_palloc(walk->pool, 3 * sizeof *key);
     key[0] = qpdf_oh_get_object_id(walk->q, object);
     key[1] = index;
+    key[2] = button;
     const int *other = apr_hash_get(walk->widgets, key, sizeof *key);
     if (!other) apr_hash_set(walk->widgets, key, sizeof *key, key + 1);
-    else if (*other != index) {
-        empty_fail(field_at(walk, *other), SR_EXISTING_TWICE);
+    else if (other[0] != index || other[1] != button) {
+        empty_fail(field_at(walk, other[0]), SR_EXISTING_TWICE);
         empty_fail(field_at(walk, index), SR_EXISTING_TWICE);
+    }
+}
+
+/* Reads the buttons of a group. None of them has a name or children. */
+static void empty_read_buttons(walk_t *walk, sr_pdfd_empty_t *empty, int index, qpdf_oh kids)
+{
+    qpdf_data q = walk->q;
+    const int count = sr_pdfd_items(q, kids);
+    empty->buttons = apr_array_make(walk->pool, count, sizeof(sr_pdfd_button_t));
+    if (!qpdf_oh_is_indirect(q, empty->object)) return empty_fail(empty, SR_EXISTING_DIRECT);
+    for (int i = 0; i < count; i++) {
+        qpdf_oh button = qpdf_oh_get_array_item(q, kids, i);
+        if (!qpdf_oh_is_indirect(q, button)) return empty_fail(empty, SR_EXISTING_DIRECT);
+        if (!qpdf_oh_is_dictionary(q, button) || qpdf_oh_has_key(q, button, "/Kids")
+            || qpdf_oh_has_key(q, button, "/FT"))
+            return empty_fail(empty, SR_EXISTING_APART);
+        if (integer_of(q, button, "/F", 0) & HIDDEN) empty_fail(empty, SR_EXISTING_HIDDEN);
+        APR_ARRAY_PUSH(empty->buttons, sr_pdfd_button_t) = (sr_pdfd_button_t){qpdf_oh_get_object_id(q, button), 0, 0};
+        note_object(walk, button, index, i);
     }
 }
 
@@ -186,9 +223,11 @@ static void add_field(walk_t *walk, qpdf_oh field, qpdf_oh kids, const inherited
     if (own->flags & READ_ONLY) empty_fail(empty, SR_EXISTING_READ_ONLY);
     if (sr_pdfd_form_locks(walk->form, own->name)) empty_fail(empty, SR_EXISTING_LOCKED);
     if (qpdf_oh_has_key(walk->q, field, "/Lock")) empty_fail(empty, SR_EXISTING_LOCK);
+    if (own->is_button && (own->flags & (RADIO | PUSH)) == RADIO && sr_pdfd_items(walk->q, kids))
+        return empty_read_buttons(walk, empty, *index, kids);
     read_seed(empty, walk->q);
     empty_read_widget(walk, empty, kids);
-    if (!empty->field.fault) note_object(walk, empty->object, *index);
+    if (!empty->field.fault) note_object(walk, empty->object, *index, -1);
 }
 
 /* Returns true if the children of a field are fields and not its widgets. */
@@ -216,8 +255,9 @@ static void walk_field(walk_t *walk, qpdf_oh field, const inherited_t *parent, i
         own.name =
             parent->name ? apr_pstrcat(walk->pool, parent->name, ".", text, NULL) : apr_pstrdup(walk->pool, text);
     }
-    if (qpdf_oh_is_name(q, qpdf_oh_get_key(q, field, "/FT")))
-        own.is_signature = qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, field, "/FT"), "/Sig");
+    qpdf_oh type = qpdf_oh_get_key(q, field, "/FT");
+    if (qpdf_oh_is_name(q, type)) own.is_signature = qpdf_oh_is_name_and_equals(q, type, "/Sig");
+    if (qpdf_oh_is_name(q, type)) own.is_button = qpdf_oh_is_name_and_equals(q, type, "/Btn");
     own.has_value |= qpdf_oh_has_key(q, field, "/V") != QPDF_FALSE;
     own.flags = integer_of(q, field, "/Ff", own.flags);
     if (are_fields(q, kids)) walk_fields(walk, kids, &own, depth + 1);

@@ -58,6 +58,10 @@ static const char *entry_find(filled_t *filled, qpdf_data q, apr_pool_t *pool)
 {
     filled->field = qpdf_get_object_by_id(q, filled->number, filled->generation);
     if (!qpdf_oh_is_dictionary(q, filled->field)) return NO_ENTRY;
+    if (filled->entry.entry.kind == SR_PDF_ENTRY_RADIO) {
+        filled->name = filled->existing;
+        return filled->existing ? NULL : NO_ENTRY;
+    }
     qpdf_oh name = qpdf_oh_get_key(q, filled->field, "/T"), rect = qpdf_oh_get_key(q, filled->field, "/Rect");
     qpdf_oh turn = qpdf_oh_get_key(q, filled->field, "/MK"), look = qpdf_oh_get_key(q, filled->field, "/AP");
     if (!qpdf_oh_is_string(q, name) || sr_pdfd_items(q, rect) != 4 || !qpdf_oh_is_dictionary(q, look)) return NO_ENTRY;
@@ -131,11 +135,15 @@ void sr_pdfd_entries_fill(sr_pdfd_update_t *update, const apr_array_header_t *en
     for (int i = 0; i < entries->nelts; i++) {
         const filled_t *filled = &APR_ARRAY_IDX(entries, i, filled_t);
         const sr_pdf_entry_t *entry = &filled->entry.entry;
-        const int64_t look = sr_pdfd_object_number(update);
         int flags = 0;
+        qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, filled->field, "/Ff"), &flags);
+        if (entry->kind == SR_PDF_ENTRY_RADIO) {
+            sr_pdfd_radio_again(update, entry, filled->field, flags, 0);
+            continue;
+        }
+        const int64_t look = sr_pdfd_object_number(update);
         sr_pdfd_entry_put(update, &filled->entry, &filled->widget, look);
         if (filled->existing) {
-            qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, filled->field, "/Ff"), &flags);
             sr_pdfd_entry_again(update, entry, filled->field, filled->rect, flags, look, filled->off);
             continue;
         }

@@ -77,6 +77,17 @@ bool sr_pdfd_is_signer(const char *name)
     return !*name;
 }
 
+/* The buttons of a group keep their appearances. */
+static bool prepare_is_group(const widget_t *widget)
+{
+    return widget->entry && widget->entry->entry.kind == SR_PDF_ENTRY_RADIO;
+}
+
+static bool prepare_draws(const widget_t *widget)
+{
+    return widget->entry && !prepare_is_group(widget);
+}
+
 static bool prepare_read_entry(widget_t *widget, sr_pdf_contents_t *left, const json_t *given, apr_pool_t *pool)
 {
     if (!given) return true;
@@ -97,6 +108,7 @@ static bool prepare_read_widget(widget_t *widget, sr_pdf_contents_t *left, const
         widget->rect[i] = json_number_value(json_array_get(rect, i));
     }
     if (!prepare_read_entry(widget, left, json_object_get(field, "entry"), pool)) return false;
+    if (prepare_is_group(widget) && !widget->existing) return false;
     return widget->rect[0] < widget->rect[2] && widget->rect[1] < widget->rect[3];
 }
 
@@ -217,7 +229,10 @@ static const sr_pdfd_empty_t *prepare_existing(const prepare_t *p, const widget_
 static const char *prepare_check_existing(const prepare_t *p, const widget_t *widget)
 {
     const sr_pdfd_empty_t *empty = prepare_existing(p, widget);
-    if (!empty || !prepare_is_there(widget, empty)) return widget->entry ? NO_FORM_FIELD : NO_EXISTING;
+    if (empty && prepare_is_group(widget))
+        return sr_pdfd_radio_is(p->document.q, empty, &widget->entry->entry, p->pool) ? NULL : NO_FORM_FIELD;
+    if (!empty || empty->buttons || !prepare_is_there(widget, empty))
+        return widget->entry ? NO_FORM_FIELD : NO_EXISTING;
     return widget->entry && empty->apart ? SR_PDFD_DAMAGED : NULL;
 }
 
@@ -257,7 +272,7 @@ static const char *number_objects(prepare_t *p)
     for (int i = 0; i < p->count; i++)
         if (p->widgets[i].entry) p->widgets[i].look = sr_pdfd_object_number(&p->update);
     for (int i = 0; i < p->existing_count; i++)
-        if (p->existing[i].entry) p->existing[i].look = sr_pdfd_object_number(&p->update);
+        if (prepare_draws(&p->existing[i])) p->existing[i].look = sr_pdfd_object_number(&p->update);
     for (int i = 0; i < p->owners->nelts; i++) {
         owner_t *owner = APR_ARRAY_IDX(p->owners, i, owner_t *);
         if (owner->names && owner->places) owner->lock = sr_pdfd_object_number(&p->update);
@@ -294,7 +309,7 @@ static const char *prepare_add_widgets(prepare_t *p)
     for (int i = 0; i < p->count; i++)
         if (p->widgets[i].entry) put_look(p, &p->widgets[i]);
     for (int i = 0; i < p->existing_count; i++)
-        if (p->existing[i].entry) put_look(p, &p->existing[i]);
+        if (prepare_draws(&p->existing[i])) put_look(p, &p->existing[i]);
     for (int i = 0; i < p->owners->nelts; i++) put_lock(p, APR_ARRAY_IDX(p->owners, i, owner_t *));
     return NULL;
 }
@@ -304,7 +319,9 @@ static void repeat_existing(prepare_t *p)
     for (int i = 0; i < p->existing_count; i++) {
         const widget_t *widget = &p->existing[i];
         const sr_pdfd_empty_t *empty = prepare_existing(p, widget);
-        if (widget->entry)
+        if (prepare_is_group(widget))
+            sr_pdfd_radio_again(&p->update, &widget->entry->entry, empty->object, empty->flags, p->empty);
+        else if (widget->entry)
             sr_pdfd_entry_again(&p->update, &widget->entry->entry, empty->object, widget->rect, empty->flags,
                                 widget->look, p->empty);
         else sr_pdfd_object_again(&p->update, empty->object, qpdf_oh_unparse_resolved(p->document.q, empty->object));

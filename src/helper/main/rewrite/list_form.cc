@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <jansson.h>
 #include <map>
 #include <qpdf/JSON.hh>
 #include <qpdf/QPDF.hh>
@@ -23,13 +24,14 @@ namespace
 const int READ_ONLY = 1, REQUIRED = 1 << 1, MULTILINE = 1 << 12, MULTIPLE = 1 << 21, COMB = 1 << 24; // in /Ff
 const int SECRET = 1 << 13 | 1 << 20;        // in /Ff: Password and FileSelect
 const int HIDDEN = 1 << 1 | 1 << 5;          // in /F: Hidden and NoView
+const size_t LONGEST_NAME = 128;             // bytes, with the "/"
 const double FARTHEST = 1e9, LARGEST = 1000; // points
 
 // Where a widget is.
 struct Place {
     int page;
     double rect[4];
-    std::string option; // of a radio button
+    std::string option, state; // of a radio button, and the name of its appearance as a PDF has it
     bool is_on = false;
 };
 
@@ -133,21 +135,32 @@ class Inspection
         return place.rect[2] > place.rect[0] && place.rect[3] > place.rect[1];
     }
 
-    // Returns the state in which a button is on, or "". If the field has /Opt, states are indexes of it.
-    static std::string option_of(QPDFAnnotationObjectHelper &widget, QPDFObjectHandle options)
+    // Returns true if the bytes of a name are UTF-8. Older programs write PDFDocEncoding.
+    static bool is_utf8(const std::string &name)
+    {
+        json_t *text = json_stringn(name.data(), name.size());
+        json_decref(text);
+        return text != nullptr;
+    }
+
+    // Reads the state in which a button is on, and the value of the state. If the field has /Opt, states are indexes.
+    static void read_option(Place &place, QPDFAnnotationObjectHelper &widget, QPDFObjectHandle options)
     {
         auto states = widget.getAppearanceDictionary();
         states = states.isDictionary() ? states.getKey("/N") : states;
-        if (!states.isDictionary()) return "";
+        if (!states.isDictionary()) return;
         for (auto &name : states.getKeys()) {
-            if (name == "/Off") continue;
-            std::string state = name.substr(1);
+            const std::string state = name.substr(1);
+            if (name == "/Off" || name.size() < 2 || name.size() > LONGEST_NAME || state.find('\0') != state.npos)
+                continue;
             const bool is_index = !state.empty() && state.find_first_not_of("0123456789") == std::string::npos;
-            if (!options.isArray() || !is_index || state.size() > 6) return state;
-            auto option = options.getArrayItem(std::stoi(state));
-            return option.isString() ? option.getUTF8Value() : state;
+            auto option = options.isArray() && is_index && state.size() <= 6 ? options.getArrayItem(std::stoi(state))
+                                                                             : QPDFObjectHandle::newNull();
+            place.state = QPDFObjectHandle::newName(name).unparse().substr(1);
+            if (!option.isString() && is_utf8(state)) place.option = state;
+            else place.option = (option.isString() ? option : QPDFObjectHandle::newString(state)).getUTF8Value();
+            return;
         }
-        return "";
     }
 
     JSON place_json(const Place &place)
@@ -157,6 +170,7 @@ class Inspection
         for (double side : place.rect) rect.addArrayElement(JSON::makeReal(side));
         json.addDictionaryMember("rect", rect);
         if (!place.option.empty()) json.addDictionaryMember("option", text(place.option));
+        if (place.state != place.option) json.addDictionaryMember("state", text(place.state));
         return json;
     }
 
@@ -247,7 +261,7 @@ class Inspection
             Place place;
             if (!read_place(place, widget)) continue;
             if (field.helper.isRadioButton()) {
-                place.option = option_of(widget, field.helper.getInheritableFieldValue("/Opt"));
+                read_option(place, widget, field.helper.getInheritableFieldValue("/Opt"));
                 place.is_on = widget.getAppearanceState() != "/Off" && !widget.getAppearanceState().empty();
             }
             places.push_back(place);
