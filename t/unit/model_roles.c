@@ -88,5 +88,7 @@ int main(void)
     accepted();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         is_str(parse(&signers, NULL, cases[i].text), cases[i].message, "%.100s", cases[i].text);
+    apr_pool_destroy(pool);
+    apr_terminate();
     return done();
 }

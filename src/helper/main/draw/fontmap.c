@@ -78,8 +78,15 @@ static void sized_init(sr_pdfd_sized_t *font)
 {
 }
 
+static void sized_finalize(GObject *object)
+{
+    hb_font_destroy(((sr_pdfd_sized_t *)object)->scaled);
+    G_OBJECT_CLASS(sized_parent_class)->finalize(object);
+}
+
 static void sized_class_init(sr_pdfd_sized_tClass *class)
 {
+    G_OBJECT_CLASS(class)->finalize = sized_finalize;
     class->parent.describe = class->parent.describe_absolute = sized_describe;
     class->parent.get_coverage = sized_get_coverage;
     class->parent.get_glyph_extents = sized_get_glyph_extents;
