@@ -18,8 +18,9 @@ my $json = JSON::PP->new->canonical->utf8;
 sub new {
     my ($class, %o) = @_;
     my $kept = is_prefork() ? 0 : $o{connections} // 4;
+    my $longer = $ENV{SIGREQ_SANITIZE} ? 5 : 1;    # a list of large submissions takes a minute there
     my $ua = Mojo::UserAgent->new(max_redirects => 0, max_connections => $kept)
-        ->connect_timeout(10)->inactivity_timeout(60)->request_timeout(120)->max_response_size(0);
+        ->connect_timeout(10)->inactivity_timeout(60 * $longer)->request_timeout(120 * $longer)->max_response_size(0);
     $ua->proxy->http('')->https('');
     my $folder = $ENV{SIGREQ_RECORD} or return $ua;
     $ua->on(start => sub { $_[1]->on(finish => sub { note($folder, shift) }) });
