@@ -247,6 +247,7 @@ typedef struct sr_pdfd_update_t {
     const sr_pdfd_document_t *document;
     sr_pdfd_buffer_t *out; /* the bytes to append */
     int64_t next;          /* the lowest object number that is not used */
+    apr_size_t loose;      /* streams of up to this size are not compressed */
     bool archival;         /* the document claims to be PDF/A, so additions must conform to it */
     int64_t signature;     /* number of the object whose /Contents is not encrypted; or 0 */
     int64_t number;        /* number of the object that is being written */

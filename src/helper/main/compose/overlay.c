@@ -12,8 +12,9 @@
 #define GRID 0.25
 #define GRID_COLOUR 0x8a8a8a
 #define PAPER 0xffffff
-#define FARTHEST 100000.0 /* of a box, in points */
-#define FLAGS 196         /* of an annotation: it is printed, and cannot be changed (ISO 32000-2, table 167) */
+#define FARTHEST 100000.0           /* of a box, in points */
+#define FLAGS 196                   /* of an annotation: it is printed, and not changed (ISO 32000-2, table 167) */
+#define LOOSE ((apr_size_t)8 << 10) /* to compress a few kilobytes takes longer than to send them */
 
 static const sr_pdfd_look_t NUMBER = {SR_PDFD_PLAIN, 6, 7, GRID_COLOUR};
 static const sr_pdfd_look_t TEXT = {SR_PDFD_PLAIN, 7, 8.5, 0};
@@ -244,6 +245,7 @@ static bool overlay_put(sr_pdfd_update_t *update, const char **reason, overlay_t
     if (*reason) return true;
     sr_pdfd_update_begin(update, document, overlay->pool);
     sr_pdfd_update_avoid(update);
+    update->loose = LOOSE;
     if (!put_forms(overlay, update)) *reason = "a font cannot be embedded";
     for (size_t i = 0; !*reason && i < json_array_size(pages); i++)
         if (!overlay_put_page(overlay, update, reason, json_array_get(pages, i))) return false;

@@ -154,7 +154,7 @@ void sr_pdfd_stream_packed(sr_pdfd_update_t *update, int64_t number, const char 
 void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size)
 {
     sr_pdfd_buffer_t *packed = sr_pdfd_buffer(update->pool);
-    if (strstr(keys, "/Filter") || !sr_pdfd_pack(packed, data, size))
+    if (size <= update->loose || strstr(keys, "/Filter") || !sr_pdfd_pack(packed, data, size))
         sr_pdfd_stream_packed(update, number, keys, data, size);
     else
         sr_pdfd_stream_packed(update, number, apr_pstrcat(update->pool, keys, "/Filter/FlateDecode", NULL),
