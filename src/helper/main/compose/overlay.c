@@ -14,6 +14,7 @@
 #define PAPER 0xffffff
 #define FARTHEST 100000.0           /* of a box, in points */
 #define FLAGS 196                   /* of an annotation: it is printed, and not changed (ISO 32000-2, table 167) */
+#define NUMBERS "0123456789.-"      /* always embedded, so that embed.c needs no other subset after a box was moved */
 #define LOOSE ((apr_size_t)8 << 10) /* to compress a few kilobytes takes longer than to send them */
 
 static const sr_pdfd_look_t NUMBER = {SR_PDFD_PLAIN, 6, 7, GRID_COLOUR};
@@ -173,6 +174,7 @@ static bool draw_looks(overlay_t *overlay, const json_t *looks)
     overlay->looks = apr_pcalloc(overlay->pool, (count + 1) * sizeof *overlay->looks);
     for (size_t i = 0; i < count; i++)
         if (!draw_look(overlay, &overlay->looks[i], json_array_get(looks, i))) return false;
+    sr_pdfd_canvas_embed(overlay->canvas, NUMBERS);
     return true;
 }
 

@@ -143,6 +143,18 @@ static sr_pdfd_use_t *canvas_use_of(sr_pdfd_canvas_t *canvas, hb_codepoint_t gly
     return use;
 }
 
+void sr_pdfd_canvas_embed(sr_pdfd_canvas_t *canvas, const char *letters)
+{
+    for (int i = 0; i < canvas->fonts->nelts; i++) {
+        const sr_pdfd_font_t *font = APR_ARRAY_IDX(canvas->fonts, i, sr_pdfd_used_font_t).font;
+        canvas->run.font = i;
+        for (const char *c = letters; *c; c++) {
+            hb_codepoint_t glyph;
+            if (hb_font_get_nominal_glyph(font->font, (unsigned char)*c, &glyph)) canvas_use_of(canvas, glyph);
+        }
+    }
+}
+
 void sr_pdfd_canvas_begin_run(sr_pdfd_canvas_t *canvas, const sr_pdfd_font_t *font, double size)
 {
     canvas->run.font = canvas_find_font(canvas, font);

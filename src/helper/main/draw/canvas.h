@@ -75,6 +75,8 @@ void sr_pdfd_canvas_begin_run(sr_pdfd_canvas_t *canvas, const sr_pdfd_font_t *fo
 void sr_pdfd_canvas_cluster(sr_pdfd_canvas_t *canvas, const char *text, apr_size_t length,
                             const sr_pdfd_placed_t *glyphs, int count);
 void sr_pdfd_canvas_end_run(sr_pdfd_canvas_t *canvas);
+/* Adds ASCII letters to those that all fonts of the document contain, although they are not drawn. */
+void sr_pdfd_canvas_embed(sr_pdfd_canvas_t *canvas, const char *letters);
 
 /* ----------------------------------------------------------------------------------------------- paged.c */
 /* Writes the dictionary of what the pages of a canvas use. Returns its number, or 0 if a font cannot be embedded. */

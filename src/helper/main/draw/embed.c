@@ -25,19 +25,6 @@ static const hb_tag_t DROPPED[] = {
     HB_TAG('V', 'O', 'R', 'G'), HB_TAG('B', 'A', 'S', 'E'), HB_TAG('g', 'a', 's', 'p'),
 };
 
-/* The fonts that were prepared. HarfBuzz makes a subset of one of them in a tenth of the time. */
-static struct {
-    const sr_pdfd_font_t *font;
-    hb_face_t *face;
-} prepared[SR_PDFD_STYLES];
-
-static hb_face_t *face_of(const sr_pdfd_font_t *font)
-{
-    for (int i = 0; i < SR_PDFD_STYLES; i++)
-        if (prepared[i].font == font) return prepared[i].face;
-    return hb_font_get_face(font->font);
-}
-
 static bool is_dropped(hb_tag_t tag)
 {
     size_t i = 0;
@@ -45,8 +32,8 @@ static bool is_dropped(hb_tag_t tag)
     return i < sizeof DROPPED / sizeof *DROPPED;
 }
 
-/* Returns a face without the tables that are dropped. HarfBuzz needs much time to prepare the rules for ligatures and
- * positions in them, and the subsets are the same without. */
+/* Returns a face without these tables. HarfBuzz needs much time to read the rules for ligatures and positions in them,
+ * although the subset does not contain them. */
 static hb_face_t *embed_reduce(hb_face_t *whole)
 {
     hb_face_t *face = hb_face_builder_create();
@@ -63,6 +50,32 @@ static hb_face_t *embed_reduce(hb_face_t *whole)
     return face;
 }
 
+/* What subsets of the most frequent fonts are made of. */
+static struct {
+    const sr_pdfd_font_t *font;
+    hb_face_t *face;
+} reduced[SR_PDFD_STYLES];
+
+/* The last subset. A preview that is requested again after a field was moved has the same letters. */
+static struct {
+    const sr_pdfd_font_t *font;
+    hb_set_t *glyphs;
+    hb_face_t *face;
+} last;
+
+static hb_face_t **embed_face(const sr_pdfd_font_t *font)
+{
+    int i = 0;
+    while (i < SR_PDFD_STYLES - 1 && reduced[i].font && reduced[i].font != font) i++;
+    if (reduced[i].font != font) {
+        hb_face_destroy(reduced[i].face);
+        reduced[i].font = font;
+        reduced[i].face = embed_reduce(hb_font_get_face(font->font));
+    }
+    return &reduced[i].face;
+}
+
+/* HarfBuzz makes a subset of a face that it has prepared in a fraction of the time. */
 void sr_pdfd_embed_prepare(void)
 {
     for (int i = SR_PDFD_PLAIN; i < SR_PDFD_STYLES; i++) {
@@ -70,10 +83,9 @@ void sr_pdfd_embed_prepare(void)
         if (!font) continue;
         hb_blob_t *blob = hb_face_reference_blob(hb_font_get_face(font->font));
         if (hb_blob_get_length(blob) <= LARGE) {
-            hb_face_t *face = embed_reduce(hb_font_get_face(font->font));
-            prepared[i].font = font;
-            prepared[i].face = hb_subset_preprocess(face);
-            hb_face_destroy(face);
+            hb_face_t **face = embed_face(font), *prepared = hb_subset_preprocess(*face);
+            hb_face_destroy(*face);
+            *face = prepared;
         }
         hb_blob_destroy(blob);
     }
@@ -84,15 +96,19 @@ static hb_face_t *subset_of(const sr_pdfd_used_font_t *used)
 {
     hb_subset_input_t *input = hb_subset_input_create_or_fail();
     if (!input) return NULL;
-    hb_set_t *glyphs = hb_subset_input_glyph_set(input), *dropped;
-    dropped = hb_subset_input_set(input, HB_SUBSET_SETS_DROP_TABLE_TAG);
+    hb_set_t *glyphs = hb_subset_input_glyph_set(input);
     for (unsigned i = 0; i < used->count; i++)
         if (used->glyphs[i].is_used) hb_set_add(glyphs, i);
-    for (size_t i = 0; i < sizeof DROPPED / sizeof *DROPPED; i++) hb_set_add(dropped, DROPPED[i]);
-    hb_subset_input_set_flags(input, HB_SUBSET_FLAGS_NO_HINTING | HB_SUBSET_FLAGS_RETAIN_GIDS);
-    hb_face_t *subset = hb_subset_or_fail(face_of(used->font), input);
+    if (last.font != used->font || !hb_set_is_equal(last.glyphs, glyphs)) {
+        hb_set_destroy(last.glyphs);
+        hb_face_destroy(last.face);
+        last.font = used->font;
+        last.glyphs = hb_set_copy(glyphs);
+        hb_subset_input_set_flags(input, HB_SUBSET_FLAGS_NO_HINTING | HB_SUBSET_FLAGS_RETAIN_GIDS);
+        last.face = hb_subset_or_fail(*embed_face(used->font), input);
+    }
     hb_subset_input_destroy(input);
-    return subset;
+    return last.face ? hb_face_reference(last.face) : NULL;
 }
 
 /* The PostScript name of the font, after a tag that differs for each subset (9.9.2). */
