@@ -7,21 +7,24 @@ function contentOf({ height, lines = [] }) {
     return shown.join('\n')
 }
 
-/** [{width, height, lines}, …] as the bytes of a PDF; `catalog` is added to its catalog. */
-export function makePdf(pages, catalog = '') {
-    const objects = ['', '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>']
+/**
+ * [{width, height, lines, more}, …] as the bytes of a PDF; `catalog` is added to its catalog, and `more` to the page.
+ * The number of the first of the `objects` is four and two for each page.
+ */
+export function makePdf(pages, catalog = '', objects = []) {
+    const parts = ['', '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>']
     const kids = pages.map(page => {
         const content = contentOf(page)
-        objects.push(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`)
-        objects.push(`<< /Type /Page /Parent 3 0 R /MediaBox [0 0 ${page.width} ${page.height}] `
-            + `/Contents ${objects.length} 0 R /Resources << /Font << /F1 2 0 R >> >> >>`)
-        return objects.length
+        parts.push(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`)
+        parts.push(`<< /Type /Page /Parent 3 0 R /MediaBox [0 0 ${page.width} ${page.height}] `
+            + `/Contents ${parts.length} 0 R /Resources << /Font << /F1 2 0 R >> >> ${page.more ?? ''} >>`)
+        return parts.length
     })
     const numbers = kids.map(kid => kid + 1) // the tree of pages comes in between
-    objects[0] = `<< /Type /Catalog /Pages 3 0 R ${catalog} >>`
-    const moved = objects.slice(2).map(text => text.replace(/Contents (\d+)/, (all, n) => `Contents ${Number(n) + 1}`))
+    parts[0] = `<< /Type /Catalog /Pages 3 0 R ${catalog} >>`
+    const moved = parts.slice(2).map(text => text.replace(/Contents (\d+)/, (all, n) => `Contents ${Number(n) + 1}`))
     const tree = `<< /Type /Pages /Count ${pages.length} /Kids [${numbers.map(n => `${n} 0 R`).join(' ')}] >>`
-    const all = [...objects.slice(0, 2), tree, ...moved]
+    const all = [...parts.slice(0, 2), tree, ...moved, ...objects]
     let text = '%PDF-1.7\n'
     const offsets = all.map((object, at) => {
         const offset = text.length

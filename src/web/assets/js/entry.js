@@ -8,7 +8,7 @@ const KEYBOARDS = { integer: { inputMode: 'numeric' }, decimal: { inputMode: 'de
     email: { inputMode: 'email', autocomplete: 'email', autocapitalize: 'off' } }
 
 /** `aria`: attributes, because browsers before 2023 have no properties for them. */
-function make(name, what, aria = {}) {
+export function make(name, what, aria = {}) {
     const element = Object.assign(document.createElement(name), what)
     for (const [key, value] of Object.entries(aria)) element.setAttribute(`aria-${key}`, value)
     return element
@@ -35,9 +35,9 @@ function makeControl(field) {
 }
 
 /** The name of a field and what is wrong with its value, beside it. */
-function makeAbout({ number, name, required }) {
+export function makeAbout({ number, name, required }, said = name) {
     const about = make('div', { className: 'about' })
-    const words = required ? `${name} · ${text('required')}` : name
+    const words = required ? `${said} · ${text('required')}` : said
     const label = make('span', { textContent: words, dir: 'auto' }, { hidden: 'true' })
     const fault = make('p', { id: `fault-${number}`, dir: document.dir })
     about.append(label, fault)
@@ -45,7 +45,7 @@ function makeAbout({ number, name, required }) {
 }
 
 /** An input grows when it is used, to where the page has room for it. */
-function place(element, percent) {
+export function place(element, percent) {
     const { x, y, w, h } = percent, right = x + w / 2 > 50
     placeControl(element, percent)
     element.style.setProperty('--room', `${(100 * (right ? x + w : 100 - x)) / w}%`)
@@ -91,7 +91,10 @@ export function makeEntry(field) {
     const element = make('div', { className: `entry entry-${field.type}` }), control = makeControl(field)
     element.classList.toggle('lines', Boolean(field.multiline))
     const { about, fault } = makeAbout(field), isBox = field.type === 'checkbox'
-    const own = { field, element, target: control, control, canvas: makeCanvas(field), seen: false, fault: '' }
+    const own = {
+        field, element, target: control, control, controls: [control], canvas: makeCanvas(field), seen: false,
+        fault: '',
+    }
     Object.assign(control, { id: `value-${field.number}`, className: 'control', dir: 'auto', required: field.required })
     control.setAttribute('aria-label', field.name)
     control.setAttribute('aria-describedby', fault.id)

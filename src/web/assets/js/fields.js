@@ -4,6 +4,7 @@
 import { makeDate, makeEntry } from './entry.js'
 import { paint } from './mark.js'
 import { notePlace, placeControl, placeInk } from './place.js'
+import { makeRadio } from './radio.js'
 import { text } from './texts.js'
 import { isEntered } from './values.js'
 
@@ -68,12 +69,14 @@ export function prepareFields(state, pageOf, press) {
     }
     const put = own => {
         pageOf(own.field.document, own.field.page)?.append(own.element ?? own.button, own.canvas)
+        for (const { element, page } of own.more ?? []) pageOf(own.field.document, page)?.append(element)
         return own
     }
+    const makeValue = field => (field.buttons ? makeRadio(field) : makeEntry(field))
     const done = sorted.filter(field => isEntered(field) || isSigned(field))
     return {
         fields: done.map((field, at) =>
-            Object.assign(put(isSigned(field) ? prepareButton(field, at + 1, done.length) : makeEntry(field)), { at })),
+            Object.assign(put(isSigned(field) ? prepareButton(field, at + 1, done.length) : makeValue(field)), { at })),
         dates: sorted.filter(({ type }) => type === 'date').map(field => put(makeDate(field))),
     }
 }

@@ -52,7 +52,7 @@ function prepareAsking() {
         }
     }
     return own => {
-        if (!own.filled() || own.isGiven()) return
+        if (!own.filled() || own.isGiven() || own.isDrawn) return
         waiting.add(own)
         clearTimeout(timer)
         timer = setTimeout(flush)
@@ -80,20 +80,22 @@ export function prepareValues({ link, entries, dates, changed, next }) {
     prepareGroups(entries)
     for (const own of entries) {
         if (own.field.number in entered) own.set(entered[own.field.number])
-        own.control.addEventListener('input', () => {
-            own.changed()
-            if (own.filled()) for (const other of own.others) if (other.filled()) { other.set(false); keep(other) }
-            keep(own)
-            changed()
-        })
-        own.control.addEventListener('change', () => ask(own))
-        own.control.addEventListener('focus', () => { own.seen = true; changed(own) })
-        own.control.addEventListener('keydown', event => {
-            if (event.key !== 'Enter' || own.field.multiline || event.isComposing) return
-            event.preventDefault()
-            own.control.dispatchEvent(new Event('change'))
-            next()
-        })
+        for (const control of own.controls) {
+            control.addEventListener('input', () => {
+                own.changed()
+                if (own.filled()) for (const other of own.others) if (other.filled()) { other.set(false); keep(other) }
+                keep(own)
+                changed()
+            })
+            control.addEventListener('change', () => ask(own))
+            control.addEventListener('focus', () => { own.seen = true; changed(own) })
+            control.addEventListener('keydown', event => {
+                if (event.key !== 'Enter' || own.field.multiline || event.isComposing) return
+                event.preventDefault()
+                control.dispatchEvent(new Event('change'))
+                next()
+            })
+        }
     }
     for (const element of byElement.keys()) {
         observer.observe(element)
