@@ -32,13 +32,13 @@ static const json_t *adopt_find(int *count, const json_t *form, const char *name
     return found;
 }
 
-/* Returns true if a choice is a group of radio buttons. */
+/* Returns true if a choice is a group of radio buttons, whose options are those of its places. */
 static bool adopt_is_group(const json_t *found)
 {
-    const json_t *places = json_object_get(found, "places");
+    const json_t *places = json_object_get(found, "places"), *options = json_object_get(found, "options");
     for (size_t i = 0; i < json_array_size(places); i++)
         if (sr_json_string(json_array_get(places, i), "option")) return true;
-    return false;
+    return options && !json_array_size(options) && json_array_size(places) > 1;
 }
 
 /* Returns the name of the appearance of a button. */

@@ -7,7 +7,8 @@ use utf8;
 use Encode 'decode_utf8';
 use Mojo::File 'tempfile';
 use Mojo::JSON;
-use Sigreq::Here qw(organisation is_text);
+use Sigreq::Here qw(organisation is_text suite);
+use Sigreq::Judge 'pyhanko_judge';
 use Sigreq::PDF qw(pdf with_value);
 use Sigreq::Preview;
 use Sigreq::Signer;
@@ -105,6 +106,7 @@ is_text(creation(pdf(nonce => "none $$"), person(Ann => signature(), field(text 
     'Document a.pdf has no text field rent', 'a document without a form');
 
 # Two groups of radio buttons: the objects 6 and 7 are what a button shows, 8 to 10 one group, 11 to 13 the other one.
+# 14 to 16 are a text in cells, a combo box and a list.
 sub groups {
     my ($first, $second) = @_;
     my $form   = '/Type/XObject/Subtype/Form/BBox[0 0 9 9]';
@@ -116,14 +118,17 @@ sub groups {
     };
     return pdf(
         nonce   => "groups $$ " . ++$count,
-        pages   => [{ more => '/Annots[9 0 R 10 0 R 12 0 R 13 0 R]' }],
-        catalog => '/AcroForm<</DA(/Helv 0 Tf 0 g)/Fields[8 0 R 11 0 R]>>',
+        pages   => [{ more => '/Annots[9 0 R 10 0 R 12 0 R 13 0 R 14 0 R 15 0 R 16 0 R]' }],
+        catalog => '/AcroForm<</DA(/Helv 0 Tf 0 g)/Fields[8 0 R 11 0 R 14 0 R 15 0 R 16 0 R]>>',
         objects => [
             $look->('0 0 9 9 re f'), $look->('0 0 9 9 re S'),
             '<</FT/Btn/Ff 49152/T(pay)/V/month/Kids[9 0 R 10 0 R]>>',
             $button->(700, 8, 'month', 1), $button->(660, 8, $first // '1#20year#E4'),
             '<</FT/Btn/Ff 32768/T(home)/Opt[(Flat)(House)]/Kids[13 0 R 12 0 R]>>',
-            $button->(620, 11, '0'), $button->(580, 11, $second // '1')]);
+            $button->(620, 11, '0'), $button->(580, 11, $second // '1'),
+            map { '<<' . widget(@$_) . '>>' } [540, '/FT/Tx/Ff 16777216/T(iban)/MaxLen 10'],
+            [500, '/FT/Ch/Ff 131072/T(plan)/Opt[[(m)(Monthly)][(y)(Yearly)]]/V(m)'],
+            [460, '/FT/Ch/T(colour)/Opt[[(r)(Red)][(b)(Blue)]]']]);
 }
 
 sub radio {
@@ -133,6 +138,7 @@ sub radio {
 }
 radio('two buttons for one value', groups('month'));
 radio('a button without a value', groups('Off'));
+radio('a button without a value', groups() =~ s{/N<<}{/X<<}gr);
 is_text(creation(groups(), person(Ann => signature(), field(choice => 'pay', value => '1#20year'))), 400,
     'Signer 1, Field 2: value must be one of the options');
 is_text(creation(groups(), person(Ann => signature(), field(choice => 'pay', options => ['month', 'year']))), 400,
@@ -280,12 +286,36 @@ subtest 'radio buttons' => sub {
     is(sign($bob, { 2 => 'House' })->code, 200, 'Bob signs');
     my ($both) = texts($bob);
     my $sealed = $both->slurp;
-    is_deeply(listed($sealed), { pay => "1 year\x{e4}", home => 'House' },
+    is_deeply(listed($sealed), { pay => "1 year\x{e4}", home => 'House', plan => 'open m' },
         'the groups have the values, and are read-only');
     like($sealed, qr{/V/1#20year#e4>>}, 'the value is the state of a button');
     is(`qpdf --check $both >/dev/null 2>&1; echo \$?`, "0\n", 'qpdf finds no fault');
     is(scalar(() = `pdfsig -nocert $both` =~ /Signature is Valid/g), 2, 'pdfsig: all signatures are valid');
     is(conclusion($sealed), 'signed home ', 'it is signed, and Bob has filled in a group');
+};
+
+subtest 'what other programs say of a form that two people fill in' => sub {
+    my $res = creation(groups(), person(Ann => signature(), field(choice => 'pay'), field(text => 'iban')),
+        person(Bob => signature(600), field(choice => 'plan'), field(choice => 'colour')));
+    is($res->code, 201, 'it is created') or diag $res->body;
+    my ($ann, $bob) = Sigreq::Signer::signers_of($res->json);
+    $_->{document} = $ann->state->{documents}[0]{uuid} for $ann, $bob;
+    is(sign($ann, { 2 => "1 year\x{e4}", 3 => 'NO123' })->code, 200, 'Ann signs');
+    is(sign($bob, { 2 => 'y', 3 => 'b' })->code, 200, 'Bob signs');
+    my ($both, $text) = texts($bob);
+    like($text, qr/NO123.*Yearly.*Blue/s, 'they fill in a group, a text in cells, a combo box and a list');
+    is(`qpdf --check $both >/dev/null 2>&1; echo \$?`, "0\n", 'qpdf finds no fault');
+    is(scalar(() = `pdfsig -nocert $both` =~ /Signature is Valid/g), 2, 'pdfsig: all signatures are valid');
+    my $mutool = `mutool sign -v $both 2>&1`;
+    like($mutool, qr/unchanged since signing/, 'mutool: nothing was changed after the last signature');
+    unlike($mutool, qr/invalid/i, 'mutool: no signature is invalid');
+    is(conclusion($both->slurp), 'signed plan colour ', 'it is signed, and Bob has filled in two fields');
+SKIP: {
+        my ($root) = glob suite()->{dir} . '/seal-test/*.crt';
+        my $said = pyhanko_judge($root, "$both") or skip 'without SIGREQ_JUDGE', 1;
+        is(join(' ', map { "$_->{modification} $_->{bottom_line}" } @{ $said->{"$both"}{signatures} }),
+            'FORM_FILLING 1 NONE 1', 'pyHanko: Bob has filled in fields after Ann');
+    }
 };
 
 subtest 'a field that is apart from its widget' => sub {

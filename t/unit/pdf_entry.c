@@ -212,7 +212,7 @@ static pdf_t radio_document(int rotate, const char *qpdf, apr_pool_t *pool)
         .qpdf = qpdf,
         .objects = {ON_LOOK, OFF_LOOK, "<</FT/Btn/Ff 49152/T(pay)/TU(M\\374\\)ll)/V/month/Kids[8 0 R 7 0 R]>>",
                     BUTTON "[120 320 100 300]/AS/month/MK<</CA(l)>>/AP<</N<</month 4 0 R/Off 5 0 R>>>>>>",
-                    BUTTON "[100 330 120 350]/AS/Off/AP<</N<</1#20year 4 0 R>>/D<</1#20year 5 0 R>>>>>>",
+                    BUTTON "[100 330 120 350]/FT/Btn/Ff 0/AS/Off/AP<</N<</1#20year 4 0 R>>/D<</1#20year 5 0 R>>>>>>",
                     "<</Fields[6 0 R]>>"}};
     return entry_document(&bench, &kind, pool);
 }

@@ -200,8 +200,9 @@ static void empty_read_buttons(walk_t *walk, sr_pdfd_empty_t *empty, int index, 
     for (int i = 0; i < count; i++) {
         qpdf_oh button = qpdf_oh_get_array_item(q, kids, i);
         if (!qpdf_oh_is_indirect(q, button)) return empty_fail(empty, SR_EXISTING_DIRECT);
+        qpdf_oh type = qpdf_oh_get_key(q, button, "/FT");
         if (!qpdf_oh_is_dictionary(q, button) || qpdf_oh_has_key(q, button, "/Kids")
-            || qpdf_oh_has_key(q, button, "/FT"))
+            || (qpdf_oh_is_name(q, type) && !qpdf_oh_is_name_and_equals(q, type, "/Btn")))
             return empty_fail(empty, SR_EXISTING_APART);
         if (integer_of(q, button, "/F", 0) & HIDDEN) empty_fail(empty, SR_EXISTING_HIDDEN);
         APR_ARRAY_PUSH(empty->buttons, sr_pdfd_button_t) = (sr_pdfd_button_t){qpdf_oh_get_object_id(q, button), 0, 0};

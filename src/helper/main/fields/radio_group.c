@@ -117,7 +117,7 @@ static void radio_put_group(sr_pdfd_update_t *update, const sr_pdf_entry_t *entr
 static void radio_put_button(sr_pdfd_update_t *update, const sr_pdf_entry_t *entry, const sr_pdf_button_t *button,
                              qpdf_oh object, int64_t off)
 {
-    static const char *const keys[] = {"/Rect", "/AS", "/AP", "/Ff", "/V"};
+    static const char *const keys[] = {"/Rect", "/AS", "/AP", "/FT", "/Ff", "/V"};
     qpdf_data q = update->document->q;
     qpdf_oh looks = qpdf_oh_get_key(q, qpdf_oh_get_key(q, object, "/AP"), "/N"),
             none = qpdf_oh_get_key(q, looks, "/Off");
