@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bench::Post: POST of 100 kB and two signers, of a document seen before and of a new one each time, against pgbench
-# doing the same database work, and against a handler that only stores the upload. Then the processor time of
-# previews as PDF, and of areas at texts.
+# doing the same database work, and against a handler that only stores the upload. Then the processor time of all
+# processes for previews as PDF, and for creations with areas at texts.
 package Bench::Post;
 use strict;
 use warnings;
@@ -13,7 +13,8 @@ use Sigreq::Multipart qw(multipart part);
 use Sigreq::PDF 'pdf';
 
 # How many have their processor time taken together.
-use constant { PREVIEWS => 200, LONG_PREVIEWS => 20 };
+use constant { PREVIEWS => 200, CREATIONS => 100 };
+use constant PATH => '/api/v3/signatures';
 
 my %place = (x => 72, y => 72, w => 180, h => 20);
 
@@ -39,26 +40,34 @@ sub run {
             what => name_of($what), beside => name_of($beside), a => $rates->{$what}, b => $rates->{$beside},
             ratio => ratio($rates->{$what}, $rates->{$beside}), target => $target);
     }
-    compare_previews($server, $report, $sqlite3);
+    compare_costs($server, $report, $sqlite3);
 }
 
-# Previews are what creations are without the commit, and find the document new each time.
-sub compare_previews {
+# A preview finds its document new each time.
+sub compare_costs {
     my ($server, $report, $host) = @_;
-    my $ten = form($server, 10, Bench::Upload::signers());
-    compare_cost(
-        $server, $report, $host, PREVIEWS, 1.5,
-        ['a preview as PDF, 10 pages', $ten, 'application/pdf'],
-        ['its creation without the commit', $ten, 'application/json']);
+    my $ten = form(10, Bench::Upload::signers());
+    my @previews = (
+        ['a preview as PDF, 10 pages', PATH . '/preview', sub {$ten}, 'application/pdf'],
+        ['its creation without the commit', PATH . '/preview', sub {$ten}, 'application/json']);
+    compare_cost($server, $report, $host, PREVIEWS, 1.5, @previews);
     my @texts = map {"Clause $_ of page @{[5 * $_]}:"} 1 .. 20;
-    compare_cost(
-        $server, $report, $host, LONG_PREVIEWS, 2,
-        [   '20 areas at texts of 100 pages', form($server, 100, fields(map { { anchor => { text => $_ } } } @texts)),
-            'application/json'
-        ],
-        [   '20 areas at coordinates', form($server, 100, fields(map { { page => 5 * $_ - 1, %place } } 1 .. 20)),
-            'application/json'
-        ]);
+    my @forms = (
+        ['20 areas at texts of 100 pages', form(100, fields(map { { anchor => { text => $_ } } } @texts))],
+        ['20 areas at coordinates', form(100, fields(map { { page => 5 * $_ - 1, %place } } 1 .. 20))]);
+    for my $kind (['new document', \&renewed], ['known document', sub { $_[0] }]) {
+        my ($document, $of) = @$kind;
+        my @creations = map {
+            my ($what, $body) = @$_;
+            ["the creation, $document, $what", PATH, sub { $of->($body) }, 'application/json']
+        } @forms;
+        compare_cost($server, $report, $host, CREATIONS, 2, @creations);
+    }
+}
+
+sub renewed { # the same with another document
+    my $nonce = sprintf 'nonce:%032s', seed();
+    return $_[0] =~ s/${\Bench::Upload::NONCE}/$nonce/r;
 }
 
 sub fields { # a signer with a signature in each of these areas
@@ -69,26 +78,26 @@ sub fields { # a signer with a signature in each of these areas
     return encode_json([{ firstname => 'Ann', lastname => 'Lee', fields => \@fields }]);
 }
 
-my $forms = 0;
-sub form { # the name of a file with the creation of a contract
-    my ($server, $pages, $signers) = @_;
+sub form { # the body of the creation of a contract
+    my ($pages, $signers) = @_;
     my $line = sub { "BT /F 10 Tf 72 @{[740 - 13 * $_[0]]} Td ($_[1]) Tj ET" };
     my @texts = map {
         my $page = $_;
         my @lines = map { $line->($_, "This is line $_ of a contract between two parties.") } 0 .. 48;
         { content => join "\n", @lines, $line->(49, 'Clause ' . $page / 5 . " of page $page:") }
     } 1 .. $pages;
-    return Bench::Server::spew("$server->{dir}/form." . ++$forms, multipart(
-        part('file', pdf(pages => \@texts), filename => 'contract.pdf', type => 'application/pdf'),
-        part('name', 'Contract of sale'), part('signers', $signers)));
+    my $document = pdf(pages => \@texts, nonce => Bench::Upload::NONCE);
+    return multipart(
+        part('file', $document, filename => 'contract.pdf', type => 'application/pdf'),
+        part('name', 'Contract of sale'), part('signers', $signers));
 }
 
-sub compare_cost { # of so many requests of each of two kinds: [name, file, Accept]
+sub compare_cost { # of so many requests of each of two kinds: [name, path, CODE that gives the body, Accept]
     my ($server, $report, $host, $count, $target, @kinds) = @_;
     my @spent = ([], []);
     for my $round (0 .. rounds()) {    # the first is the warm-up
         for my $kind (0, 1) {
-            my $spent = spent_on_previews($server, $host, $count, @{ $kinds[$kind] }[1, 2]);
+            my $spent = spent($server, $host, $count, @{ $kinds[$kind] }[1 .. 3]);
             push @{ $spent[$kind] }, $spent if $round;
         }
     }
@@ -97,13 +106,15 @@ sub compare_cost { # of so many requests of each of two kinds: [name, file, Acce
         format => sub { sprintf '%.1f ms', $_[0] }, ratio => ratio(@spent), target => ['≤', $target]);
 }
 
-sub spent_on_previews {    # in ms for each
-    my ($server, $host, $count, $file, $type) = @_;
+sub spent {    # in ms for each
+    my ($server, $host, $count, $path, $body, $type) = @_;
     my $before = $server->processor_seconds;
     for (1 .. $count) {
-        my $status = $server->curl($host, '/api/v3/signatures/preview', '-o', "$server->{dir}/answer", '-H',
+        my $file = Bench::Server::spew("$server->{dir}/form", $body->());
+        my $status = $server->curl($host, $path, '-o', "$server->{dir}/answer", '-H',
             'Content-Type: ' . Bench::Upload::TYPE, '-H', "Accept: $type", '--data-binary', "\@$file");
-        die "a preview answers $status: " . Bench::Server::slurp("$server->{dir}/answer") . "\n" if $status ne '200';
+        die "POST $path answers $status: " . Bench::Server::slurp("$server->{dir}/answer") . "\n"
+            if $status !~ /^20[01]$/;
     }
     return 1000 * ($server->processor_seconds - $before) / $count;
 }
