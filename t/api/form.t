@@ -265,8 +265,14 @@ subtest 'letters, cells and labels of the form' => sub {
 };
 
 subtest 'radio buttons' => sub {
-    my $res = creation(groups(), person(Ann => signature(), field(choice => 'pay')),
+    my @people = (person(Ann => signature(), field(choice => 'pay')),
         person(Bob => signature(600), field(choice => 'home', required => $no)));
+    my %preview = (files => [['a.pdf', groups()]], signers => \@people, headers => { Accept => 'application/pdf' });
+    my $file    = tempfile->spurt($client->request(
+        POST => '/signatures/preview', $client->creation_options(%preview))->body);
+    my $drawn   = decode_utf8(`pdftotext -raw -enc UTF-8 $file -`);
+    is(scalar(() = $drawn =~ /Ann Lee · pay · choice/g), 2, 'a preview shows where each button is');
+    my $res = creation(groups(), @people);
     is($res->code, 201, 'two groups are taken') or diag $res->body;
     my ($pay, $home) = map { $_->{fields}[1] } @{ $res->json->{submitters} };
     is_deeply([@$pay{qw(options value rect)}], [['month', "1 year\x{e4}"], 'month', [100, 700, 200, 720]],

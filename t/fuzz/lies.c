@@ -2,7 +2,7 @@
 /* lies.c: a helper that lies, as httpd sees it. The true helper answers what httpd asks; then the input changes its
  * answer: a byte that chooses prepare (even) or fill (odd), and edits of 4 bytes and a text each: position (2 bytes),
  * how many bytes go, how many come. Whatever httpd accepts of it leaves pages, their contents and the rest of the
- * document as they were. Linked with --wrap=sr_pdf_put. */
+ * document as they were, and of the radio buttons one is on. Linked with --wrap=sr_pdf_put. */
 #include "../unit/pdf_make.h"
 #include "helper/client/worker.h"
 #include "pdfd.h"
@@ -20,6 +20,8 @@
     {                                                                                                                  \
         20, 100, 90, 130                                                                                               \
     } /* of a signature field that the document has */
+
+#define BUTTON "<</Type/Annot/Subtype/Widget/F 4/Parent 11 0 R/Rect["
 
 static const uint8_t *edits; /* of the answer to `lies_about` */
 static size_t edits_size;
@@ -116,7 +118,19 @@ static bool confirm(const pdf_t *pdf, const apr_array_header_t *fields, apr_pool
     return !confirmed.fault;
 }
 
-static apr_array_header_t *all_fields(apr_pool_t *pool)
+/* A group of radio buttons that the document has. The signer chooses the second one. */
+static const sr_pdf_entry_t *group_entry(bool is_filled, apr_pool_t *pool)
+{
+    static const sr_pdf_button_t BUTTONS[] = {{1, {100, 100, 110, 110}, "x", "x"}, {1, {120, 100, 130, 110}, "y", "y"}};
+    sr_pdf_entry_t *entry = apr_pcalloc(pool, sizeof *entry);
+    apr_array_header_t *buttons = apr_array_make(pool, 2, sizeof *BUTTONS);
+    for (int i = 0; i < 2; i++) APR_ARRAY_PUSH(buttons, sr_pdf_button_t) = BUTTONS[i];
+    *entry = (sr_pdf_entry_t){.kind = SR_PDF_ENTRY_RADIO, .name = "pay", .label = "", .buttons = buttons};
+    entry->text = is_filled ? "y" : "x";
+    return entry;
+}
+
+static apr_array_header_t *all_fields(bool is_filled, apr_pool_t *pool)
 {
     static const sr_pdf_entry_t ENTRIES[] = {
         {.name = "rent", .label = "Rent", .text = "950", .max_length = 9, .content = "rMCAwIDEgMSByZSBm"},
@@ -132,12 +146,15 @@ static apr_array_header_t *all_fields(apr_pool_t *pool)
     const int count = (int)(sizeof FIELDS / sizeof *FIELDS);
     apr_array_header_t *fields = apr_array_make(pool, count, sizeof *FIELDS);
     for (int i = 0; i < count; i++) APR_ARRAY_PUSH(fields, sr_pdf_field_t) = FIELDS[i];
+    const sr_pdf_field_t group = {.signer = "a", .page = 1, .rect = {100, 100, 110, 110}, .existing = "pay"};
+    APR_ARRAY_PUSH(fields, sr_pdf_field_t) = group;
+    APR_ARRAY_IDX(fields, count, sr_pdf_field_t).entry = group_entry(is_filled, pool);
     return fields;
 }
 
 static bool prepare(pdf_t *pdf, apr_pool_t *pool)
 {
-    apr_array_header_t *fields = all_fields(pool);
+    apr_array_header_t *fields = all_fields(false, pool);
     sr_pdf_update_t update;
     int descriptor = file_of(pdf);
     fuzz_must(!sr_pdf_prepare(&update, nobody(), descriptor, (apr_off_t)pdf->size, fields, pool));
@@ -160,7 +177,7 @@ static bool fill(pdf_t *pdf, apr_pool_t *pool)
                                           .name = "Ann Lee",
                                           .time = 1,
                                           .ink = drawn.ink,
-                                          .fields = all_fields(pool),
+                                          .fields = all_fields(true, pool),
                                           .base_size = (apr_off_t)pdf->base,
                                           .prepared_size = pdf->prepared};
     int descriptor = file_of(pdf);
@@ -211,11 +228,27 @@ static void read_state(state_t *state, const pdf_t *pdf, bool form, apr_pool_t *
     }
 }
 
+static void check_name(qpdf_data q, int number, const char *key, const char *name)
+{
+    fuzz_must(qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, qpdf_get_object_by_id(q, number, 0), key), name));
+}
+
+static void check_group(const pdf_t *pdf, bool is_filled, apr_pool_t *pool)
+{
+    sr_pdfd_document_t document;
+    const sr_pdfd_bytes_t bytes = {(const unsigned char *)pdf->data, pdf->size};
+    fuzz_must(!sr_pdfd_document_open(&document, &bytes, pool));
+    check_name(document.q, 11, "/V", is_filled ? "/y" : "/x");
+    check_name(document.q, 12, "/AS", is_filled ? "/Off" : "/x");
+    check_name(document.q, 13, "/AS", is_filled ? "/y" : "/Off");
+}
+
 static void check(const pdf_t *before, const pdf_t *after, bool form, apr_pool_t *pool)
 {
     state_t was, is;
     read_state(&was, before, form, pool);
     read_state(&is, after, form, pool);
+    check_group(after, form, pool);
     fuzz_must(!strcmp(was.catalog, is.catalog));
     for (int i = 0; i < 2; i++)
         fuzz_must(!strcmp(was.pages[i], is.pages[i]) && !strcmp(was.contents[i], is.contents[i]));
@@ -225,15 +258,19 @@ static pdf_t make(void)
 {
     pdf_t pdf;
     pdf_begin(&pdf);
-    pdf_object(&pdf, "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[7 0 R 8 0 R]>>>>");
+    pdf_object(&pdf, "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[7 0 R 8 0 R 11 0 R]>>>>");
     pdf_object(&pdf, "<</Type/Pages/Count 2/MediaBox[0 0 200 200]/Kids[3 0 R 4 0 R]>>");
     pdf_object(&pdf, "<</Type/Page/Parent 2 0 R/Contents 5 0 R>>");
-    pdf_object(&pdf, "<</Type/Page/Parent 2 0 R/Contents 5 0 R/Annots[6 0 R 7 0 R 9 0 R]>>");
+    pdf_object(&pdf, "<</Type/Page/Parent 2 0 R/Contents 5 0 R/Annots[6 0 R 7 0 R 9 0 R 12 0 R 13 0 R]>>");
     pdf_object(&pdf, "<</Length 19>>stream\n10 10 m 100 10 l S \nendstream");
     pdf_object(&pdf, "<</Type/Annot/Subtype/Link/Rect[0 0 9 9]>>");
     pdf_object(&pdf, "<</Type/Annot/Subtype/Widget/FT/Sig/T(Tenant)/F 4/Rect[20 100 90 130]>>");
     pdf_object(&pdf, "<</T(b)/Kids[9 0 R]>>");
     pdf_object(&pdf, "<</Type/Annot/Subtype/Widget/FT/Sig/T(Landlord)/Parent 8 0 R/F 4/Rect[20 150 90 180]>>");
+    pdf_object(&pdf, "<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Length 0>>stream\n\nendstream");
+    pdf_object(&pdf, "<</FT/Btn/Ff 49152/T(pay)/V/x/Kids[12 0 R 13 0 R]>>");
+    pdf_object(&pdf, BUTTON "100 100 110 110]/AS/x/AP<</N<</x 10 0 R>>>>>>");
+    pdf_object(&pdf, BUTTON "120 100 130 110]/AS/Off/AP<</N<</y 10 0 R>>>>>>");
     pdf_end(&pdf, "");
     return pdf;
 }

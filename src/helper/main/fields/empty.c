@@ -14,6 +14,7 @@
 #define READ_ONLY 1              /* of /Ff: ReadOnly */
 #define RADIO (1 << 15)          /* of /Ff: Radio, without Pushbutton */
 #define PUSH (1 << 16)
+#define MOST_BUTTONS 100 /* of a group: a choice has no more options */
 
 /* Flags in /Ff of a seed value dictionary that make a constraint mandatory (ISO 32000-2, table 237). */
 #define SEED_FILTER 1
@@ -195,6 +196,7 @@ static void empty_read_buttons(walk_t *walk, sr_pdfd_empty_t *empty, int index, 
 {
     qpdf_data q = walk->q;
     const int count = sr_pdfd_items(q, kids);
+    if (count > MOST_BUTTONS) return empty_fail(empty, SR_EXISTING_PLACES);
     empty->buttons = apr_array_make(walk->pool, count, sizeof(sr_pdfd_button_t));
     if (!qpdf_oh_is_indirect(q, empty->object)) return empty_fail(empty, SR_EXISTING_DIRECT);
     for (int i = 0; i < count; i++) {
