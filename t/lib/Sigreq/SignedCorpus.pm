@@ -8,6 +8,7 @@ use warnings;
 use utf8;
 use Digest::SHA 'sha256_hex';
 use Exporter 'import';
+use List::Util 'max';
 use Mojo::Util 'b64_encode';
 use Sigreq::PDF 'pdf';
 use Sigreq::Signer 'signers_of';
@@ -16,16 +17,17 @@ use Time::HiRes 'time';
 
 our @EXPORT_OK = qw(VALIDATORS);
 
-use constant VALIDATORS => qw(pdfsig trusted openssl qpdf mutool prefix sha256 level);
+use constant VALIDATORS => qw(pdfsig trusted openssl qpdf mutool prefix sha256 level values);
+use constant OWN => 30;    # fields of a form that are filled in
 
 my @names = ('Ann Lee', 'Łukasz Żółć', 'أحمد علي', 'मीरा शर्मा', '王小明');
 my @strokes = ([[10, 10], [120, 60], [40, 80]], [[0, 0, 0.1], [60, 99, 0.9], [199, 5, 0.5], [100, 50]], [[5, 5]]);
 
 # new(client => Sigreq::Client, authority => the folder of who issued the seal's certificate (Sigreq::Validator; none:
 # no program is asked whether it trusts the certificate), seal => a pattern for the name on that certificate, images =>
-# [bytes of
-#     images that can be signed with, …], keep => a folder for signed files that a validator does not like, long_term =>
-#     signatures must be B-LT)
+# [bytes of images that can be signed with, …], keep => a folder for signed files that a validator does not like,
+# long_term => signatures must be B-LT, values => in a document without signatures both people fill in fields: four that
+# are added for each, and those that the document has)
 sub new { my ($class, %o) = @_; return bless { images => [], %o, crowd => $o{client}->crowd }, $class }
 
 # A request, timed: its answer. What no answer may be is noted in the row; without an answer the file is given up.
@@ -78,6 +80,66 @@ sub two_people { # each on the first page and on the last
     return \@people;
 }
 
+# --- values
+
+sub inspected {
+    my ($self, $row, $bytes) = @_;
+    my %options = (body => $bytes, headers => { 'Content-Type' => 'application/pdf' });
+    return $self->api($row, POST => '/documents/inspect', %options)->json // {};
+}
+
+# The fields of a form that can be filled in, if their names differ.
+sub own_fields {
+    my @fields = @_;
+    my (%names, @own);
+    $names{ $_->{field} }++ for @fields;
+    for my $field (grep { $names{ $_->{field} } == 1 && !$_->{readOnly} && !$_->{multiple} } @fields) {
+        my @places  = @{ $field->{places}  // [] };
+        my %options = map { $_ => 1 } grep {/\S/} @{ $field->{options} // [] };
+        my %buttons = map { ($_->{option} // '') => 1 } @places;
+        next if $field->{type} eq 'signature' || @places && (keys %buttons != @places || $buttons{''});
+        next if $field->{type} eq 'choice'    && (keys %options < 2 || keys %options > 100);
+        push @own, $field if @own < OWN;
+    }
+    return map { { type => $_->{type}, name => 'Own', area => { field => $_->{field} } } } @own;
+}
+
+sub add_values {    # to two people, on the first page
+    my ($people, $size, @fields) = @_;
+    my @added = (
+        { type => 'text', name => 'Text', required => \0 }, { type => 'date', name => 'Day' },
+        { type => 'checkbox', name => 'Box' },
+        { type => 'choice', name => 'Choice', required => \0, options => ['a', 'ß'] });
+    for my $i (0, 1) {
+        for my $at (0 .. $#added) {
+            my $area = area(0, 0.06 + 0.45 * $i, 0.3 + 0.05 * $at, $size);
+            @$area{qw(w h)} = (max(120, $area->{w}), max(14, $area->{h} / 5));    # with room for a day in words
+            push @{ $people->[$i]{fields} }, { %{ $added[$at] }, document => 'a.pdf', area => $area };
+        }
+    }
+    my @own = own_fields(@fields);
+    push @{ $people->[$_ % 2]{fields} }, { %{ $own[$_] }, document => 'a.pdf', required => \0 } for 0 .. $#own;
+    return;
+}
+
+sub value_of { # what somebody enters
+    my ($field) = @_;
+    return \1 if $field->{type} eq 'checkbox';
+    return $field->{options}[-1] if $field->{type} eq 'choice';
+    return substr '7 €', 0, $field->{maxLength};
+}
+
+# {number => value} of what the signer enters
+sub values_of {
+    my ($self, $row, $signer) = @_;
+    my %values;
+    my $state = $self->ask($row, 'opening', sub { $signer->get('') })->json;
+    for my $field (grep { $_->{number} && $_->{type} ne 'date' && !$_->{readOnly} } @{ $state->{fields} }) {
+        $values{ $field->{number} } = value_of($field);
+    }
+    return \%values;
+}
+
 # How somebody signs: other files in other ways.
 sub signature {
     my ($self, $turn) = @_;
@@ -92,11 +154,21 @@ sub signature {
 
 sub uploaded { my $bytes = shift; { type => 'uploaded', image => 'data:image/png;base64,' . b64_encode $bytes, '' } }
 
+# What does not fit into its field, which may be tiny, is not entered.
 sub sign {
     my ($self, $row, $signer, $signature) = @_;
-    my $what = "signing ($signature->{type})";
-    return $self->ask($row, $what,
-        sub { $signer->post(json => { action => 'sign', consent => \1, signature => $signature }) });
+    my $what   = "signing ($signature->{type})";
+    my $values = $row->{values} ? $self->values_of($row, $signer) : {};
+    my $again  = sub {
+        my %zone = (utcOffset => 0, timeZone => 'UTC');
+        my %sent = (action => 'sign', consent => \1, signature => $signature, values => $values, %zone);
+        return $self->ask($row, $what, sub { $signer->post(json => \%sent) });
+    };
+    my $answer = $again->();
+    my @faults = $answer->code == 400 ? @{ ($answer->json // {})->{fields} // [] } : ();
+    delete @$values{ map { $_->{number} } grep { $_->{code} eq 'fit' } @faults };
+    $row->{left_out} += @faults;
+    return @faults ? $again->() : $answer;
 }
 
 # --- a document
@@ -118,13 +190,22 @@ sub run_pdf {
     my $probe = $self->create($row, $bytes, [person('Ann', $tiny)]);
     return refused($row, $probe) if $probe->code != 201;
     my ($first, $last, $pages) = $self->sizes($row, $probe->json);
-    my $res = $self->create($row, $bytes, two_people($first, $last, $pages));
+    my $people    = two_people($first, $last, $pages);
+    my $inspected = $self->{values} ? $self->inspected($row, $bytes) : { signatures => 1 };
+    $row->{values} = !$inspected->{signatures};
+    add_values($people, $first, @{ $inspected->{fields} }) if $row->{values};
+    my $res = $self->create($row, $bytes, $people);
+    while ($res->body =~ /^Signer (\d), Field (\d+): The (?:text|field) is too (?:long|small)/) {
+        splice @{ $people->[$1 - 1]{fields} }, $2 - 1, 1;    # a value that the form has does not fit
+        $row->{left_out}++;
+        $res = $self->create($row, $bytes, $people);
+    }
     return refused($row, $res) if $res->code != 201;
     $row->{outcome} = 'accepted';
     my $made = $res->json;
     my $path = "/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}";
     my $base = $self->api($row, GET => $path)->body;
-    $row->{rewritten} = $base ne $bytes ? 1 : 0;
+    $row->{rewritten} = substr($base, 0, length $bytes) ne $bytes ? 1 : 0;    # what is added comes after it
     my @signers = signers_of($made);
     for my $i (0, 1) {
         my $answer = $self->sign($row, $signers[$i], $self->signature($turn + $i));
@@ -189,8 +270,23 @@ sub judge {
         my $good = $told->{signatures} == 4 && $told->{intact} == 4 && $told->{unchanged} == 2;
         $verdict->('mutool', $good, $told->{said});
     }
+    $self->judge_values($row, $verdict, $bytes, $shown) if $row->{values};
     $self->judge_level($row, $verdict, $bytes) if $self->{long_term};
     keep($self->{keep}, $row->{file}, $bytes) if $self->{keep} && failures($row);
+}
+
+sub judge_values {    # the fields of the form have the values that the submission has, and cannot be changed
+    my ($self, $row, $verdict, $bytes, $shown) = @_;
+    my %fields = map { $_->{field} => $_ } @{ $self->inspected($row, $bytes)->{fields} };
+    my @wrong;
+    for my $said (grep { $_->{area}{field} } map { @{ $_->{fields} } } @{ $shown->{submitters} }) {
+        my $field = $fields{ $said->{area}{field} } // {};
+        my ($is, $value) = map { $_->{value} // '' } $field, $said;
+        push @wrong, "$said->{area}{field}: $is for $value" if !$field->{readOnly} || $is ne $value;
+        $row->{own}{ $field->{places} ? 'group' : $said->{type} }++ if $value;
+    }
+    $verdict->('values', !@wrong, join "\n", @wrong);
+    return;
 }
 
 sub judge_level {    # the verification page's: both signatures are B-LT
