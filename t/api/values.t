@@ -59,6 +59,10 @@ refused("Field 2: $_->[0]", signature(), field(text => 100, %{ $_->[1] })) for
     ['value must be a day, such as 2026-11-22', { value => '2026-02-30', format => 'date' }],
     ['value must be a whole number, such as 42', { value => '4,2', format => 'integer' }],
     ['The text is too long for its field', { value => 'W' x 200, readOnly => $yes }];
+for (['The field is too small for a text', 99, 5], ['The text is too long for its field', 30, 9]) {
+    my %area = (x => 72, y => 100, w => $_->[1], h => $_->[2], page => 0);
+    refused("Field 2: $_->[0]", signature(), field(date => 0, area => \%area));
+}
 refused('Field 2: options must be 2 to 100 different texts of at most 200 characters',
     signature(), field(choice => 100, options => $_)) for undef, ['a'], ['a', 'a'], ['a', 5], 'ab';
 refused('Field 2: value must be one of the options',

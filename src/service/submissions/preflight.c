@@ -215,6 +215,38 @@ static apr_array_header_t *fields_of(const proof_t *proof)
     return sr_placed_fields(proof->signers, proof->document->name, proof->document->pages, proof->pool);
 }
 
+#define LONG_DAY "2026-09-27" /* which has many letters in most languages */
+#define LONG_DAY_SECONDS 1790510400
+
+/* Sets the dates of a signer to a long one, or removes it. Returns true if there are any. */
+static bool set_days(const proof_t *proof, const sr_signer_t *signer, bool is_set)
+{
+    static const sr_client_t nobody;
+    const sr_captions_t captions = {signer, sr_language(0), &nobody, apr_time_from_sec(LONG_DAY_SECONDS)};
+    bool any = false;
+    for (int i = 0; i < signer->fields->nelts; i++) {
+        const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
+        if (!field->entry || field->type->filler != SR_FILLER_SERVICE) continue;
+        any = true;
+        field->entry->value = NULL;
+        field->entry->shown = NULL;
+        if (is_set) sr_entry_set_day(field->entry, LONG_DAY, sr_captions_date(&captions, proof->pool), proof->pool);
+    }
+    return any;
+}
+
+/* Has the values of a signer's fields drawn, after a date that would keep the signer from signing if it did not fit. */
+static sr_error_t *draw_signer(apr_array_header_t *faults, const proof_t *proof, const sr_signer_t *signer,
+                               const char *owner)
+{
+    const sr_document_t *document = proof->document;
+    if (set_days(proof, signer, true))
+        SR_TRY(sr_placed_draw(faults, proof->service, owner, signer, document->name, document->pages, proof->pool));
+    set_days(proof, signer, false);
+    if (faults->nelts) return NULL;
+    return sr_placed_draw(faults, proof->service, owner, signer, document->name, document->pages, proof->pool);
+}
+
 /* Has the values of the fields drawn. A value that does not fit is refused. */
 static sr_error_t *draw_values(const proof_t *proof)
 {
@@ -225,8 +257,7 @@ static sr_error_t *draw_values(const proof_t *proof)
         const sr_signer_t *signer = &APR_ARRAY_IDX(proof->signers, i, sr_signer_t);
         apr_array_header_t *faults = apr_array_make(proof->pool, 1, sizeof(sr_entry_fault_t));
         SR_TRY(in_time(proof));
-        SR_TRY(sr_placed_draw(faults, proof->service, owner, signer, proof->document->name, proof->document->pages,
-                              proof->pool));
+        SR_TRY(draw_signer(faults, proof, signer, owner));
         if (!faults->nelts) continue;
         const sr_entry_fault_t *fault = &APR_ARRAY_IDX(faults, 0, sr_entry_fault_t);
         const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, fault->number - 1, sr_field_t);
