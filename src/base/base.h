@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base.h: functions that every layer may use. They include no httpd.h and use neither the database nor a PDF library.
  *
- * Sections: assert.c · error.c · json.c · id.c · hide_links.c · digest.c · cipher.c · time.c · duration.c · text.c ·
- * template.c · rate.c · accept.c · descriptor.c · root_pool.c · process.c · spawn.c · caption_area.c
+ * Sections: assert.c · error.c · json.c · id.c · hide_links.c · digest.c · slow_hash.c · cipher.c · time.c · duration.c
+ * · text.c · template.c · rate.c · accept.c · descriptor.c · root_pool.c · process.c · spawn.c · caption_area.c
  *
  * Pools: out-parameters come first, pools last. What a function returns is allocated in `result_pool`. `scratch_pool`
  * may be cleared as soon as the function has returned. A function with one `pool` uses it for both. */
@@ -38,6 +38,7 @@ typedef enum sr_code_t {
     SR_EBADREQUEST = 1, /* the request is invalid; 0 is not a code */
     SR_EUNAUTHORIZED,   /* the caller is not authenticated; the message is always the same */
     SR_EFORBIDDEN,      /* the caller has no permission */
+    SR_EUNCHECKED,      /* the identity of the signer must be checked first */
     SR_ENOTFOUND,       /* it does not exist or belongs to another tenant; the message is the same for both */
     SR_EMETHOD,         /* the resource does not have this method */
     SR_ETIMEOUT,        /* the client stopped sending */
@@ -177,6 +178,14 @@ void sr_sha256_end(unsigned char *digest, sr_sha256_t *state);
 const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool);
 /* Writes the HMAC with SHA-256 (32 bytes) to `digest`, which may be the key. */
 void sr_hmac_sha256(unsigned char *digest, const void *key, apr_size_t key_length, const void *data, apr_size_t length);
+
+/* --------------------------------------------------------------------------------------------- slow_hash.c */
+/* Returns a hash of a short secret with a random salt. It takes about 40 ms of processor time. */
+const char *sr_slow_hash(const char *text, apr_pool_t *pool);
+/* Compares a text with such a hash. NULL is the hash of no text, and takes as long. */
+bool sr_slow_hash_matches(const char *hash, const char *text, apr_pool_t *pool);
+/* Returns a hash, in hexadecimal, that is the same for the same text and salt. */
+const char *sr_slow_derive(const char *text, const char *salt, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- cipher.c */
 typedef enum sr_cipher_method_t {

@@ -29,10 +29,11 @@ struct sr_http_t {
     const sr_settings_t *settings;      /* of the location */
     const struct sr_service_t *service; /* for the handlers */
     void *state;                        /* set and read by handlers: their data about this request */
-    const char *manual; /* the URL that describes the paths, for a request to a path that does not exist; or NULL */
-    const char *folder; /* the folder in which temporary files without a name are made */
-    bool secret_paths;  /* a secret in the first segment of the path authenticates; otherwise a bearer token does */
-    bool is_public;     /* the request needs neither a signing link nor a token */
+    const char *manual;  /* the URL that describes the paths, for a request to a path that does not exist; or NULL */
+    const char *folder;  /* the folder in which temporary files without a name are made */
+    bool secret_paths;   /* a secret in the first segment of the path authenticates; otherwise a bearer token does */
+    const char *session; /* the secret of a session that the path names beside the secret, or NULL */
+    bool is_public;      /* the request needs neither a signing link nor a token */
     const struct sr_route_t *route; /* the route of the request; NULL if no route has its path and method */
     /* Sends an error in another form than JSON. NULL: errors are sent as JSON. */
     sr_error_t *(*show_error)(sr_http_t *http, int status, const char *message);
@@ -69,6 +70,10 @@ sr_error_t *sr_http_rate_begin(sr_http_t *http);
 sr_error_t *sr_http_rate_verify(sr_http_t *http);
 /* Counts one preview of a creation with the token of the request. Errors: SR_ETOOMANY. */
 sr_error_t *sr_http_rate_preview(sr_http_t *http);
+/* For a secret that a client enters. sr_http_rate_guess is called before it is compared: SR_ETOOMANY if this client
+ * address has entered too many wrong ones, or used too many wrong tokens or links. sr_http_rate_guessed counts one. */
+sr_error_t *sr_http_rate_guess(sr_http_t *http);
+void sr_http_rate_guessed(sr_http_t *http);
 /* Called after the handler with its error or NULL. Counts a wrong token or link. Returns the error to send, or NULL. */
 sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error);
 

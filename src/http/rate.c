@@ -124,6 +124,21 @@ sr_error_t *sr_http_rate_preview(sr_http_t *http)
     return http->settings->rates.of[SR_RATE_PREVIEW].times ? rate_take(http, SR_RATE_PREVIEW, key) : NULL;
 }
 
+sr_error_t *sr_http_rate_guess(sr_http_t *http)
+{
+    const sr_rate_t *rate = &http->settings->rates.of[SR_RATE_FAILURES];
+    sr_rate_state_t state;
+    if (sr_rate_has(&state, key_of_address(http, SR_RATE_FAILURES), rate, sr_time_steady())) return NULL;
+    add_fields(http, SR_RATE_FAILURES, &state);
+    return rate_refuse(http, SR_RATE_FAILURES, &state);
+}
+
+void sr_http_rate_guessed(sr_http_t *http)
+{
+    sr_rate_take(NULL, key_of_address(http, SR_RATE_FAILURES), &http->settings->rates.of[SR_RATE_FAILURES],
+                 sr_time_steady());
+}
+
 /* Returns true if the error says that the token or the link is wrong. For a known link, 404 says that a document or
  * page is missing. */
 static bool is_failure(const sr_http_t *http, const sr_error_t *error)

@@ -28,6 +28,18 @@ static const char *base_url(request_rec *r, const sr_settings_t *settings)
     return base;
 }
 
+/* Takes the session out of a path that begins with "/<uuid>~<session>", and returns it, or NULL. */
+static const char *respond_session(const char **path, apr_pool_t *pool)
+{
+    const char *tilde = **path == '/' && strlen(*path) > SR_UUID_LENGTH ? *path + 1 + SR_UUID_LENGTH : NULL;
+    const char *session = tilde && *tilde == '~' ? tilde + 1 : "";
+    const size_t length = strcspn(session, "/");
+    const char *text = apr_pstrmemdup(pool, session, length);
+    if (!sr_text_is_hex(text, SR_SESSION_LENGTH)) return NULL;
+    *path = apr_pstrcat(pool, apr_pstrmemdup(pool, *path, (apr_size_t)(tilde - *path)), session + length, NULL);
+    return text;
+}
+
 int sr_location_respond(request_rec *r, const sr_settings_t *settings, const sr_location_area_t *area, const char *path)
 {
     sr_location_name_request(r, area, path);
@@ -35,6 +47,7 @@ int sr_location_respond(request_rec *r, const sr_settings_t *settings, const sr_
     if (!base) return HTTP_BAD_REQUEST;
     const sr_child_t *child = sr_location_child();
     const sr_storage_t storage = sr_run_storage(settings->documents);
+    const char *session = area->secret ? respond_session(&path, r->pool) : NULL;
     const sr_service_t service = {
         .child = child,
         .settings = settings,
@@ -43,7 +56,8 @@ int sr_location_respond(request_rec *r, const sr_settings_t *settings, const sr_
         .set_base_url = *settings->base_url ? settings->base_url : NULL,
         .storage = storage,
         .cache_root = *settings->cache ? settings->cache : apr_pstrcat(r->pool, storage.main.root, "/cache", NULL),
-        .pdf = child->helpers};
+        .pdf = child->helpers,
+        .session = session ? sr_session_hash(session, r->pool) : NULL};
     sr_http_t http = {
         .r = r,
         .pool = r->pool,
@@ -54,6 +68,7 @@ int sr_location_respond(request_rec *r, const sr_settings_t *settings, const sr_
         .manual = area == &sr_location_areas[SR_LOCATION_API] ? apr_pstrcat(r->pool, base, "/api/v3/", NULL) : NULL,
         .folder = storage.main.root,
         .secret_paths = area->secret,
+        .session = session,
         .is_public = area->is_public};
     if (area->begin) area->begin(&http);
     sr_run_request_begin(r);

@@ -123,7 +123,7 @@ static const char *const *const fixed[SR_LABEL_COUNT] = {
 enum {
     ROOM_NONE = 1,
     ROOM_VERSION = 1,
-    ROOM_ROUTE = 64,
+    ROOM_ROUTE = 96,
     ROOM_SERVER = 16,
     ROOM_CODE = sizeof codes / sizeof *codes - 1,
     ROOM_ENVIRONMENT = sizeof environments / sizeof *environments - 1,

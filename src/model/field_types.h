@@ -11,6 +11,7 @@
 #include <apr_hash.h>
 
 typedef struct sr_signer_t sr_signer_t;
+typedef struct sr_authentication_t sr_authentication_t;
 typedef struct sr_submission_t sr_submission_t;
 typedef struct sr_document_t sr_document_t;
 

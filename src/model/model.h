@@ -228,12 +228,13 @@ struct sr_signer_t {
     /* of a signer who has signed: their address and browser, how they signed ("drawn", "typed", "uploaded"), and the
      * version of the text that they accepted */
     const char *ip, *user_agent, *signature_type, *consent;
-    int order;              /* signers with the lowest order are due first; at least 1 */
-    apr_time_t due_at;      /* when they became due; 0: not yet, or with the submission */
-    apr_time_t reminded_at; /* when they were reminded last; 0: never */
-    int reminders;          /* how many automatic reminders they got */
-    const char *replaces;   /* the uuid of the signer whom they replaced, or NULL */
-    const char *alias;      /* the alias of the first signer at this place, or NULL: the uuid gives it */
+    int order;                           /* signers with the lowest order are due first; at least 1 */
+    apr_time_t due_at;                   /* when they became due; 0: not yet, or with the submission */
+    apr_time_t reminded_at;              /* when they were reminded last; 0: never */
+    int reminders;                       /* how many automatic reminders they got */
+    const char *replaces;                /* the uuid of the signer whom they replaced, or NULL */
+    const char *alias;                   /* the alias of the first signer at this place, or NULL: the uuid gives it */
+    sr_authentication_t *authentication; /* how their identity is checked; NULL: it is not */
 };
 
 typedef struct sr_person_t {
@@ -492,7 +493,7 @@ json_t *sr_reminder_row(const sr_submission_t *submission, const sr_signer_t *si
                         apr_pool_t *pool);
 
 #include "model/token.h"
-
+#include "model/authentication.h"
 #include "model/submission.h"
 
 #endif

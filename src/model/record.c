@@ -156,6 +156,7 @@ static sr_error_t *record_read_signer(sr_signer_t *signer, const json_t *row, ap
     if (!signer->uuid || !signer->firstname || !signer->lastname) return record_spoilt(pool, "a signer");
     if (!sr_signer_state_parse(&signer->state, sr_json_string(row, "state")))
         return record_spoilt(pool, "the state of a signer");
+    SR_TRY(sr_authentication_parse(&signer->authentication, json_object_get(row, "authentication"), pool));
     return sr_signer_fields_parse(signer, json_object_get(row, "fields"), pool);
 }
 

@@ -315,7 +315,8 @@ static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, cons
 static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t *at, const json_t *value,
                                const sr_signers_rules_t *rules)
 {
-    static const char *const known[] = {"firstname", "lastname", "email", "locale", "order", "fields", "values", NULL};
+    static const char *const known[] = {"firstname", "lastname",       "email",  "locale", "order",
+                                        "fields",    "authentication", "values", NULL};
     apr_array_header_t *fields;
     const json_t *list;
     int count;
@@ -327,8 +328,11 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     at->email = signer->email;
     SR_TRY(take_locale(&signer->locale, at, value, rules));
     SR_TRY(take_order(&signer->order, at, value));
+    const char *fault = sr_authentication_read(&signer->authentication, json_object_get(value, "authentication"),
+                                               signer->email, at->pool);
+    if (fault) return signers_refuse(at, fault);
 
-    const char *fault = sr_role_fields(&list, rules->roles, at->signer, value, at->pool);
+    fault = sr_role_fields(&list, rules->roles, at->signer, value, at->pool);
     if (fault) return signers_refuse(at, fault);
     if (json_array_size(list) == 0)
         return signers_refuse(at, "Must have at least 1 field"); /* json_array_size returns 0 for other types */

@@ -163,6 +163,7 @@ static void put_signer(out_t *out, const sr_submission_t *submission, const sr_s
     if (in_order(submission)) put_value(out, "order", json_integer(signer->order));
     if (signer->replaces) put_string(out, "replaces", signer->replaces);
     if (signer->reminded_at) put_time(out, "remindedAt", signer->reminded_at);
+    if (signer->authentication) put_value(out, "authentication", sr_authentication_view(signer->authentication));
     submission_put(out, "}", 1);
 }
 

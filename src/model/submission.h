@@ -170,6 +170,7 @@ typedef struct sr_signing_t {
     bool tell_signed, tell_completed; /* the token has a webhook URL for these events */
     const char *base_url;             /* the base URL of the creation */
     apr_time_t clock;                 /* when it was read, by the database's clock */
+    bool identified; /* the signer's identity is not checked, or the request has a session of one who has passed */
 } sr_signing_t;
 
 /* Reads the row of SR_OP_SIGNING_GET (store.h). `signer` is the uuid of the signer, or NULL. Errors: SR_EINTERNAL. */

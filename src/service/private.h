@@ -50,8 +50,10 @@ struct sr_uploads_t {
 typedef struct sr_subject_t {
     const char *signer, *token_hash, *submission;
     bool locks; /* the service itself takes the submission lock */
+    bool asks;  /* the signer has yet to pass the check of their identity: the caller shows nothing that is behind it */
 } sr_subject_t;
-/* Reads it. */
+/* Reads it. For a signer this is the one place that decides whether they may see it (session.c). Errors: SR_EUNCHECKED
+ * if they must pass the check of their identity first. */
 sr_error_t *sr_service_subject(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                                apr_pool_t *pool);
 /* Reads it again if it has changed since *signing was read. */
@@ -63,6 +65,14 @@ sr_service_t sr_service_for_subject(const sr_service_t *service, const sr_subjec
                                     const sr_signing_t *signing);
 /* Says in the detail of an event that the administrator has acted, if nobody's token has. */
 void sr_subject_note(json_t *detail, const sr_subject_t *subject);
+
+/* ---------------------------------------------------------------------------------------------- session.c */
+/* Sets signing->identified. Errors: SR_EUNCHECKED. A signer who could see nothing anyway gets that error. */
+sr_error_t *sr_session_require(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool);
+/* Begins a session. *session is its secret, which is not stored. */
+sr_error_t *sr_session_begin(const sr_service_t *service, const char **session, const char *signer, apr_pool_t *pool);
+/* Returns NULL if the signer may sign or decline. Errors: SR_EUNCHECKED. */
+sr_error_t *sr_session_may_act(const sr_signing_t *signing, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- expire.c */
 /* Expires a submission if its deadline is over by the database's clock. *again is set to the time until then if it is

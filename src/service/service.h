@@ -2,9 +2,9 @@
 /* service.h: the use cases. Each has a file and owns its transaction. They do not depend on httpd.
  *
  * Sections: refusal.c · authenticate.c · create.c · theme_folder.c · templates.c · submissions.c · verify.c ·
- * describe.c · open.c · access_cache.c · version_cache.c · ownership.c · page_image.c · sign.c · preview.c · refuse.c ·
- * cancel.c · extend.c · replace.c · remind.c · tokens.c · token_use.c · webhooks.c · history.c · list.c · archive.c ·
- * health.c · choose.c
+ * describe.c · open.c · identify.c · access_cache.c · version_cache.c · ownership.c · page_image.c · sign.c ·
+ * preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c · tokens.c · token_use.c · webhooks.c ·
+ * history.c · list.c · archive.c · health.c · choose.c
  *
  * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
@@ -253,6 +253,19 @@ sr_error_t *sr_service_preview(const sr_service_t *service, sr_preview_t *previe
 sr_error_t *sr_service_preview_values(const sr_service_t *service, json_t **answer, sr_signing_t *signing,
                                       const json_t *values, const sr_client_t *client, const sr_language_t *language,
                                       apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------- identify.c
+ * The check of a signer's identity (model/authentication.h). These functions are the only ones that read a submission
+ * for a signer who has not passed it.
+ */
+/* Reads it for the page that asks for the check, which must show nothing of the documents, of their names, of what the
+ * sender has written or of other signers. Errors: SR_ENOTFOUND if the signer's identity is not checked. */
+sr_error_t *sr_service_identity(const sr_service_t *service, sr_signing_t **signing, const char *signer,
+                                apr_pool_t *pool);
+/* A signer enters a code. *session is the secret of their session, which <location>/sign/<uuid>~<session> names.
+ * Errors: SR_EFORBIDDEN if the code is not accepted. */
+sr_error_t *sr_service_identify(const sr_service_t *service, const char **session, const char *signer,
+                                const sr_client_t *client, const char *code, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- refuse.c */
 /* `reason` may be NULL. Errors: SR_ECONFLICT as for sr_service_sign, SR_EBADREQUEST if the reason is too long. */

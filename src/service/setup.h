@@ -57,7 +57,12 @@ struct sr_service_t {
     sr_storage_t storage;
     const char *cache_root; /* a local folder */
     sr_pdf_pool_t *pdf;     /* that of the child, or one for the documents of one owner */
+    const char *session;    /* the hash of the session that the request names (sr_session_hash); or NULL */
 };
+
+/* session.c: the number of hexadecimal digits of a session, and the hash by which the database finds it. */
+#define SR_SESSION_LENGTH 32
+const char *sr_session_hash(const char *session, apr_pool_t *pool);
 
 /* The caches of a child. They are NULL if there is no memory. */
 sr_access_cache_t *sr_access_cache_create(apr_pool_t *pool);

@@ -166,9 +166,15 @@ typedef enum sr_op_t {
     SR_OP_SIGNING_REMINDS,
     /* signer uuid → OK + the events of that submission, as SR_OP_AUDIT_GET | MISSING */
     SR_OP_SIGNING_EVENTS,
+    /* hash, signer uuid → OK | MISSING: whether the signer has this session (sessions.sql) */
+    SR_OP_SESSION_GET,
+    /* hash → OK. Records a use. */
+    SR_OP_SESSION_USED,
+    /* hash, signer uuid → OK | MISSING */
+    SR_OP_SESSION_CREATE,
     /* submission uuid, now, change, representation, folder|NULL, blobs, replaced|NULL, revisions,
-     * webhooks:[webhook]|NULL, timers → OK | STALE | MISSING. Stores one transition of a submission, and if this is OK,
-     * ends the lease of the holder. A repetition is OK. */
+     * webhooks:[webhook]|NULL, timers, ended|NULL → OK | STALE | MISSING. Stores one transition of a submission, and if
+     * this is OK, ends the lease of the holder. A repetition is OK. */
     SR_OP_SIGNING_CHANGE,
     /* erasure → OK | STALE (also if it is open or held) | MISSING. Deletes a submission: erases what is personal, adds
      * the event, and ends the lease of the holder. Of the contents, those that no other submission of the organisation

@@ -131,7 +131,7 @@ static void add_places(json_t *values)
 }
 
 /* Returns the relative URL from the requested URL to <location>/sign/. */
-static const char *way_up(sr_http_t *http)
+const char *sr_web_way_up(sr_http_t *http)
 {
     const char *way = *http->path && !http->is_public ? "" : "sign/";
     if (*http->path && http->is_public) way = apr_pstrcat(http->pool, "../", way, NULL);
@@ -142,7 +142,7 @@ static const char *way_up(sr_http_t *http)
 
 static void html_set_url(json_t *values, const char *key, const char *url, sr_http_t *http)
 {
-    html_set_text(values, key, url ? apr_pstrcat(http->pool, way_up(http), url, NULL) : NULL);
+    html_set_text(values, key, url ? apr_pstrcat(http->pool, sr_web_way_up(http), url, NULL) : NULL);
 }
 
 /* Adds values of every page: the language and the list of languages. */
@@ -310,7 +310,8 @@ sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message)
     html_set_text(problem, "text", sr_web_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
     if (!strcmp(kind, "other")) html_set_text(problem, "detail", message);
     if (strcmp(kind, "404") != 0 && strcmp(kind, "410") != 0 && http->params[0] && sr_uuid_valid(http->params[0]))
-        html_set_url(problem, "link", apr_pstrcat(http->pool, http->params[0], sr_web_language_query(http), NULL),
+        html_set_url(problem, "link",
+                     apr_pstrcat(http->pool, sr_web_name(http, http->params[0]), sr_web_language_query(http), NULL),
                      http);
     json_object_set_new(values, "problem", problem);
     html_set_text(values, "title", title);

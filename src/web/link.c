@@ -18,20 +18,10 @@ static void link_set_headers(sr_http_t *http)
     apr_table_setn(headers, "Vary", "Accept, Accept-Language");
 }
 
-const char *sr_web_link(sr_http_t *http, const char *signer)
+/* Returns the link with the session of the request. */
+static const char *link_in_session(sr_http_t *http, const sr_signing_t *signing)
 {
-    return apr_pstrcat(http->pool, http->base_url, "/sign/", signer, NULL);
-}
-
-sr_error_t *sr_web_uuid(const char **uuid, sr_http_t *http, int param)
-{
-    *uuid = http->params[param];
-    return sr_uuid_valid(*uuid) ? NULL : sr_error(http->pool, SR_ENOTFOUND, "Not found");
-}
-
-static sr_client_t link_client_of(sr_http_t *http)
-{
-    return (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
+    return sr_web_link(http, sr_web_name(http, signing->signer->uuid));
 }
 
 /* Begins every handler: finds the signer and the form of errors. */
@@ -51,8 +41,8 @@ void sr_web_begin(sr_http_t *http)
 static json_t *view_of(sr_http_t *http, const sr_signing_t *signing)
 {
     const sr_consent_t *consent = sr_consent_of_language(sr_web_language(http)->code);
-    return sr_signing_representation(signing, consent, http->settings->terms_url,
-                                     sr_web_link(http, signing->signer->uuid), http->pool);
+    return sr_signing_representation(signing, consent, http->settings->terms_url, link_in_session(http, signing),
+                                     http->pool);
 }
 
 static sr_error_t *reply_state(sr_http_t *http, const sr_signing_t *signing)
@@ -79,7 +69,7 @@ static sr_error_t *link_show(sr_http_t *http, sr_signing_t *signing, const sr_we
     json_t *view = sr_json_own(view_of(http, signing), http->pool);
     json_object_set_new(view, "request", json_string(sr_submission_number(signing->submission.uuid, http->pool)));
     json_object_set_new(view, "mailed", json_boolean(signing->submission.send_email && signing->signer->email));
-    return sr_web_show(http, view, signing->signer->uuid, entered);
+    return sr_web_show(http, view, sr_web_name(http, signing->signer->uuid), entered);
 }
 
 /* The query may have any parameters: mail gateways, chats and analytics add some. */
@@ -89,12 +79,14 @@ sr_error_t *sr_web_get(sr_http_t *http)
     const bool json = sr_http_prefers_json(http);
     const char *signer;
     sr_signing_t *signing;
-    sr_client_t client = link_client_of(http);
+    sr_client_t client = sr_web_client(http);
     SR_TRY(link_begin(http, &signer, json));
     /* HEAD, prefetching and robots do not mark the link as opened. A program that asks for JSON is no preview. */
-    if (http->r->header_only || sr_http_is_prefetch(http) || (!json && sr_http_is_robot(http)))
-        SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool));
-    else SR_TRY(sr_service_signing_open(http->service, &signing, signer, &client, http->pool));
+    sr_error_t *unchecked = http->r->header_only || sr_http_is_prefetch(http) || (!json && sr_http_is_robot(http))
+                                ? sr_service_signing(http->service, &signing, signer, http->pool)
+                                : sr_service_signing_open(http->service, &signing, signer, &client, http->pool);
+    if (unchecked && unchecked->code == SR_EUNCHECKED && !json) return sr_web_check_get(http);
+    SR_TRY(unchecked);
     sr_web_use_locale(http, signing);
     if (!json) return link_show(http, signing, NULL);
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
@@ -104,12 +96,12 @@ sr_error_t *sr_web_get(sr_http_t *http)
 
 static const char *page_of_outcome(sr_http_t *http, const sr_signing_t *signing)
 {
-    return apr_pstrcat(http->pool, sr_web_link(http, signing->signer->uuid), sr_web_language_query(http), NULL);
+    return apr_pstrcat(http->pool, link_in_session(http, signing), sr_web_language_query(http), NULL);
 }
 
 static sr_client_t client_with_zone(sr_http_t *http, const sr_web_action_t *action)
 {
-    sr_client_t client = link_client_of(http);
+    sr_client_t client = sr_web_client(http);
     sr_client_set_zone(&client, action->time_zone, action->utc_offset);
     return client;
 }
@@ -128,8 +120,7 @@ static sr_error_t *link_admit(sr_http_t *http, sr_signing_t **signing, bool json
 {
     const char *signer;
     SR_TRY(link_begin(http, &signer, json));
-    if (sr_http_is_foreign(http))
-        return sr_error(http->pool, SR_EFORBIDDEN, "The request must come from the signing page");
+    SR_TRY(sr_web_refuse_foreign(http));
     return sr_service_signing(http->service, signing, signer, http->pool);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* web.h: the pages for people. <location>/sign is the signing page, <location>/verify is the page on which anybody can
  * check a PDF (verify.c), and <location>/ is the front page (front.c). routes.c has the route table. link.c serves the
- * signing page, action.c reads what signers send, download.c serves downloads, pages.c serves images and text of the
- * document's pages, and assets.c and theme.c serve files that browsers load. The uuid in the path identifies the
- * signer, so there is no token. plain.c has the fields of the form that works without a script.
+ * signing page, links.c has what its parts share, identity_page.c asks who they are, action.c reads what signers send,
+ * download.c serves downloads, pages.c serves images and text of the document's pages, and assets.c and theme.c serve
+ * files that browsers load. The uuid in the path identifies the signer, so there is no token. plain.c has the fields of
+ * the form that works without a script.
  *
  * How an HTML page is made: html.c collects the values, texts.c the texts in the right language, and theme.c the
  * administrator's changes. base/template.c fills them into the HTML templates that files.c holds. */
@@ -27,6 +28,8 @@ sr_error_t *sr_web_get(sr_http_t *http);
 sr_error_t *sr_web_get_followed(sr_http_t *http);
 sr_error_t *sr_web_post(sr_http_t *http);
 sr_error_t *sr_web_preview(sr_http_t *http);
+sr_error_t *sr_web_check_get(sr_http_t *http);
+sr_error_t *sr_web_check_post(sr_http_t *http);
 sr_error_t *sr_web_document(sr_http_t *http);
 sr_error_t *sr_web_certificate(sr_http_t *http);
 sr_error_t *sr_web_qr(sr_http_t *http);
@@ -43,6 +46,12 @@ sr_error_t *sr_web_front(sr_http_t *http);
 const char *sr_web_ancestors(sr_http_t *http);
 /* Sets *uuid to a path parameter. Errors: SR_ENOTFOUND if it is not a uuid. */
 sr_error_t *sr_web_uuid(const char **uuid, sr_http_t *http, int param);
+/* Returns the client for the evidence. */
+sr_client_t sr_web_client(sr_http_t *http);
+/* Errors: SR_EFORBIDDEN if a request comes from a page of another site. */
+sr_error_t *sr_web_refuse_foreign(sr_http_t *http);
+/* Returns what follows "/sign/" in a link: the uuid, with the session of the request if there is one. */
+const char *sr_web_name(sr_http_t *http, const char *signer);
 /* Returns the absolute URL of a signer's link. */
 const char *sr_web_link(sr_http_t *http, const char *signer);
 
@@ -88,6 +97,8 @@ void sr_web_add_entries(json_t *view, const sr_web_entered_t *entered, const jso
 /* Sends the signing page for a representation (sr_signing_representation), which the function changes. `entered` is
  * NULL, or what is shown again with status 400. */
 sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer, const sr_web_entered_t *entered);
+/* Returns the relative URL from the requested URL to <location>/sign/. */
+const char *sr_web_way_up(sr_http_t *http);
 /* Sends an error as an HTML page (sr_http_t.show_error). */
 sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message);
 /* Sends a page with these values and texts, and with the values that every page has. */

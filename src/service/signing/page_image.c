@@ -339,7 +339,7 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     const apr_time_t now = sr_time_steady();
     sr_signing_t *signing;
     *shown = (sr_shown_t){.type = !show->width ? "application/json" : show->png ? "image/png" : NULL};
-    if (find_known(shown, &work, allowed, now)) return counted(SR_CACHED_HIT);
+    if (!service->session && find_known(shown, &work, allowed, now)) return counted(SR_CACHED_HIT);
     const apr_uint32_t count = sr_version_cache_count(show->document);
     SR_TRY(sr_service_signing(service, &signing, show->signer, pool));
     SR_TRY(sr_signing_may_see(signing, pool));
@@ -349,7 +349,7 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     const apr_array_header_t *files = files_of(document, version, pool);
     if (!files) return sr_error(pool, SR_ENOTFOUND, "Not found");
     const char *owner = page_image_owner_of(signing, pool);
-    keep_known(&work, allowed, signing, version, owner, count, now);
+    if (!service->session) keep_known(&work, allowed, signing, version, owner, count, now);
     if (show->page < 0 || show->page >= document->pages) return sr_error(pool, SR_ENOTFOUND, "Not found");
     page_image_begin(&work, version, owner);
     if (show->only_cached) {

@@ -302,6 +302,7 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
     }
     json_object_set_new(detail, "documents", s->evidence);
     SR_TRY(sr_signing_may(signing, SR_ACTION_SIGN, transition->pool));
+    SR_TRY(sr_session_may_act(signing, transition->pool));
     SR_TRY(fill_in(service, s, transition));
     sign_set_initials(s, signing->signer, transition->pool);
     json_t *values = sr_entries_json(&signing->submission, signing->signer);

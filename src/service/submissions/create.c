@@ -136,15 +136,17 @@ static apr_array_header_t *signer_rows(const apr_array_header_t *signers, apr_po
     apr_array_header_t *rows = apr_array_make(pool, signers->nelts, sizeof(sr_signer_arg_t));
     for (int i = 0; i < signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
-        APR_ARRAY_PUSH(rows, sr_signer_arg_t) =
-            (sr_signer_arg_t){.uuid = signer->uuid,
-                              .state = sr_signer_state_name(signer->state),
-                              .firstname = signer->firstname,
-                              .lastname = signer->lastname,
-                              .email = signer->email,
-                              .locale = signer->locale,
-                              .fields = sr_json_own(sr_signer_fields_json(signer), pool),
-                              .signing_order = signer->order};
+        APR_ARRAY_PUSH(rows, sr_signer_arg_t) = (sr_signer_arg_t){
+            .uuid = signer->uuid,
+            .state = sr_signer_state_name(signer->state),
+            .firstname = signer->firstname,
+            .lastname = signer->lastname,
+            .email = signer->email,
+            .locale = signer->locale,
+            .fields = sr_json_own(sr_signer_fields_json(signer), pool),
+            .signing_order = signer->order,
+            .authentication =
+                signer->authentication ? sr_json_own(sr_authentication_json(signer->authentication), pool) : NULL};
     }
     return rows;
 }
@@ -370,6 +372,14 @@ static sr_error_t *create_keep(const sr_service_t *service, const char **uuid, c
     return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");
 }
 
+static void create_hide_codes(const sr_submission_t *submission, apr_pool_t *pool)
+{
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
+        if (signer->authentication) sr_authentication_hide(signer->authentication, pool);
+    }
+}
+
 /* Counts invitations. At the limit only a replay is answered. */
 static sr_error_t *count_invitations(sr_inviting_t *inviting, sr_preflight_t *preflight,
                                      const sr_submission_t *submission, const sr_create_t *request, apr_pool_t *pool)
@@ -394,6 +404,7 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
     SR_TRY(sr_service_folder(service, request->uploads->documents, pool));
     sr_error_t *error = create_check(service, &preflight, &submission, request, pool);
     if (!error) error = count_invitations(&inviting, &preflight, &submission, request, pool);
+    if (!error) create_hide_codes(&submission, pool);
     if (!error) error = create_keep(service, uuid, representation, &unwanted, &submission, &preflight, request, pool);
     sr_uploads_drop(&preflight);
     if (unwanted) sr_uploads_forget(&preflight, request, pool);

@@ -27,13 +27,25 @@ static json_t *files_json(const sr_create_t *request, const sr_submission_t *sub
     return files;
 }
 
+/* The part may have codes of signers, which a digest would not protect. */
+static json_t *signers_json(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
+{
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        const sr_authentication_t *authentication = APR_ARRAY_IDX(submission->signers, i, sr_signer_t).authentication;
+        if (authentication && authentication->code)
+            return json_string(sr_slow_derive(apr_pstrmemdup(pool, request->signers, request->signers_length),
+                                              request->idempotency_key, pool));
+    }
+    return json_stringn(request->signers, request->signers_length);
+}
+
 const char *sr_fingerprint(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
 {
     const struct {
         const char *name;
         json_t *value;
     } parts[] = {{"name", json_string(request->name)},
-                 {"signers", json_stringn(request->signers, request->signers_length)},
+                 {"signers", signers_json(request, submission, pool)},
                  {"skipIntro", json_boolean(submission->skip_intro)},
                  {"sendEmail", json_boolean(submission->send_email)},
                  {"locale", sr_json_string_or_null(request->locale)},

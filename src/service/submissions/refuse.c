@@ -8,6 +8,7 @@ static sr_error_t *refuse(const sr_service_t *service, sr_transition_t *transiti
 {
     const char *reason = baton;
     SR_TRY(sr_signing_may(transition->signing, SR_ACTION_REFUSE, transition->pool));
+    SR_TRY(sr_session_may_act(transition->signing, transition->pool));
     sr_transition_open(transition);
     sr_signing_refuse(transition->signing, transition->now, reason);
     json_t *detail = json_object();

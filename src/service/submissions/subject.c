@@ -30,7 +30,9 @@ static sr_error_t *read_subject(const sr_service_t *service, sr_signing_t **sign
 {
     const char *body;
     SR_TRY(read_body(&body, service, subject, version, pool));
-    return body ? sr_signing_parse(signing, body, subject->signer, pool) : NULL;
+    if (!body) return NULL;
+    SR_TRY(sr_signing_parse(signing, body, subject->signer, pool));
+    return subject->signer && !subject->asks ? sr_session_require(service, *signing, pool) : NULL;
 }
 
 sr_error_t *sr_service_subject(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,

@@ -45,6 +45,11 @@ void sr_transition_change(sr_transition_t *transition, sr_signer_t *signer)
     APR_ARRAY_PUSH(transition->changed, sr_signer_t *) = signer;
 }
 
+void sr_transition_end_sessions(sr_transition_t *transition, const sr_signer_t *signer)
+{
+    APR_ARRAY_PUSH(transition->ended, sr_ended_arg_t) = (sr_ended_arg_t){.signer = signer->uuid};
+}
+
 json_t *sr_transition_revise(const sr_transition_t *transition, sr_document_state_t *document, const void *bytes,
                              apr_size_t length, const char *whole_sha256, bool archives)
 {
@@ -128,6 +133,17 @@ static json_t *filled_fields(const sr_signer_t *signer, apr_pool_t *pool)
     return sr_json_own(sr_signer_fields_json(signer), pool);
 }
 
+/* Returns NULL if there is nothing to write. An empty object removes it from the row. */
+static json_t *authentication_of(const sr_transition_t *transition, const sr_signer_t *signer)
+{
+    bool ends = false;
+    for (int i = 0; i < transition->ended->nelts; i++)
+        ends = ends || APR_ARRAY_IDX(transition->ended, i, sr_ended_arg_t).signer == signer->uuid;
+    if (!signer->authentication && !ends) return NULL;
+    return sr_json_own(signer->authentication ? sr_authentication_json(signer->authentication) : json_object(),
+                       transition->pool);
+}
+
 static apr_array_header_t *changed_signers(const sr_transition_t *transition)
 {
     const apr_array_header_t *signers = transition->changed;
@@ -148,7 +164,8 @@ static apr_array_header_t *changed_signers(const sr_transition_t *transition)
                                      .consent = signer->consent,
                                      .reminded_at = signer->reminded_at,
                                      .reminders = signer->reminders,
-                                     .fields = filled_fields(signer, transition->pool)};
+                                     .fields = filled_fields(signer, transition->pool),
+                                     .authentication = authentication_of(transition, signer)};
     }
     return rows;
 }
@@ -196,6 +213,19 @@ static apr_array_header_t *transition_timers(const sr_transition_t *transition)
     return timers;
 }
 
+/* Sessions end with the submission, and when their signer has signed. Returns NULL if none do. */
+static const apr_array_header_t *ended_sessions(sr_transition_t *transition)
+{
+    const sr_submission_t *submission = &transition->signing->submission;
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
+        const bool has_acted = signer == transition->signing->signer && signer->state == SR_SIGNER_COMPLETED;
+        if (signer->authentication && (has_acted || submission->state != SR_SUBMISSION_OPEN))
+            sr_transition_end_sessions(transition, signer);
+    }
+    return transition->ended->nelts ? transition->ended : NULL;
+}
+
 static sr_error_t *transition_change(const sr_service_t *service, sr_transition_t *transition, sr_outcome_t *outcome)
 {
     apr_pool_t *pool = transition->pool;
@@ -203,10 +233,11 @@ static sr_error_t *transition_change(const sr_service_t *service, sr_transition_
     const char *webhooks = sr_json_list_text(webhooks_json(service, transition), pool);
     const apr_array_header_t *timers = transition_timers(transition);
     const sr_change_arg_t change = change_of(transition);
-    sr_error_t *error = sr_store_signing_change(service->database, outcome, submission->uuid, submission->updated_at,
-                                                &change, sr_submission_render(submission, pool), transition->folder,
-                                                sr_contents_blobs(transition->contents, false, pool),
-                                                transition->replaced, transition->revisions, webhooks, timers, pool);
+    sr_error_t *error =
+        sr_store_signing_change(service->database, outcome, submission->uuid, submission->updated_at, &change,
+                                sr_submission_render(submission, pool), transition->folder,
+                                sr_contents_blobs(transition->contents, false, pool), transition->replaced,
+                                transition->revisions, webhooks, timers, ended_sessions(transition), pool);
     if (!error && *outcome == SR_OK) sr_service_wake_for(service, webhooks, timers);
     return error;
 }
@@ -252,6 +283,7 @@ static sr_error_t *transition_try_once(const sr_service_t *service, sr_transitio
     transition->contents = sr_contents_make(transition->pool);
     transition->folder = NULL;
     transition->changed = apr_array_make(transition->pool, 2, sizeof(sr_signer_t *));
+    transition->ended = apr_array_make(transition->pool, 2, sizeof(sr_ended_arg_t));
     transition->jobs = sr_json_own(json_array(), transition->pool);
     transition->replaced = NULL;
     transition->erased = NULL;

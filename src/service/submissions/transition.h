@@ -31,6 +31,7 @@ typedef struct sr_transition_t {
     const char *folder;                     /* the uuid of their folder (sr_contents_folder), or NULL */
     const char *kinds[3];                   /* the webhooks to call, in their order, terminated by NULL */
     apr_array_header_t *changed;            /* sr_signer_t *: the signers whose rows change */
+    apr_array_header_t *ended;              /* sr_ended_arg_t: the signers whose sessions end */
     json_t *jobs;                           /* other jobs to write, rows of the store ("webhook" in store.h) */
     const sr_replacement_arg_t *replaced;   /* a signer who replaces another one, or NULL */
     json_t *erased;           /* the SHA-256 of all that is erased with the submission (store.h), or NULL */
@@ -58,6 +59,8 @@ sr_error_t *sr_transition_run(const sr_service_t *service, sr_signing_t **signin
 sr_error_t *sr_transition_error(sr_error_t *error);
 /* Writes a signer's row with this transition. */
 void sr_transition_change(sr_transition_t *transition, sr_signer_t *signer);
+/* Ends the sessions of a signer whose identity was checked (session.c), also those that they may still get. */
+void sr_transition_end_sessions(sr_transition_t *transition, const sr_signer_t *signer);
 /* Makes the signers due who come next, and invites them. */
 void sr_transition_due(const sr_service_t *service, sr_transition_t *transition);
 /* Invites a signer, if the request asks for mail. */

@@ -83,6 +83,7 @@
 -- @row retained {submission uuid, closed_at time, id int}
 -- @row archivable {submission uuid, stamped_until time, id int}
 -- @row archiving {due int, made int}
+-- @row session {fresh bool}
 -- @row signing {body json?}
 -- @row quotas {unlimited int, below int, near int, reached int}
 -- @row stat {month text, organization text, uuid uuid, environment text, created int, completed int, refused int,

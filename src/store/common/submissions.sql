@@ -39,7 +39,7 @@ CREATE VIEW submission_row AS
                                             'fields', json(g.fields), 'due_at', g.due_at,
                                             'reminded_at', g.reminded_at, 'reminders', g.reminders,
                                             'signing_order', g.signing_order, 'replaces', g.replaces,
-                                            'alias', g.alias) AS body
+                                            'alias', g.alias, 'authentication', json(g.authentication)) AS body
                                  FROM signer g WHERE g.submission_id = s.id AND g.state <> 'replaced'
                                  ORDER BY g.position) x)) AS body
     FROM submission s CROSS JOIN user_account u

@@ -7,16 +7,17 @@
 -- @type document {uuid uuid, name text, sha256 hash, size int, pages int, warnings json?, rewritten_sha256 hash?,
 --     rewritten_size int?}
 -- @type signer {uuid uuid, state text, firstname text, lastname text, email text?, locale text?, fields json,
---     signing_order int}
+--     signing_order int, authentication json?}
 -- An idempotency row older than idempotency_since is ignored. from_template: template_uuid is that of another submission.
 -- @type creation {name text, template_uuid uuid, skip_intro bool, send_email bool, search text, base_url text,
 --     warnings json?, representation_version int, expires_at time?, external_id text?, redirect_url text?,
 --     reminders text?, event_hash hash, event text, event_personal text?, documents [document], signers [signer],
 --     fingerprint text?, idempotency_since time, only_replay bool, from_template bool}
--- opened_at is ignored if the signer has one. NULL changes nothing in reminded_at, reminders and fields.
+-- opened_at is ignored if the signer has one. NULL changes nothing in reminded_at, reminders, fields and authentication
+-- (sr_authentication_json; an empty object removes it).
 -- @type signer_change {uuid uuid, state text, due_at time?, opened_at time?, completed_at time?, refused_at time?,
 --     refusal_reason text?, ip text?, user_agent text?, signature_type text?, consent text?, reminded_at time?,
---     reminders int?, fields json?}
+--     reminders int?, fields json?, authentication json?}
 -- @type event {hash hash, body text, personal text?}
 -- signer: who acts. seen, seen_hash: the number of events, and the hash of the last one, as they were read. A change of
 -- submission_state raises access_epoch. hold_reason is ignored without held_at, and NULL changes nothing, as in the
@@ -26,9 +27,11 @@
 --     cancel_reason text?, held_at time?, hold_reason text?, over bool, representation_version int,
 --     signers [signer_change], events [event], certificate_sha256 hash?, certificate_size int?, stamped_until time?,
 --     holder text?}
+-- A signer whose sessions end (sessions.sql), which raises access_epoch.
+-- @type ended {signer uuid}
 -- A new signer in the place of the old one, which raises access_epoch. search: of the submission.
 -- @type replacement {old uuid, position int, uuid uuid, state text, firstname text, lastname text, email text?,
---     locale text?, alias text, due_at time?, search text}
+--     locale text?, alias text, due_at time?, search text, authentication json?}
 -- Of the signer who acts, or of the kind "archive" if nobody does: the fields that a creation adds before anybody signs,
 -- and what archiving appends after all have signed.
 -- @type revision {document uuid, number int, sha256 hash, size int, whole_sha256 hash, whole_size int}
@@ -62,9 +65,9 @@
 --         @KEY(:folder, w.rewritten_sha256), w.rewritten_size, w.pages, w.warnings
 --     FROM @EACH(document, list, w)
 -- @macro NEWSIGNERS(list) INSERT INTO signer (submission_id, position, uuid, state, firstname, lastname, email, locale,
---         fields, signing_order, due_at)
+--         fields, signing_order, due_at, authentication)
 --     SELECT @ID(), w.nth - 1, w.uuid, w.state, w.firstname, w.lastname, w.email, w.locale, w.fields, w.signing_order,
---         CASE w.state WHEN 'waiting' THEN NULL ELSE :now END
+--         CASE w.state WHEN 'waiting' THEN NULL ELSE :now END, w.authentication
 --     FROM @EACH(signer, list, w)
 -- @macro NEWSTATUSES() INSERT INTO signer_status (submission_id, status, user_id, organization_id, environment,
 --         created_at)
@@ -99,7 +102,7 @@
 -- @macro CHANGEDSUBMISSION() UPDATE submission
 --     SET updated_at = :now, representation = :representation, representation_version = p.representation_version,
 --         access_epoch = submission.access_epoch
---             + CAST(submission.state <> p.submission_state OR :replaced IS NOT NULL AS integer),
+--             + CAST(submission.state <> p.submission_state OR :replaced IS NOT NULL OR :ended IS NOT NULL AS integer),
 --         state = p.submission_state, closed_at = p.closed_at, expires_at = p.expires_at,
 --         cancel_reason = p.cancel_reason, held_at = p.held_at,
 --         hold_reason = CASE WHEN p.held_at IS NOT NULL THEN coalesce(p.hold_reason, submission.hold_reason) END,
@@ -114,9 +117,12 @@
 --         user_agent = w.user_agent, signature_type = w.signature_type, consent = w.consent,
 --         reminded_at = coalesce(w.reminded_at, signer.reminded_at), reminders = coalesce(w.reminders, signer.reminders),
 --         fields = coalesce(w.fields, signer.fields),
---         sent_fields = coalesce(signer.sent_fields, CASE WHEN w.fields IS NOT NULL THEN signer.fields END)
+--         sent_fields = coalesce(signer.sent_fields, CASE WHEN w.fields IS NOT NULL THEN signer.fields END),
+--         authentication = nullif(coalesce(w.authentication, signer.authentication), '{}')
 --     FROM @EACH(signer_change, list, w)
 --     WHERE signer.uuid = w.uuid AND signer.submission_id = @ID()
+-- @macro ENDEDSESSIONS() DELETE FROM signer_session
+--     WHERE signer_uuid IN (SELECT w.signer FROM @EACH(ended, :ended, w))
 -- @macro NEWEVENTS(list) INSERT INTO event (submission_id, number, hash, body, personal)
 --     SELECT @ID(), p.seen + w.nth, w.hash, w.body, w.personal FROM @EACH(event, list, w) @GIVEN()
 -- @macro FIRSTREVISIONS() INSERT INTO revision (document_uuid, number, kind, signer_uuid, sha256, key, size,
@@ -140,9 +146,9 @@
 --     FROM @OF(replacement, :replaced, w)
 --     WHERE signer.uuid = w.old AND signer.submission_id = @ID()
 -- @macro REPLACINGSIGNER() INSERT INTO signer (submission_id, position, uuid, state, firstname, lastname, email, locale,
---         fields, signing_order, due_at, replaces, alias)
+--         fields, signing_order, due_at, replaces, alias, authentication)
 --     SELECT g.submission_id, w.position, w.uuid, w.state, w.firstname, w.lastname, w.email, w.locale, g.fields,
---         g.signing_order, w.due_at, g.uuid, w.alias
+--         g.signing_order, w.due_at, g.uuid, w.alias, w.authentication
 --     FROM @OF(replacement, :replaced, w) CROSS JOIN signer g
 --     WHERE g.uuid = w.old AND g.submission_id = @ID()
 -- A statement of its own: a column that is set makes SQLite write its indexes again, also if it stays the same.

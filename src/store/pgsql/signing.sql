@@ -4,9 +4,9 @@
 -- Concurrent changes wait for the lock of the submission's row. The second one then finds that the submission has
 -- changed. The deadline is compared with the clock of this database after the wait.
 -- @op signing_change(submission uuid, now time, change change, representation text, folder uuid?, blobs [blob]?,
---     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?) → ok | stale | missing
+--     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?, ended [ended]?) → ok | stale | missing
 CREATE FUNCTION sigreq.signing_change(p_submission uuid, p_now bigint, p_change json, p_representation text,
-    p_folder uuid, p_blobs json, p_replaced json, p_revisions json, p_webhooks json, p_timers json) RETURNS text
+    p_folder uuid, p_blobs json, p_replaced json, p_revisions json, p_webhooks json, p_timers json, p_ended json) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
@@ -49,6 +49,9 @@ BEGIN
         @OLDTIMERS();
         @OLDTIMERJOBS();
         @NEWTIMERS();
+    END IF;
+    IF p_ended IS NOT NULL THEN
+        @ENDEDSESSIONS();
     END IF;
     DELETE FROM sigreq.submission_lock WHERE submission_uuid = p_submission AND holder = p.holder;
     RETURN 'ok';

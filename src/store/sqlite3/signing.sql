@@ -3,7 +3,7 @@
 
 -- As in SUBMISSION_CREATE, the first statement gives the outcome if the change is refused or repeated.
 -- @op signing_change(submission uuid, now time, change change, representation text, folder uuid?, blobs [blob]?,
---     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?) → ok | stale | missing write
+--     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?, ended [ended]?) → ok | stale | missing write
 -- @outcome
 WITH verdict AS (
     SELECT CASE WHEN s.id IS NULL THEN 'missing'
@@ -66,6 +66,9 @@ WHERE submission.uuid = :submission
 
 -- @if timers
 @NEWTIMERS()
+
+-- @if ended
+@ENDEDSESSIONS()
 
 -- @outcome
 SELECT 'ok'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // memory.js: what a reload must not lose, in this tab alone. Where the browser keeps nothing, the page works without.
-const key = link => `sigreq:${link}`
+const key = link => `sigreq:${link.split('~')[0]}` // the same in each session of the signer
 
 export function recall(link) {
     try {

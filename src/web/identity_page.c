@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* identity_page.c: the page on which a signer shows who they are, before they see or sign anything. It shows nothing of
+ * the documents, of their names, of what the sender has written or of other signers. GET never sends a code, because
+ * mail scanners open links. */
+#include <string.h>
+
+#include "web/web.h"
+
+#define FORM "application/x-www-form-urlencoded"
+#define FORM_MAX 4096
+#define CODE_MAX 200 /* bytes of what is entered */
+
+static sr_error_t *identity_begin(sr_http_t *http, sr_signing_t **signing, bool json)
+{
+    const char *signer;
+    http->show_error = json ? NULL : sr_web_error;
+    SR_TRY(sr_web_uuid(&signer, http, 0));
+    SR_TRY(sr_service_identity(http->service, signing, signer, http->pool));
+    sr_web_use_locale(http, *signing);
+    return NULL;
+}
+
+/* Returns where a code is sent, in a form that only its owner recognises, or NULL. */
+static const char *identity_to(const sr_signing_t *signing, apr_pool_t *pool)
+{
+    const sr_authentication_t *authentication = signing->signer->authentication;
+    if (authentication->method == SR_AUTH_HOOK) return sr_address_masked(authentication->to, pool);
+    return authentication->method == SR_AUTH_EMAIL ? sr_address_masked(signing->signer->email, pool) : NULL;
+}
+
+/* What programs get: {"method","when","to"}. */
+static json_t *identity_json(const sr_signing_t *signing, apr_pool_t *pool)
+{
+    const sr_authentication_t *authentication = signing->signer->authentication;
+    json_t *object = json_object();
+    json_object_set_new(object, "method", json_string(sr_auth_method_name(authentication->method)));
+    json_object_set_new(object, "when", json_string(authentication->on_sign ? "sign" : "open"));
+    json_object_set_new(object, "to", sr_json_string_or_null(identity_to(signing, pool)));
+    return object;
+}
+
+/* `notice` is the key of a text that says what has happened, without "check.", or NULL. */
+static sr_error_t *identity_show(sr_http_t *http, const sr_signing_t *signing, int status, const char *notice)
+{
+    const sr_authentication_t *authentication = signing->signer->authentication;
+    const char *method = sr_auth_method_name(authentication->method), *to = identity_to(signing, http->pool);
+    const sr_signing_state_t state = sr_signing_state(signing);
+    json_t *values = sr_json_own(json_object(), http->pool), *check = json_object(), *texts;
+    const bool sends = authentication->method == SR_AUTH_EMAIL || authentication->method == SR_AUTH_HOOK;
+    const bool sent = sends && signing->clock < authentication->challenge_until;
+    sr_web_theme_t theme;
+    sr_web_theme(&theme, http);
+    SR_TRY(sr_web_texts(&texts, http, &theme));
+    json_object_set_new(check, method, json_true());
+    json_object_set_new(check, "sends", json_boolean(sends));
+    json_object_set_new(check, "sent", json_boolean(sent));
+    json_object_set_new(check, "enters", json_boolean(sent || authentication->method == SR_AUTH_CODE));
+    json_object_set_new(check, "signed", json_boolean(state == SR_SIGNING_COMPLETED));
+    if (notice) json_object_set_new(check, notice, json_true());
+    json_object_set_new(values, "check", check);
+    json_object_set_new(values, "to", sr_json_string_or_null(to));
+    json_object_set_new(values, "link", json_string(signing->signer->uuid));
+    json_object_set_new(values, "test", json_boolean(signing->environment == SR_TEST));
+    json_object_set_new(values, "requester", json_pack("{s:s}", "organization", signing->organization));
+    json_object_set_new(values, "title", json_string(sr_web_word(texts, "check.title")));
+    json_object_set_new(values, "way", json_string(sr_web_way_up(http)));
+    return sr_web_reply(http, status, values, &theme, texts);
+}
+
+sr_error_t *sr_web_check_get(sr_http_t *http)
+{
+    const bool json = sr_http_prefers_json(http);
+    sr_signing_t *signing;
+    SR_TRY(identity_begin(http, &signing, json));
+    return json ? sr_http_json(http, HTTP_OK, identity_json(signing, http->pool))
+                : identity_show(http, signing, HTTP_OK, NULL);
+}
+
+static sr_error_t *identity_take(void *baton, const char *name, const char *value)
+{
+    const char **code = baton;
+    if (!strcmp(name, "code")) *code = value;
+    return NULL;
+}
+
+static sr_error_t *identity_read_code(const char **code, sr_http_t *http, bool json)
+{
+    json_t *body;
+    *code = NULL;
+    if (json) {
+        SR_TRY(sr_http_read_json(&body, http, FORM_MAX, 20));
+        *code = sr_json_string(body, "code");
+    } else SR_TRY(sr_http_read_form(http, FORM_MAX, 20, identity_take, (void *)code));
+    if (!*code || strlen(*code) > CODE_MAX || !sr_text_is_utf8(*code, strlen(*code)))
+        return sr_error(http->pool, SR_EBADREQUEST, "code must be a string of at most %d bytes", CODE_MAX);
+    return NULL;
+}
+
+/* Answers with the link in the session. */
+static sr_error_t *identity_passed(sr_http_t *http, const char *session, bool json)
+{
+    const char *name = apr_pstrcat(http->pool, http->params[0], "~", session, NULL), *url = sr_web_link(http, name);
+    if (json) return sr_http_json(http, HTTP_OK, json_pack("{s:s}", "url", url));
+    return sr_http_redirect(http, HTTP_SEE_OTHER, apr_pstrcat(http->pool, url, sr_web_language_query(http), NULL));
+}
+
+sr_error_t *sr_web_check_post(sr_http_t *http)
+{
+    const bool json = sr_web_answers_json(http);
+    const sr_client_t client = sr_web_client(http);
+    const char *code, *session;
+    sr_signing_t *signing;
+    SR_TRY(identity_begin(http, &signing, json));
+    SR_TRY(sr_web_refuse_foreign(http));
+    SR_TRY(sr_http_rate_guess(http));
+    SR_TRY(identity_read_code(&code, http, json));
+    sr_error_t *error = sr_service_identify(http->service, &session, signing->signer->uuid, &client, code, http->pool);
+    if (!error) return identity_passed(http, session, json);
+    if (error->code != SR_EFORBIDDEN) return error;
+    sr_http_rate_guessed(http);
+    return json ? error : identity_show(http, signing, HTTP_FORBIDDEN, "wrong");
+}
