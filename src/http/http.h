@@ -71,7 +71,8 @@ sr_error_t *sr_http_rate_verify(sr_http_t *http);
 /* Counts one preview of a creation with the token of the request. Errors: SR_ETOOMANY. */
 sr_error_t *sr_http_rate_preview(sr_http_t *http);
 /* For a secret that a client enters. sr_http_rate_guess is called before it is compared: SR_ETOOMANY if this client
- * address has entered too many wrong ones, or used too many wrong tokens or links. sr_http_rate_guessed counts one. */
+ * address has entered too many wrong ones, or used too many wrong tokens or links, or if too many were entered at this
+ * link. sr_http_rate_guessed counts a wrong one. */
 sr_error_t *sr_http_rate_guess(sr_http_t *http);
 void sr_http_rate_guessed(sr_http_t *http);
 /* Called after the handler with its error or NULL. Counts a wrong token or link. Returns the error to send, or NULL. */

@@ -124,11 +124,24 @@ sr_error_t *sr_http_rate_preview(sr_http_t *http)
     return http->settings->rates.of[SR_RATE_PREVIEW].times ? rate_take(http, SR_RATE_PREVIEW, key) : NULL;
 }
 
+/* The slow hash of a guess costs processor time, so one link gets few, whatever their addresses. */
+static sr_error_t *guess_at_link(const sr_http_t *http)
+{
+    static const sr_rate_t rate = {30, 60 * APR_USEC_PER_SEC};
+    sr_rate_state_t state;
+    const apr_uint64_t key = sr_rate_key("guess", http->credential, strlen(http->credential), &rate);
+    if (sr_rate_take(&state, key, &rate, sr_time_steady())) return NULL;
+    sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, "link"), 0, 1);
+    sr_error_t *error = sr_error(http->pool, SR_ETOOMANY, "Too many codes for one signing link, try again in %d s",
+                                 rate_seconds(state.wait));
+    return sr_error_retry(error, state.wait);
+}
+
 sr_error_t *sr_http_rate_guess(sr_http_t *http)
 {
     const sr_rate_t *rate = &http->settings->rates.of[SR_RATE_FAILURES];
     sr_rate_state_t state;
-    if (sr_rate_has(&state, key_of_address(http, SR_RATE_FAILURES), rate, sr_time_steady())) return NULL;
+    if (sr_rate_has(&state, key_of_address(http, SR_RATE_FAILURES), rate, sr_time_steady())) return guess_at_link(http);
     add_fields(http, SR_RATE_FAILURES, &state);
     return rate_refuse(http, SR_RATE_FAILURES, &state);
 }

@@ -57,7 +57,7 @@ sr_error_t *sr_web_get_followed(sr_http_t *http)
     const char *uuid = apr_pstrndup(http->pool, http->params[0], SR_UUID_LENGTH);
     const char *end = http->params[0] + strlen(uuid), *args = http->r->args;
     if (!sr_uuid_valid(uuid) || end[strspn(end, followers)]) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
-    const char *link = sr_web_link(http, uuid);
+    const char *link = sr_web_link(http, sr_web_name(http, uuid));
     return sr_http_redirect(http, HTTP_PERMANENT_REDIRECT,
                             args ? apr_pstrcat(http->pool, link, "?", args, NULL) : link);
 }

@@ -17,13 +17,13 @@ use Test::More ();
 
 our @EXPORT_OK = qw(times seed share);
 
-# new(server => directives, children, threads => of each host)
+# new(server => directives, children, threads => of each host; hosts => how many, 2 unless given)
 sub new {
     my ($class, %o) = @_;
     my $self = bless { apart => Sigreq::Apart->new(organization => 'Twin') }, $class;
     my $folder = "$self->{apart}{dir}/documents";
     mkdir $folder or die "$folder: $!\n";
-    $self->{hosts} = [map { $self->{apart}->httpd(%o, documents => $folder) } 1, 2];
+    $self->{hosts} = [map { $self->{apart}->httpd(%o, documents => $folder) } 1 .. delete $o{hosts} // 2];
     $self->{clients} = [map { $self->{apart}->client($_) } @{ $self->{hosts} }];
     return $self;
 }
