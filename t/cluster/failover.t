@@ -9,6 +9,7 @@ use warnings;
 use Sigreq::Here qw(wait_for sql);
 use Sigreq::S3;
 use Sigreq::Several;
+use Sigreq::Signer;
 use Sigreq::Workload;
 use Test::More;
 use Time::HiRes 'time';
@@ -41,7 +42,26 @@ sub healed {
 
 sub is_whole_again { ok($several->is_redundant, 'there is a standby again') or diag explain $several->members }
 
-healed('the leader is killed', sub { $several->kill_all($_[0]) });
+# Codes of a signer that are entered meanwhile: each that was refused is counted, also by the new leader, and no more.
+my $check  = { method => 'code', code => 'Right-4711' };
+my $asked  = $direct[0]->create(signers => Sigreq::Client::signers({ authentication => $check }))->json;
+my $refused = 0;
+sub entered {
+    my ($host, $code) = @_;
+    my $signer = Sigreq::Signer->new(link => "$host->{base}/sign/$asked->{submitters}[0]{uuid}", connections => 0);
+    my $answer = $signer->request(POST => '/check', json => { code => $code })->code;
+    $refused++ if $answer == 403;
+    return $answer;
+}
+is(entered($_, 'Wrong-1'), 403, 'a wrong code') for @direct;
+healed('the leader is killed', sub {
+    $several->kill_all($_[0]);
+    wait_for(sub { entered($direct[0], 'Wrong-2') == 403 });
+});
+my $trail = $direct[1]->get("/signatures/$asked->{uuid}/audit")->json;
+is(scalar(grep { $_->{event} eq 'codeFailed' } @{ $trail->{events} }), $refused, 'each wrong code is counted');
+is($refused, 3, 'three codes were refused');
+is(entered($direct[1], 'right 4711'), 200, 'the right code passes at the new leader');
 ok(wait_for(sub { durability($direct[0]) eq 'at risk' }), 'what is kept without a standby is at risk');
 $several->again($_) for grep { !$several->family($_) } qw(pg1 pg2);
 is_whole_again();

@@ -2,12 +2,13 @@
 # The code of a signer is guessed from many addresses at three hosts that share a database: the attempts are counted
 # as if there were one host, nobody passes while the check is locked, and nobody learns that it is. A right code that
 # is entered at all hosts at once, and the caller who unlocks while somebody guesses, leave a state that one order
-# explains.
+# explains. The clock of a host decides nothing.
 use strict;
 use warnings;
 use List::Util 'uniq';
 use Mojo::JSON 'decode_json';
 use Mojo::Promise;
+use Sigreq::Clock  qw(clock_missing clocked);
 use Sigreq::Here   qw(at_once sql);
 use Sigreq::Signer qw(chain_fault);
 use Sigreq::Twin   qw(seed times);
@@ -109,6 +110,30 @@ is_deeply(\@both, [200], 'unlocked');
 cmp_ok(kinds($made, 'codeFailed'), '<=', 25 + 3, 'guesses before it were not compared');
 like((guesses($made, 'right 4711'))[0], qr/^200/, 'the right code passes');
 is(state_of($made), 'passed', 'passed');
+
+# --- a host whose clock is two days ahead
+
+my $missing = clock_missing();
+SKIP: {
+    skip $missing, 4 if $missing;
+    $made = made();
+    my $ahead = $twin->host(2);
+    $ahead->stop;
+    clocked(sub { $ahead->start }, 2 * 86_400);
+    my $enter = sub {
+        my ($host, $code) = @_;
+        my $signer = $twin->signer($host, $made->{submitters}[0]{uuid});
+        return $signer->request(POST => '/check', json => { code => $code });
+    };
+    $enter->($_, 'Wrong-1') for 0, 1, 2, 2, 1;
+    is($enter->(2, 'Right-4711')->code, 403, 'the clock of a host does not end a lock');
+    forward($made, 1);
+    my $session = $enter->(0, 'Right-4711')->json->{url} =~ s{.*/}{}r;
+    is(Sigreq::Signer->new(link => $twin->host($_)->base . "/sign/$session", connections => 0)->get('')->code,
+        200, "its session is valid at host $_") for 0 .. 2;
+    $ahead->stop;
+    $ahead->start;
+}
 
 # --- the right code at all hosts at once
 
