@@ -22,7 +22,8 @@ sr_error_t *sr_web_document(sr_http_t *http)
     sr_signing_t *signing;
     sr_download_t download;
     const char *uuid;
-    SR_TRY(download_begin(http, &signing));
+    sr_error_t *error = download_begin(http, &signing);
+    if (error) return sr_web_unchecked(http, error);
     SR_TRY(sr_web_uuid(&uuid, http, 1));
     const sr_document_state_t *document = sr_signing_document(signing, uuid);
     if (!document) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
@@ -34,7 +35,8 @@ sr_error_t *sr_web_certificate(sr_http_t *http)
 {
     sr_signing_t *signing;
     sr_download_t download;
-    SR_TRY(download_begin(http, &signing));
+    sr_error_t *error = download_begin(http, &signing);
+    if (error) return sr_web_unchecked(http, error);
     if (!signing->submission.certificate_sha256) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_service_download_certificate(http->service, &download, signing->submission.name,
                                            signing->submission.certificate_sha256, signing->submission.certificate_key,

@@ -223,7 +223,7 @@ static void add_signing(json_t *values, const json_t *texts, const char *state, 
     add_places(values);
 }
 
-static void add_closing(json_t *values, const char *state)
+void sr_web_add_closing(json_t *values, const char *state)
 {
     json_t *closing = json_object();
     html_set_text(closing, "state", state);
@@ -283,7 +283,7 @@ sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer, const
     json_object_set_new(view, "test", json_boolean(!strcmp(sr_json_string(view, "environment"), "test")));
     add_documents(view, texts, signer, signing, http->pool);
     if (signing) add_signing(view, texts, as_sent, http->pool);
-    else add_closing(view, state);
+    else sr_web_add_closing(view, state);
     if (signing) sr_web_add_entries(view, entered, texts, http->pool);
     html_set_text(view, "host", html_host_of(sr_json_string(view, "redirect"), http->pool));
     return sr_web_reply(http, entered ? HTTP_BAD_REQUEST : HTTP_OK, view, &theme, texts);

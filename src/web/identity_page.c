@@ -39,32 +39,70 @@ static json_t *identity_json(const sr_signing_t *signing, apr_pool_t *pool)
     return object;
 }
 
-/* `notice` is the key of a text that says what has happened, without "check.", or NULL. */
-static sr_error_t *identity_show(sr_http_t *http, const sr_signing_t *signing, int status, const char *notice)
+/* Returns the key of the title: after the end of the request, or of the signer's part in it, the title says that. */
+static const char *identity_title(const sr_signing_t *signing, bool ended, apr_pool_t *pool)
+{
+    const sr_signing_state_t state = sr_signing_state(signing);
+    if (!ended) return "check.title";
+    return apr_pstrcat(pool, state == SR_SIGNING_COMPLETED ? "done" : sr_signing_state_name(state), ".title", NULL);
+}
+
+/* Returns the values of check.html. `notice` is the key of a text that says what has happened, or NULL. */
+static json_t *identity_values(const sr_signing_t *signing, bool ended, const char *notice, apr_pool_t *pool)
 {
     const sr_authentication_t *authentication = signing->signer->authentication;
-    const char *method = sr_auth_method_name(authentication->method), *to = identity_to(signing, http->pool);
-    const sr_signing_state_t state = sr_signing_state(signing);
-    json_t *values = sr_json_own(json_object(), http->pool), *check = json_object(), *texts;
     const bool sends = authentication->method == SR_AUTH_EMAIL || authentication->method == SR_AUTH_HOOK;
     const bool sent = sends && signing->clock < authentication->challenge_until;
-    sr_web_theme_t theme;
-    sr_web_theme(&theme, http);
-    SR_TRY(sr_web_texts(&texts, http, &theme));
-    json_object_set_new(check, method, json_true());
+    json_t *check = json_object();
+    json_object_set_new(check, sr_auth_method_name(authentication->method), json_true());
+    json_object_set_new(check, "offered", json_boolean(!sr_signing_may_see(signing, pool)));
     json_object_set_new(check, "sends", json_boolean(sends));
     json_object_set_new(check, "sent", json_boolean(sent));
     json_object_set_new(check, "enters", json_boolean(sent || authentication->method == SR_AUTH_CODE));
-    json_object_set_new(check, "signed", json_boolean(state == SR_SIGNING_COMPLETED));
+    json_object_set_new(check, "signed", json_boolean(ended));
+    json_object_set_new(check, "before", json_boolean(authentication->on_sign));
+    json_object_set_new(check, "focus", json_boolean(!ended || notice));
     if (notice) json_object_set_new(check, notice, json_true());
-    json_object_set_new(values, "check", check);
-    json_object_set_new(values, "to", sr_json_string_or_null(to));
+    return check;
+}
+
+static bool identity_ended(const sr_signing_t *signing)
+{
+    const sr_signing_state_t state = sr_signing_state(signing);
+    return state != SR_SIGNING_SENT && state != SR_SIGNING_OPENED;
+}
+
+/* `notice`: see identity_values. After the end, only the title of the state is shown, and the script adds the link to
+ * the sender's page (redirectUrl), which only the tab that has signed knows. */
+static sr_error_t *identity_show(sr_http_t *http, const sr_signing_t *signing, int status, const char *notice)
+{
+    const bool ended = identity_ended(signing);
+    const char *title = identity_title(signing, ended, http->pool);
+    json_t *values = sr_json_own(json_object(), http->pool), *texts;
+    sr_web_theme_t theme;
+    sr_web_theme(&theme, http);
+    SR_TRY(sr_web_texts(&texts, http, &theme));
+    json_object_set_new(values, "check", identity_values(signing, ended, notice, http->pool));
+    json_object_set_new(values, "to", sr_json_string_or_null(identity_to(signing, http->pool)));
     json_object_set_new(values, "link", json_string(signing->signer->uuid));
     json_object_set_new(values, "test", json_boolean(signing->environment == SR_TEST));
     json_object_set_new(values, "requester", json_pack("{s:s}", "organization", signing->organization));
-    json_object_set_new(values, "title", json_string(sr_web_word(texts, "check.title")));
+    json_object_set_new(values, "title", json_string(sr_web_word(texts, title)));
     json_object_set_new(values, "way", json_string(sr_web_way_up(http)));
+    json_object_set_new(values, "host", json_string("{host}"));
+    if (ended) sr_web_add_closing(values, sr_signing_state_name(sr_signing_state(signing)));
     return sr_web_reply(http, status, values, &theme, texts);
+}
+
+static sr_error_t *identity_redirect(sr_http_t *http, const char *url)
+{
+    return sr_http_redirect(http, HTTP_SEE_OTHER, apr_pstrcat(http->pool, url, sr_web_language_query(http), NULL));
+}
+
+/* A signer who is checked before they sign has nothing to confirm when they cannot sign. */
+static bool identity_is_idle(const sr_signing_t *signing)
+{
+    return signing->signer->authentication->on_sign && identity_ended(signing);
 }
 
 sr_error_t *sr_web_check_get(sr_http_t *http)
@@ -72,8 +110,20 @@ sr_error_t *sr_web_check_get(sr_http_t *http)
     const bool json = sr_http_prefers_json(http);
     sr_signing_t *signing;
     SR_TRY(identity_begin(http, &signing, json));
-    return json ? sr_http_json(http, HTTP_OK, identity_json(signing, http->pool))
-                : identity_show(http, signing, HTTP_OK, NULL);
+    if (json) {
+        SR_TRY(sr_signing_may_see(signing, http->pool));
+        return sr_http_json(http, HTTP_OK, identity_json(signing, http->pool));
+    }
+    if (!identity_is_idle(signing)) return identity_show(http, signing, HTTP_OK, NULL);
+    return identity_redirect(http, sr_web_link(http, signing->signer->uuid));
+}
+
+sr_error_t *sr_web_unchecked(sr_http_t *http, sr_error_t *error)
+{
+    sr_signing_t *signing;
+    if (!error || error->code != SR_EUNCHECKED || !http->show_error) return error;
+    SR_TRY(identity_begin(http, &signing, false));
+    return identity_show(http, signing, HTTP_FORBIDDEN, NULL);
 }
 
 static sr_error_t *identity_take(void *baton, const char *name, const char *value)
@@ -101,7 +151,7 @@ static sr_error_t *identity_passed(sr_http_t *http, const char *session, bool js
 {
     const char *name = apr_pstrcat(http->pool, http->params[0], "~", session, NULL), *url = sr_web_link(http, name);
     if (json) return sr_http_json(http, HTTP_OK, json_pack("{s:s}", "url", url));
-    return sr_http_redirect(http, HTTP_SEE_OTHER, apr_pstrcat(http->pool, url, sr_web_language_query(http), NULL));
+    return identity_redirect(http, url);
 }
 
 sr_error_t *sr_web_check_post(sr_http_t *http)
@@ -112,6 +162,8 @@ sr_error_t *sr_web_check_post(sr_http_t *http)
     sr_signing_t *signing;
     SR_TRY(identity_begin(http, &signing, json));
     SR_TRY(sr_web_refuse_foreign(http));
+    sr_error_t *unseen = sr_signing_may_see(signing, http->pool);
+    if (unseen) return json ? unseen : identity_show(http, signing, HTTP_CONFLICT, NULL);
     SR_TRY(sr_http_rate_guess(http));
     SR_TRY(identity_read_code(&code, http, json));
     sr_error_t *error = sr_service_identify(http->service, &session, signing->signer->uuid, &client, code, http->pool);

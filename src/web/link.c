@@ -133,9 +133,17 @@ static sr_error_t *link_show_faults(sr_http_t *http, const sr_web_action_t *acti
     return link_show(http, signing, &entered);
 }
 
-sr_error_t *sr_web_post(sr_http_t *http)
+/* Signing ends the session of a signer who was checked before they saw anything. The page that follows is shown at
+ * once, because another request would show the page of the check. */
+static sr_error_t *link_show_outcome(sr_http_t *http, sr_signing_t *signing)
 {
-    const bool json = sr_web_answers_json(http);
+    const sr_authentication_t *authentication = signing->signer->authentication;
+    if (authentication && !authentication->on_sign) return link_show(http, signing, NULL);
+    return sr_http_redirect(http, HTTP_SEE_OTHER, page_of_outcome(http, signing));
+}
+
+static sr_error_t *link_post(sr_http_t *http, bool json)
+{
     sr_signing_t *signing;
     sr_web_action_t action = {0};
     SR_TRY(link_admit(http, &signing, json));
@@ -144,9 +152,14 @@ sr_error_t *sr_web_post(sr_http_t *http)
     sr_error_t *error = link_act(&signing, http, &action);
     if (error && error->fields && !json) return link_show_faults(http, &action, error->fields);
     SR_TRY(error);
-    if (!json) return sr_http_redirect(http, HTTP_SEE_OTHER, page_of_outcome(http, signing));
+    if (!json) return link_show_outcome(http, signing);
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     return reply_state(http, signing);
+}
+
+sr_error_t *sr_web_post(sr_http_t *http)
+{
+    return sr_web_unchecked(http, link_post(http, sr_web_answers_json(http)));
 }
 
 /* --- how a signature and values will look */

@@ -50,6 +50,8 @@ sr_error_t *sr_web_uuid(const char **uuid, sr_http_t *http, int param);
 sr_client_t sr_web_client(sr_http_t *http);
 /* Errors: SR_EFORBIDDEN if a request comes from a page of another site. */
 sr_error_t *sr_web_refuse_foreign(sr_http_t *http);
+/* Shows the page of the check (identity_page.c) instead of SR_EUNCHECKED. Programs, and all other errors: the error. */
+sr_error_t *sr_web_unchecked(sr_http_t *http, sr_error_t *error);
 /* Returns what follows "/sign/" in a link: the uuid, with the session of the request if there is one. */
 const char *sr_web_name(sr_http_t *http, const char *signer);
 /* Returns the absolute URL of a signer's link. */
@@ -97,6 +99,8 @@ void sr_web_add_entries(json_t *view, const sr_web_entered_t *entered, const jso
 /* Sends the signing page for a representation (sr_signing_representation), which the function changes. `entered` is
  * NULL, or what is shown again with status 400. */
 sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer, const sr_web_entered_t *entered);
+/* Adds the values of outcome.html: `state` is the name of a state in which the signer cannot sign. */
+void sr_web_add_closing(json_t *values, const char *state);
 /* Returns the relative URL from the requested URL to <location>/sign/. */
 const char *sr_web_way_up(sr_http_t *http);
 /* Sends an error as an HTML page (sr_http_t.show_error). */

@@ -81,11 +81,11 @@ isnt($texts{de}{page}{'draw.undo'}, $texts{de}{page}{back}, 'de: to undo is not 
 
 # Words that are the same in both languages, or that nothing need be said of.
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
-de test zoom browser
+de test zoom browser check.label
 es zoom verify.units no
-fr brand test plain.place verify.change.page zoom place documents identification pages signature from
+fr brand test check.label plain.place verify.change.page zoom place documents identification pages signature from
 it privacy test zoom browser email no
-nl privacy test verify.intact zoom browser from
+nl privacy test check.label verify.intact zoom browser from
 cs test
 da test upload zoom browser from
 el email

@@ -37,6 +37,7 @@ static sr_error_t *identify_try(const sr_service_t *service, sr_transition_t *tr
     (void)service;
     checking->passed = false;
     if (!authentication) return NULL;
+    SR_TRY(sr_signing_may_see(signing, transition->pool));
     json_t *detail = json_pack("{s:s}", "method", sr_auth_method_name(authentication->method));
     const sr_judged_t judged = {authentication, signing->clock, sr_json_own(detail, transition->pool), checking->baton};
     const sr_verdict_t verdict = checking->judge(&judged);
