@@ -135,6 +135,16 @@ static void set_progress(json_t *object, const sr_signing_t *signing)
     json_object_set_new(object, "refusalReason", sr_json_string_or_null(signer->refusal_reason));
 }
 
+/* Only for signers whose identity is checked. */
+static void set_authentication(json_t *object, const sr_signing_t *signing)
+{
+    const sr_authentication_t *authentication = signing->signer->authentication;
+    if (!authentication) return;
+    json_object_set_new(object, "authentication",
+                        json_pack("{s:s,s:s,s:b}", "method", sr_auth_method_name(authentication->method), "when",
+                                  authentication->on_sign ? "sign" : "open", "needed", !signing->identified));
+}
+
 json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_t *consent, const char *terms_url,
                                   const char *link, apr_pool_t *pool)
 {
@@ -160,5 +170,6 @@ json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_
     json_object_set_new(object, "certificate", sr_json_string_or_null(certificate));
     if (submission->expires_at) signing_representation_set_time(object, "expiresAt", submission->expires_at);
     set_redirect(object, signing, pool);
+    set_authentication(object, signing);
     return object;
 }

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // finish.js: the last steps, each in a dialog that says what it means: to sign, or to decline.
+import { confirmIdentity, whenChecked } from './check.js'
 import { prepareDialog, whileBusy } from './dialog.js'
 import { showOutcome } from './leaving.js'
 import { paint, toSend } from './mark.js'
+import { recall, remember } from './memory.js'
 import { shapeOf } from './fields.js'
 import { timeZone } from './preview.js'
 import { act } from './service.js'
 import { text } from './texts.js'
 
 /** Sends, and goes to the page of the link, which shows what came of it; or says why not. True if `blame` has. */
-async function send(dialog, button, { link, label, blame }, what, memory) {
-    const result = await whileBusy(dialog, button, text(label), () => act(link, what, memory.sent))
+async function send(dialog, button, { label, blame }, what, memory) {
+    const result = await whileBusy(dialog, button, text(label), () => act(what, memory.sent))
     memory.sent = true
-    if (result.outcome === 'over') return showOutcome()
+    if (result.outcome === 'over') return showOutcome(result.redirect)
+    if (result.outcome === 'unchecked') return confirmIdentity(() => button.focus())
     if (result.fields?.length && blame?.(result.fields)) return
     dialog.say(text(result.outcome))
     button.focus()
@@ -59,7 +62,7 @@ function listValues(dialog, values) {
 }
 
 /** `marks`: the signature and the initials; `values`: of values.js. */
-export function prepareFinish({ link, consent, marks, fields, values, visit }) {
+export function prepareFinish({ consent, marks, fields, values, visit }) {
     const dialog = prepareDialog('finish'), memory = {}
     const button = dialog.querySelector('[data-confirm]')
     button.addEventListener('click', () => {
@@ -72,7 +75,7 @@ export function prepareFinish({ link, consent, marks, fields, values, visit }) {
             if (first) visit(first)
             return first
         }
-        send(dialog, button, { link, label: 'sending', blame }, { action: 'sign', consent: true, consentVersion,
+        send(dialog, button, { label: 'sending', blame }, { action: 'sign', consent: true, consentVersion,
             termsUrl, ...Object.fromEntries(made), values: values.toSend(), ...timeZone() }, memory)
     })
     listPlaces(dialog, fields, visit)
@@ -86,18 +89,20 @@ export function prepareFinish({ link, consent, marks, fields, values, visit }) {
         if (second) paint(second, marks.initials)
     }
     new ResizeObserver(show).observe(canvas) // as when a phone is turned
-    return { open: () => { dialog.present(); listValues(dialog, values.list()); show() } }
+    return { open: () => whenChecked(() => { dialog.present(); listValues(dialog, values.list()); show() }) }
 }
 
 export function prepareRefuse({ link }) {
     const dialog = prepareDialog('refuse'), memory = {}
     const button = dialog.querySelector('[data-confirm]'), reason = dialog.querySelector('textarea')
     button.addEventListener('click', () =>
-        send(dialog, button, { link, label: 'sending.refuse' },
+        send(dialog, button, { label: 'sending.refuse' },
             { action: 'refuse', reason: reason.value.trim() || null }, memory))
+    reason.value = recall(link).reason ?? ''
+    reason.addEventListener('input', () => remember(link, { reason: reason.value }))
     for (const opener of document.querySelectorAll('[data-open=refuse]'))
         opener.addEventListener('click', () => {
             opener.closest('details')?.querySelector('summary').focus() // the menu closes: the focus comes back to it
-            dialog.present()
+            whenChecked(dialog.present)
         })
 }

@@ -9,9 +9,20 @@ addEventListener('beforeunload', event => {
 
 export const setUnsent = value => (unsent = value)
 
-/** To the page that shows what came of it, in the language that was chosen. */
-export function showOutcome() {
-    const language = new URLSearchParams(location.search).get('lang')
+/** The language that was chosen, for another page. */
+export function languageQuery() {
+    const lang = new URLSearchParams(location.search).get('lang')
+    return lang ? `?${new URLSearchParams({ lang })}` : ''
+}
+
+/**
+ * To the page that shows what came of it. `redirect`: the sender's page, for a signer whose session has ended: then the
+ * service does not tell it again.
+ */
+export function showOutcome(redirect) {
+    const url = location.pathname + languageQuery()
     unsent = false
-    location.replace(location.pathname + (language ? `?${new URLSearchParams({ lang: language })}` : ''))
+    if (!redirect) return location.replace(url)
+    history.replaceState({ redirect }, '', url)
+    return location.reload()
 }

@@ -10,6 +10,15 @@ export function recall(link) {
     }
 }
 
+/** Whether the browser keeps anything. */
+export function canStore() {
+    try {
+        return Boolean(sessionStorage)
+    } catch {
+        return false
+    }
+}
+
 export function remember(link, what) {
     try {
         sessionStorage.setItem(key(link), JSON.stringify({ ...recall(link), ...what }))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // preview.js: how a signature will look: the service draws it as it draws it into the documents, with its own fonts.
 import { bodyOf, toSend } from './mark.js'
-import { ask } from './service.js'
+import { ask, isUnchecked, ownLink } from './service.js'
 import { text } from './texts.js'
 
 /** Times and dates are told as the signer knows them, in captions and in the certificate of completion. */
@@ -10,9 +10,9 @@ export const timeZone = () => ({
 })
 
 function request(what) {
-    const { link, consent } = document.getElementById('main').dataset
+    const { consent } = document.getElementById('main').dataset
     const body = bodyOf({ ...what, consentVersion: consent, ...timeZone() })
-    return ask(`${link}/preview`, { method: 'POST', ...body })
+    return ask(`${ownLink()}/preview`, { method: 'POST', ...body })
 }
 
 /**
@@ -26,7 +26,7 @@ export async function previewValues(values) {
 
 /**
  * The mark with what is `shown` of it; a `fault`: why there is nothing to show, `rejected` if the service cannot draw
- * this mark; `over`: nothing can be signed now.
+ * this mark; `unchecked`: the identity must be checked first; `over`: nothing can be signed now.
  */
 export async function preview(mark) {
     let answer
@@ -39,6 +39,7 @@ export async function preview(mark) {
     if (status === 200 && body.unknown) return { fault: text('type.unknown', { characters: body.unknown.join(' ') }) }
     if (status === 200) return { mark: { ...mark, shown: body } }
     if (status >= 500 || status === 429) return { fault: text('busy') }
+    if (isUnchecked(status)) return { unchecked: true }
     if ([404, 409, 410].includes(status)) return { over: true }
     return { fault: text(mark.image ? 'upload.bad' : 'rejected'), rejected: true }
 }

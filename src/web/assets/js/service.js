@@ -15,11 +15,14 @@ async function read(answer) {
     return { status: answer.status, body }
 }
 
-/** {status, body}; an exception when there is no answer. */
-export async function ask(link, options) {
+/** The signing link, with the session that this page has now. */
+export const ownLink = () => document.getElementById('main').dataset.link
+
+/** {status, body}, or what else is read of the answer; an exception when there is none. */
+export async function ask(link, options, how = read) {
     const stop = new AbortController(), timer = setTimeout(() => stop.abort(), TIMEOUT)
     try {
-        return await read(await fetch(link, {
+        return await how(await fetch(link, {
             ...options, cache: 'no-store', signal: stop.signal,
             headers: { Accept: 'application/json', ...options?.headers },
         }))
@@ -30,11 +33,18 @@ export async function ask(link, options) {
 
 export const isOver = state => ['completed', 'refused', 'closed', 'cancelled', 'expired'].includes(state)
 
-/** The state as the service tells it, or null when it cannot be asked. */
+/** Whether the identity of the signer must be checked first, as it is after the end of a session. */
+export const isUnchecked = status => status === 403 && Boolean(document.getElementById('identity'))
+
+/** The sender's page, if the page of the link will not tell it, because signing has ended the session. */
+const toTell = state => (state?.authentication?.when === 'open' ? state.redirect : undefined)
+
+/** The state as the service tells it, 'unchecked', or null when it cannot be asked. */
 export async function askState(link) {
     try {
         const { status, body } = await ask(link)
         if (status === 410) return 'closed'
+        if (isUnchecked(status)) return 'unchecked'
         return status === 200 ? body.state : null
     } catch {
         return null
@@ -43,17 +53,21 @@ export async function askState(link) {
 
 /**
  * Signs or refuses. 'over': there is nothing more to do here, the page of the link shows what; 'lost': nobody knows;
- * 'busy': the service said to try again; 'rejected': it does not take this, perhaps because of `fields`.
+ * 'unchecked': the identity must be checked first; 'busy': the service said to try again; 'rejected': it does not take
+ * this, perhaps because of `fields`.
  */
-export async function act(link, what, again) {
-    if (again && isOver(await askState(link))) return { outcome: 'over' }
+export async function act(what, again) {
+    const link = ownLink(), known = state => (isOver(state) ? 'over' : state === 'unchecked' && state)
+    const before = again && known(await askState(link))
+    if (before) return { outcome: before }
     let answer
     try {
         answer = await ask(link, { method: 'POST', ...bodyOf(what) })
     } catch {
-        return { outcome: isOver(await askState(link)) ? 'over' : 'lost' }
+        return { outcome: known(await askState(link)) || 'lost' }
     }
-    if ([200, 404, 409, 410].includes(answer.status)) return { outcome: 'over' }
+    if ([200, 404, 409, 410].includes(answer.status)) return { outcome: 'over', redirect: toTell(answer.body) }
+    if (isUnchecked(answer.status)) return { outcome: 'unchecked' }
     if (answer.status >= 500 || answer.status === 429) return { outcome: 'busy' }
     return { outcome: 'rejected', fields: answer.body?.fields ?? [] }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // signature.js: the dialogs in which a signature and initials are made: drawn, typed or uploaded.
+import { confirmIdentity } from './check.js'
 import { prepareDialog, whileBusy } from './dialog.js'
 import { prepareDraw } from './draw.js'
 import { showOutcome } from './leaving.js'
@@ -76,10 +77,11 @@ export function prepareSignature({ dialog: id, announce, adopt, keep, draft }) {
     async function take() {
         if (taking) return
         taking = true
-        const { mark, fault, over } = await whileBusy(button, button, text('preparing'), ways[chosen].take)
+        const { mark, fault, over, unchecked } = await whileBusy(button, button, text('preparing'), ways[chosen].take)
         taking = false
         if (!dialog.open) return
         if (over) return showOutcome()
+        if (unchecked) return confirmIdentity(take)
         if (fault) {
             dialog.say(fault)
             return button.focus({ preventScroll: true })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // signing.js: the way through the page: fields are filled in one by one or all at once; then everything is sent.
 import { goTo, prepareBar } from './bar.js'
+import { prepareCheck } from './check.js'
 import { prepareFields } from './fields.js'
 import { prepareFinish, prepareRefuse } from './finish.js'
 import { setUnsent } from './leaving.js'
@@ -43,9 +44,10 @@ export function startSigning(main) {
         signature: dialogOf('signature', 'signature'),
     }
     const finish = prepareFinish({
-        link, consent: state.consent, marks, fields, values, visit: field => bar.visit(field),
+        consent: state.consent, marks, fields, values, visit: field => bar.visit(field),
     })
     prepareRefuse({ link })
+    prepareCheck(state.authentication)
 
     /** On a phone the text gets the width of the screen, and a tip says how it becomes larger. */
     function begin() {
