@@ -9,6 +9,7 @@
 #define LOCKS_MOST 5
 #define LOCKED_FOR apr_time_from_sec(3600)
 #define CODE_LIVES apr_time_from_sec(600)
+#define TICKET_LIVES apr_time_from_sec(300)
 #define SENDING_PERIOD apr_time_from_sec(3600)
 #define CODE_LEAST 4 /* characters of a code, without spaces and hyphens */
 #define CODE_MOST 32
@@ -142,6 +143,14 @@ const char *sr_authentication_read(sr_authentication_t **authentication, const j
     return fault;
 }
 
+const char *sr_authentication_carry(sr_authentication_t **authentication, const sr_authentication_t *before,
+                                    const char *email, apr_pool_t *pool)
+{
+    *authentication = NULL;
+    if (before && details[before->method]) return "authentication must be provided for the new signer, or null";
+    return sr_authentication_read(authentication, sr_json_own(sr_authentication_kind(before), pool), email, pool);
+}
+
 void sr_authentication_hide(sr_authentication_t *authentication, apr_pool_t *pool)
 {
     if (authentication->code) authentication->code = sr_slow_hash(sr_code_folded(authentication->code, pool), pool);
@@ -217,18 +226,28 @@ sr_error_t *sr_authentication_parse(sr_authentication_t **authentication, const 
 /* --- what is shown */
 
 /* A lock that time alone would end is shown until something else changes, with its end. */
+static bool is_shown_locked(const sr_authentication_t *authentication)
+{
+    return authentication->locks >= LOCKS_MOST || authentication->locked_until;
+}
+
 static const char *authentication_state(const sr_authentication_t *authentication)
 {
-    if (authentication->locks >= LOCKS_MOST || authentication->locked_until) return "locked";
+    if (is_shown_locked(authentication)) return "locked";
     return authentication->passed_at ? "passed" : "pending";
+}
+
+json_t *sr_authentication_kind(const sr_authentication_t *authentication)
+{
+    if (!authentication) return json_null();
+    return json_pack("{s:s,s:s}", "method", methods[authentication->method], "when",
+                     authentication->on_sign ? "sign" : "open");
 }
 
 json_t *sr_authentication_view(const sr_authentication_t *authentication)
 {
-    json_t *object = json_object();
+    json_t *object = sr_authentication_kind(authentication);
     const char *state = authentication_state(authentication);
-    json_object_set_new(object, "method", json_string(methods[authentication->method]));
-    json_object_set_new(object, "when", json_string(authentication->on_sign ? "sign" : "open"));
     json_object_set_new(object, "state", json_string(state));
     json_object_set_new(object, "passedAt",
                         authentication->passed_at ? sr_time_json(authentication->passed_at) : json_null());
@@ -297,8 +316,24 @@ void sr_authentication_pass(sr_authentication_t *authentication, apr_time_t now)
     authentication->words = NULL;
 }
 
-void sr_authentication_unlock(sr_authentication_t *authentication)
+bool sr_authentication_unlock(sr_authentication_t *authentication)
 {
+    const bool was_locked = is_shown_locked(authentication);
     authentication->wrong = authentication->locks = 0;
     authentication->locked_until = 0;
+    return was_locked;
+}
+
+void sr_authentication_admit(sr_authentication_t *authentication, const char *ticket, const json_t *words,
+                             apr_time_t now)
+{
+    authentication->ticket = ticket;
+    authentication->ticket_until = now + TICKET_LIVES;
+    authentication->words = words;
+}
+
+bool sr_authentication_admits(const sr_authentication_t *authentication, const char *ticket, apr_time_t now)
+{
+    return authentication->method == SR_AUTH_CALLER && authentication->ticket && ticket
+           && now < authentication->ticket_until && !strcmp(authentication->ticket, ticket);
 }

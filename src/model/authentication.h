@@ -40,7 +40,7 @@ struct sr_authentication_t {
     apr_time_t sent[SR_AUTH_SENDINGS]; /* when codes were sent, newest first */
     const char *ticket;                /* SR_AUTH_CALLER: the SHA-256 of the URL that works once, or NULL */
     apr_time_t ticket_until;
-    const json_t *words; /* what the caller said with it: {"how","at"?,"reference"?} */
+    const json_t *words; /* what the caller said with it: {"how","at","reference"?} */
 };
 
 const char *sr_auth_method_name(sr_auth_method_t method);
@@ -48,12 +48,18 @@ const char *sr_auth_method_name(sr_auth_method_t method);
  * fault, a sentence without a period, or NULL. */
 const char *sr_authentication_read(sr_authentication_t **authentication, const json_t *value, const char *email,
                                    apr_pool_t *pool);
+/* Sets *authentication to the check of a person who replaces the signer with the check `before`: the same one from its
+ * beginning, unless it needs something that the old signer knows or has. Returns the fault, as above, or NULL. */
+const char *sr_authentication_carry(sr_authentication_t **authentication, const sr_authentication_t *before,
+                                    const char *email, apr_pool_t *pool);
 /* Replaces the code by its hash. It takes a while. */
 void sr_authentication_hide(sr_authentication_t *authentication, apr_pool_t *pool);
 /* Returns the object that the database stores with the signer. New reference. */
 json_t *sr_authentication_json(const sr_authentication_t *authentication);
 /* Reads that object. NULL or null gives NULL. Errors: SR_EINTERNAL. */
 sr_error_t *sr_authentication_parse(sr_authentication_t **authentication, const json_t *stored, apr_pool_t *pool);
+/* Returns {"method","when"}, or null. New reference. */
+json_t *sr_authentication_kind(const sr_authentication_t *authentication);
 /* Returns what answers show: {"method","when","state","passedAt","lockedUntil"?}. New reference. */
 json_t *sr_authentication_view(const sr_authentication_t *authentication);
 
@@ -66,11 +72,16 @@ const char *sr_authentication_expected(const sr_authentication_t *authentication
 bool sr_authentication_is_locked(const sr_authentication_t *authentication, apr_time_t now);
 /* Returns true if another code may be sent now. */
 bool sr_authentication_may_send(const sr_authentication_t *authentication, apr_time_t now);
-/* Change the record: a code is sent, a wrong one was entered, the signer has passed, the caller has unlocked it. */
+/* Change the record: a code is sent, a wrong one was entered, the signer has passed, the caller has unlocked it (false:
+ * it was not locked), or the caller gets the URL for one visit, whose secret has this hash. */
 void sr_authentication_send(sr_authentication_t *authentication, const char *hash, apr_time_t now);
 void sr_authentication_fail(sr_authentication_t *authentication, apr_time_t now);
 void sr_authentication_pass(sr_authentication_t *authentication, apr_time_t now);
-void sr_authentication_unlock(sr_authentication_t *authentication);
+bool sr_authentication_unlock(sr_authentication_t *authentication);
+void sr_authentication_admit(sr_authentication_t *authentication, const char *ticket, const json_t *words,
+                             apr_time_t now);
+/* Returns true if the hash is that of the URL for one visit. */
+bool sr_authentication_admits(const sr_authentication_t *authentication, const char *ticket, apr_time_t now);
 /* Returns where codes are sent, so that only its owner recognises it: "a•••@example.org", "•••• 678". */
 const char *sr_address_masked(const char *address, apr_pool_t *pool);
 

@@ -34,8 +34,9 @@ static const char *canonical(const json_t *value, apr_pool_t *pool)
 /* The members that are personal, in an event and in its detail. */
 static bool is_personal(const char *member)
 {
-    static const char *const names[] = {"ip",     "userAgent", "firstname", "lastname", "email", "name",
-                                        "reason", "timeZone",  "utcOffset", DRAWING,    "value"};
+    static const char *const names[] = {"ip",    "userAgent", "firstname", "lastname",  "email",
+                                        "name",  "reason",    "timeZone",  "utcOffset", DRAWING,
+                                        "value", "how",       "reference", "to",        "user"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], member)) return true;
     return false;

@@ -167,6 +167,7 @@ void sr_submission_replace(sr_submission_t *submission, sr_signer_t *signer, con
                             .order = before.order,
                             .due_at = before.due_at ? when : 0,
                             .replaces = before.uuid,
-                            .alias = alias};
+                            .alias = alias,
+                            .authentication = person->authentication};
     submission->updated_at = when;
 }

@@ -312,6 +312,13 @@ static sr_error_t *signers_take_field(sr_field_t *field, const place_t *at, cons
 
 /* --- signers */
 
+static sr_error_t *take_authentication(sr_signer_t *signer, const place_t *at, const json_t *value)
+{
+    const json_t *sent = json_object_get(value, "authentication");
+    const char *fault = sr_authentication_read(&signer->authentication, sent, signer->email, at->pool);
+    return fault ? signers_refuse(at, fault) : NULL;
+}
+
 static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t *at, const json_t *value,
                                const sr_signers_rules_t *rules)
 {
@@ -328,11 +335,9 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     at->email = signer->email;
     SR_TRY(take_locale(&signer->locale, at, value, rules));
     SR_TRY(take_order(&signer->order, at, value));
-    const char *fault = sr_authentication_read(&signer->authentication, json_object_get(value, "authentication"),
-                                               signer->email, at->pool);
-    if (fault) return signers_refuse(at, fault);
+    SR_TRY(take_authentication(signer, at, value));
 
-    fault = sr_role_fields(&list, rules->roles, at->signer, value, at->pool);
+    const char *fault = sr_role_fields(&list, rules->roles, at->signer, value, at->pool);
     if (fault) return signers_refuse(at, fault);
     if (json_array_size(list) == 0)
         return signers_refuse(at, "Must have at least 1 field"); /* json_array_size returns 0 for other types */
@@ -374,7 +379,8 @@ sr_error_t *sr_signer_read_person(sr_signer_t *signer, const json_t *object, boo
     SR_TRY(signers_take_text(&signer->firstname, &at, object, &firstname_rule));
     SR_TRY(signers_take_text(&signer->lastname, &at, object, &lastname_rule));
     SR_TRY(take_email(&signer->email, &at, object, &rules));
-    return take_locale(&signer->locale, &at, object, &rules);
+    SR_TRY(take_locale(&signer->locale, &at, object, &rules));
+    return take_authentication(signer, &at, object);
 }
 
 sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr_size_t length,

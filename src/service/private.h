@@ -69,10 +69,19 @@ void sr_subject_note(json_t *detail, const sr_subject_t *subject);
 /* ---------------------------------------------------------------------------------------------- session.c */
 /* Sets signing->identified. Errors: SR_EUNCHECKED. A signer who could see nothing anyway gets that error. */
 sr_error_t *sr_session_require(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool);
+/* Returns a new secret of a session, or of a URL that begins one. */
+const char *sr_session_make(apr_pool_t *pool);
 /* Begins a session. *session is its secret, which is not stored. */
 sr_error_t *sr_session_begin(const sr_service_t *service, const char **session, const char *signer, apr_pool_t *pool);
 /* Returns NULL if the signer may sign or decline. Errors: SR_EUNCHECKED. */
 sr_error_t *sr_session_may_act(const sr_signing_t *signing, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- admit.c */
+/* Returns NULL if this service can make the check of a signer's identity (NULL: there is none). Errors:
+ * SR_EUNAVAILABLE.
+ */
+sr_error_t *sr_authentication_check(const sr_service_t *service, const sr_authentication_t *authentication,
+                                    apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- expire.c */
 /* Expires a submission if its deadline is over by the database's clock. *again is set to the time until then if it is

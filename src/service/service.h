@@ -3,8 +3,8 @@
  *
  * Sections: refusal.c · authenticate.c · create.c · theme_folder.c · templates.c · submissions.c · verify.c ·
  * describe.c · open.c · identify.c · access_cache.c · version_cache.c · ownership.c · page_image.c · sign.c ·
- * preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c · tokens.c · token_use.c · webhooks.c ·
- * history.c · list.c · archive.c · health.c · choose.c
+ * preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c · admit.c · tokens.c · token_use.c ·
+ * webhooks.c · history.c · list.c · archive.c · health.c · choose.c
  *
  * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
@@ -267,6 +267,11 @@ sr_error_t *sr_service_identity(const sr_service_t *service, sr_signing_t **sign
 sr_error_t *sr_service_identify(const sr_service_t *service, const char **session, const char *signer,
                                 const sr_client_t *client, const char *code, apr_pool_t *pool);
 
+/* A signer comes by the URL that the caller has got for one visit (sr_service_admit). The request names its secret in
+ * place of a session. */
+sr_error_t *sr_service_visit(const sr_service_t *service, const char **session, const char *signer,
+                             const sr_client_t *client, apr_pool_t *pool);
+
 /* ----------------------------------------------------------------------------------------------- refuse.c */
 /* `reason` may be NULL. Errors: SR_ECONFLICT as for sr_service_sign, SR_EBADREQUEST if the reason is too long. */
 sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
@@ -274,8 +279,9 @@ sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signin
 
 /* ----------------------------------------------------------------------------------------------- cancel.c
  * What the caller of the API does with one of their submissions. *representation is what it is afterwards. extend,
- * replace and remind are also for the administrator: caller->token_hash is NULL, and the service needs `database`,
- * `theme` and `sends_mail`. No lock is waited for, no limit of mail is counted, and the event says who has acted.
+ * replace, remind and unlock are also for the administrator: caller->token_hash is NULL, and the service needs
+ * `database`, `theme` and `sends_mail`. No lock is waited for, no limit of mail is counted, and the event says who has
+ * acted.
  */
 typedef struct sr_caller_t {
     const char *token_hash, *submission;
@@ -295,7 +301,7 @@ sr_error_t *sr_service_extend(const sr_service_t *service, const char **represen
 /* ---------------------------------------------------------------------------------------------- replace.c */
 typedef struct sr_replace_t {
     const char *signer;   /* uuid */
-    const json_t *person; /* the object that was sent: firstname, lastname, email, locale */
+    const json_t *person; /* the object that was sent: firstname, lastname, email, locale, authentication */
 } sr_replace_t;
 /* Puts another person in the place of a signer who has neither signed nor refused. They get a new link, and the old one
  * ends. Errors: SR_EBADREQUEST, SR_ENOTFOUND for no such signer, SR_ECONFLICT, SR_ETOOMANY (invitations). */
@@ -308,6 +314,26 @@ sr_error_t *sr_service_replace(const sr_service_t *service, const char **represe
  * no mail. */
 sr_error_t *sr_service_remind(const sr_service_t *service, const char **representation, const sr_caller_t *caller,
                               const char *signer, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- admit.c */
+/* Changes how the identity of a signer is checked. `value` is what was sent; null: it is not checked. Errors:
+ * SR_EBADREQUEST, SR_ENOTFOUND for no such signer, SR_ECONFLICT if they have passed the check or signed,
+ * SR_EUNAVAILABLE if this service cannot make this check. */
+sr_error_t *sr_service_authentication_change(const sr_service_t *service, const char **representation,
+                                             const sr_caller_t *caller, const char *signer, const json_t *value,
+                                             apr_pool_t *pool);
+/* Ends a lock after wrong codes. Errors: SR_ENOTFOUND for no such signer, SR_ECONFLICT if there is no lock. */
+sr_error_t *sr_service_unlock(const sr_service_t *service, const char **representation, const sr_caller_t *caller,
+                              const char *signer, apr_pool_t *pool);
+typedef struct sr_admission_t {
+    const char *signer, *ticket; /* <location>/sign/<signer>~<ticket>/visit works once */
+    apr_time_t expires_at;
+} sr_admission_t;
+/* The caller has checked the identity of a signer. `words`: {"how","at","reference"?}, which become evidence. The URL
+ * of an earlier call ends. Errors: SR_ENOTFOUND for no such signer, SR_ECONFLICT if the caller does not check them, or
+ * if they can see nothing. */
+sr_error_t *sr_service_admit(const sr_service_t *service, sr_admission_t *admission, const sr_caller_t *caller,
+                             const char *signer, const json_t *words, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ erase.c */
 /* Deletes a closed submission: erases documents, persons, addresses and whatever else is personal, and leaves a

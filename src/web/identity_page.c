@@ -172,3 +172,17 @@ sr_error_t *sr_web_check_post(sr_http_t *http)
     sr_http_rate_guessed(http);
     return json ? error : identity_show(http, signing, HTTP_FORBIDDEN, "wrong");
 }
+
+/* A URL for one visit. What only looks at it does not use it up: the page says where a new one is. */
+sr_error_t *sr_web_visit(sr_http_t *http)
+{
+    const bool json = sr_http_prefers_json(http);
+    const sr_client_t client = sr_web_client(http);
+    const char *session;
+    sr_signing_t *signing;
+    SR_TRY(identity_begin(http, &signing, json));
+    if (sr_web_only_looks(http, json)) return identity_show(http, signing, HTTP_OK, NULL);
+    sr_error_t *error = sr_service_visit(http->service, &session, signing->signer->uuid, &client, http->pool);
+    if (!error) return identity_passed(http, session, json);
+    return json || error->code != SR_EFORBIDDEN ? error : identity_show(http, signing, HTTP_FORBIDDEN, NULL);
+}

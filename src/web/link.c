@@ -81,8 +81,7 @@ sr_error_t *sr_web_get(sr_http_t *http)
     sr_signing_t *signing;
     sr_client_t client = sr_web_client(http);
     SR_TRY(link_begin(http, &signer, json));
-    /* HEAD, prefetching and robots do not mark the link as opened. A program that asks for JSON is no preview. */
-    sr_error_t *unchecked = http->r->header_only || sr_http_is_prefetch(http) || (!json && sr_http_is_robot(http))
+    sr_error_t *unchecked = sr_web_only_looks(http, json) /* this does not mark the link as opened */
                                 ? sr_service_signing(http->service, &signing, signer, http->pool)
                                 : sr_service_signing_open(http->service, &signing, signer, &client, http->pool);
     if (unchecked && unchecked->code == SR_EUNCHECKED && !json) return sr_web_check_get(http);

@@ -23,6 +23,11 @@ sr_client_t sr_web_client(sr_http_t *http)
     return (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
 }
 
+bool sr_web_only_looks(sr_http_t *http, bool json)
+{
+    return http->r->header_only || sr_http_is_prefetch(http) || (!json && sr_http_is_robot(http));
+}
+
 sr_error_t *sr_web_refuse_foreign(sr_http_t *http)
 {
     if (!sr_http_is_foreign(http)) return NULL;

@@ -30,6 +30,7 @@ sr_error_t *sr_web_post(sr_http_t *http);
 sr_error_t *sr_web_preview(sr_http_t *http);
 sr_error_t *sr_web_check_get(sr_http_t *http);
 sr_error_t *sr_web_check_post(sr_http_t *http);
+sr_error_t *sr_web_visit(sr_http_t *http);
 sr_error_t *sr_web_document(sr_http_t *http);
 sr_error_t *sr_web_certificate(sr_http_t *http);
 sr_error_t *sr_web_qr(sr_http_t *http);
@@ -48,6 +49,8 @@ const char *sr_web_ancestors(sr_http_t *http);
 sr_error_t *sr_web_uuid(const char **uuid, sr_http_t *http, int param);
 /* Returns the client for the evidence. */
 sr_client_t sr_web_client(sr_http_t *http);
+/* Returns true for HEAD, prefetching and robots: no person has come. A program that asks for JSON is no preview. */
+bool sr_web_only_looks(sr_http_t *http, bool json);
 /* Errors: SR_EFORBIDDEN if a request comes from a page of another site. */
 sr_error_t *sr_web_refuse_foreign(sr_http_t *http);
 /* Shows the page of the check (identity_page.c) instead of SR_EUNCHECKED. Programs, and all other errors: the error. */

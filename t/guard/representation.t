@@ -8,7 +8,7 @@ use JSON::PP 'decode_json';
 use Sigreq::Source qw(files slurp code);
 use Test::More;
 
-my %renderers = map { ("src/model/$_" => 1) } qw(submission.c fields.c signing_representation.c);
+my %renderers = map { ("src/model/$_" => 1) } qw(submission.c fields.c signing_representation.c authentication.c);
 my %others    = (                                    # of the audit trail
     'src/service/signing/sign.c' => 'signatureType',
     map { ($_ => 'userAgent') } qw(src/model/event.c src/model/completion.c src/service/signing/open.c)

@@ -20,15 +20,6 @@ typedef struct checking_t {
     bool passed;
 } checking_t;
 
-/* A link stays in use after the request was closed, and so does its check. */
-static void set_deadline(sr_transition_t *transition)
-{
-    const sr_signing_t *signing = transition->signing;
-    const apr_time_t expires_at = signing->submission.expires_at;
-    const bool is_closed = signing->submission.state != SR_SUBMISSION_OPEN;
-    if (is_closed && expires_at && expires_at <= signing->clock) transition->deadline = SR_DEADLINE_AFTER;
-}
-
 static sr_error_t *identify_try(const sr_service_t *service, sr_transition_t *transition, void *baton)
 {
     checking_t *checking = baton;
@@ -46,7 +37,7 @@ static sr_error_t *identify_try(const sr_service_t *service, sr_transition_t *tr
     checking->passed = verdict == SR_IDENTITY_PASSED;
     if (checking->passed) sr_authentication_pass(authentication, signing->clock);
     else sr_authentication_fail(authentication, signing->clock);
-    set_deadline(transition);
+    sr_transition_ignore_deadline(transition);
     signing->submission.updated_at = transition->now;
     sr_transition_change(transition, signing->signer);
     sr_transition_event(transition, signing->signer->uuid, checking->passed ? "authenticated" : "codeFailed",
@@ -92,4 +83,22 @@ sr_error_t *sr_service_identify(const sr_service_t *service, const char **sessio
         return sr_error(pool, SR_ECONFLICT, "This signer is not asked for a code");
     entered.matches = sr_slow_hash_matches(entered.expected, sr_code_folded(code, pool), pool);
     return sr_identify_decide(service, session, signing, client, judge_code, &entered, pool);
+}
+
+/* --- a URL for one visit */
+
+/* Nobody can guess it, so a wrong one does not count. */
+static sr_verdict_t judge_ticket(const sr_judged_t *judged)
+{
+    if (!sr_authentication_admits(judged->authentication, judged->baton, judged->now)) return SR_IDENTITY_OTHER;
+    json_object_update(judged->detail, (json_t *)judged->authentication->words);
+    return SR_IDENTITY_PASSED;
+}
+
+sr_error_t *sr_service_visit(const sr_service_t *service, const char **session, const char *signer,
+                             const sr_client_t *client, apr_pool_t *pool)
+{
+    sr_signing_t *signing;
+    SR_TRY(sr_service_identity(service, &signing, signer, pool));
+    return sr_identify_decide(service, session, signing, client, judge_ticket, (void *)service->session, pool);
 }

@@ -115,6 +115,8 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
         json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", signer->uuid, "firstname", signer->firstname, "lastname",
                                 signer->lastname, "email", signer->email);
         if (signer->order > 1) json_object_set_new(row, "order", json_integer(signer->order));
+        if (signer->authentication)
+            json_object_set_new(row, "authentication", sr_authentication_kind(signer->authentication));
         json_t *values = sr_entries_json(submission, signer);
         if (values) json_object_set_new(row, "values", values);
         json_array_append_new(signers, row);
@@ -306,6 +308,8 @@ static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *pre
     if (submission->send_email && !service->child->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE,
                         "This service sends no mail (SigreqSMTP): sendEmail must be false or left out");
+    for (int i = 0; i < signers->nelts; i++)
+        SR_TRY(sr_authentication_check(service, APR_ARRAY_IDX(signers, i, sr_signer_t).authentication, pool));
     SR_TRY(read_life(service, preflight, submission, request, pool));
     submission->name = request->name;
     json_t *warnings = sr_remarks_json(request->remarks);

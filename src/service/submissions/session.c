@@ -47,12 +47,17 @@ sr_error_t *sr_session_may_act(const sr_signing_t *signing, apr_pool_t *pool)
     return signing->identified ? NULL : session_missing(pool);
 }
 
-sr_error_t *sr_session_begin(const sr_service_t *service, const char **session, const char *signer, apr_pool_t *pool)
+const char *sr_session_make(apr_pool_t *pool)
 {
     unsigned char random[SESSION_BYTES];
-    sr_outcome_t outcome;
     sr_random_fill(random, sizeof random);
-    *session = sr_text_hex(random, sizeof random, pool);
+    return sr_text_hex(random, sizeof random, pool);
+}
+
+sr_error_t *sr_session_begin(const sr_service_t *service, const char **session, const char *signer, apr_pool_t *pool)
+{
+    sr_outcome_t outcome;
+    *session = sr_session_make(pool);
     SR_TRY(sr_store_session_create(service->database, &outcome, sr_session_hash(*session, pool), signer, pool));
     return sr_service_refusal(outcome, pool);
 }

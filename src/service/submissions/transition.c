@@ -50,6 +50,13 @@ void sr_transition_end_sessions(sr_transition_t *transition, const sr_signer_t *
     APR_ARRAY_PUSH(transition->ended, sr_ended_arg_t) = (sr_ended_arg_t){.signer = signer->uuid};
 }
 
+void sr_transition_ignore_deadline(sr_transition_t *transition)
+{
+    const sr_submission_t *submission = &transition->signing->submission;
+    const bool is_over = submission->expires_at && submission->expires_at <= transition->signing->clock;
+    if (submission->state != SR_SUBMISSION_OPEN && is_over) transition->deadline = SR_DEADLINE_AFTER;
+}
+
 json_t *sr_transition_revise(const sr_transition_t *transition, sr_document_state_t *document, const void *bytes,
                              apr_size_t length, const char *whole_sha256, bool archives)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transition.h: a transition of a submission, from reading to commit. For open.c, sign.c, refuse.c, cancel.c, extend.c,
- * expire.c, replace.c, remind.c, erase.c, legal_hold.c and archive.c. */
+ * expire.c, replace.c, remind.c, admit.c, identify.c, erase.c, legal_hold.c and archive.c. */
 #ifndef SR_SERVICE_SUBMISSIONS_TRANSITION_H
 #define SR_SERVICE_SUBMISSIONS_TRANSITION_H
 
@@ -61,6 +61,8 @@ sr_error_t *sr_transition_error(sr_error_t *error);
 void sr_transition_change(sr_transition_t *transition, sr_signer_t *signer);
 /* Ends the sessions of a signer whose identity was checked (session.c), also those that they may still get. */
 void sr_transition_end_sessions(sr_transition_t *transition, const sr_signer_t *signer);
+/* The transition is also possible after the deadline of a submission that is closed: its links stay in use. */
+void sr_transition_ignore_deadline(sr_transition_t *transition);
 /* Makes the signers due who come next, and invites them. */
 void sr_transition_due(const sr_service_t *service, sr_transition_t *transition);
 /* Invites a signer, if the request asks for mail. */
