@@ -31,15 +31,22 @@ static const char *canonical(const json_t *value, apr_pool_t *pool)
 #define SALT_BYTES 16
 #define DRAWING "drawing" /* in the detail of "signed" */
 
+static bool event_is_among(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0) names++;
+    return *names != NULL;
+}
+
+/* The members of a detail that say how a signer was identified. They are about the signer, even if the caller wrote
+ * them. */
+static const char *const identity_members[] = {"how", "reference", "to", "user", NULL};
+
 /* The members that are personal, in an event and in its detail. */
 static bool is_personal(const char *member)
 {
-    static const char *const names[] = {"ip",    "userAgent", "firstname", "lastname",  "email",
-                                        "name",  "reason",    "timeZone",  "utcOffset", DRAWING,
-                                        "value", "how",       "reference", "to",        "user"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i], member)) return true;
-    return false;
+    static const char *const names[] = {"ip",     "userAgent", "firstname", "lastname", "email", "name",
+                                        "reason", "timeZone",  "utcOffset", DRAWING,    "value", NULL};
+    return event_is_among(member, names) || event_is_among(member, identity_members);
 }
 
 typedef struct hiding_t {
@@ -219,10 +226,10 @@ static bool has_link(const sr_event_reader_t *reader, const char *signer)
  * their action as a signer, or that of the caller. */
 static bool was_by(const json_t *event, const sr_event_reader_t *reader)
 {
-    static const char *const of_signers[] = {"opened", "signed", "refused"};
+    static const char *const of_signers[] = {"opened",     "signed",        "refused", "codeSent",
+                                             "codeFailed", "authenticated", NULL};
     const char *kind = sr_json_string(event, "event"), *signer = sr_json_string(event, "signer");
-    for (size_t i = 0; kind && i < sizeof of_signers / sizeof *of_signers; i++)
-        if (!strcmp(kind, of_signers[i])) return signer && has_link(reader, signer);
+    if (kind && event_is_among(kind, of_signers)) return signer && has_link(reader, signer);
     return reader->caller;
 }
 
@@ -237,6 +244,7 @@ static bool is_about(json_t *event, const char *path, const sr_event_reader_t *r
     const char *signer = sr_json_string(parent, "uuid");
     if (!strncmp(path, documents, sizeof documents - 1)) return true;
     if (!signer && parent != event) signer = sr_json_string(parent, "signer"); /* of "replaced": the new one */
+    if (!signer && event_is_among(member, identity_members)) signer = sr_json_string(event, "signer");
     return signer ? has_link(reader, signer) : was_by(event, reader);
 }
 

@@ -327,6 +327,41 @@ static void test_values(void)
     }
 }
 
+#define IDENTIFIED                                                                                                     \
+    "{\"method\":\"caller\",\"how\":\"Passport\",\"reference\":\"R-7\",\"at\":\"2026-11-20T09:00:00.000Z\","           \
+    "\"to\":\"+49151\",\"user\":\"ann@idp\"}"
+
+/* What says how a signer was identified is personal, and about the signer, even if the caller did it. */
+static void test_identified(void)
+{
+    static const char *const by_signer[] = {"codeSent", "codeFailed", "authenticated"};
+    static const char *const by_caller[] = {"authenticationChanged", "unlocked"};
+    static const char values[] = "Passport R-7 +49151 ann@idp", known[] = "caller 2026-11-20T09:00:00.000Z";
+    const sr_event_text_t text = event_with(IDENTIFIED);
+    check_disclosed(text.body, known, values, "what is hashed");
+    const json_t *event = shown(&text, false);
+    check_commitment(event, "detail.how", "Passport");
+    check_commitment(event, "detail.reference", "R-7");
+    check_commitment(event, "detail.to", "+49151");
+    check_commitment(event, "detail.user", "ann@idp");
+    is_str(sr_event_fault(detail_of(text.body), NULL, true, pool), NULL, "erased, the event is sound");
+    const char *all = apr_pstrcat(pool, values, " ", known, NULL), *others = apr_pstrcat(pool, values, " ::1", NULL);
+    for (size_t i = 0; i < sizeof by_signer / sizeof *by_signer; i++) {
+        const char *kind = by_signer[i];
+        check_disclosed(disclosed(kind, ANN, IDENTIFIED, ANN, false, false), apr_pstrcat(pool, all, " ::1", NULL), ANN,
+                        apr_pstrcat(pool, kind, ", for the signer", NULL));
+        check_disclosed(disclosed(kind, ANN, IDENTIFIED, BOB, true, false), known, others,
+                        apr_pstrcat(pool, kind, ", for another signer who is the caller", NULL));
+    }
+    for (size_t i = 0; i < sizeof by_caller / sizeof *by_caller; i++) {
+        const char *kind = by_caller[i];
+        check_disclosed(disclosed(kind, ANN, IDENTIFIED, ANN, false, false), all, "::1 Agent/7",
+                        apr_pstrcat(pool, kind, ", for the signer: the address is the caller's", NULL));
+        check_disclosed(disclosed(kind, ANN, IDENTIFIED, NULL, true, false), "::1 Agent/7", values,
+                        apr_pstrcat(pool, kind, ", for the caller", NULL));
+    }
+}
+
 int main(void)
 {
     apr_initialize();
@@ -342,6 +377,7 @@ int main(void)
     test_erased();
     test_disclosed();
     test_values();
+    test_identified();
     apr_pool_destroy(pool);
     return done();
 }
