@@ -85,4 +85,17 @@ bool sr_authentication_admits(const sr_authentication_t *authentication, const c
 /* Returns where codes are sent, so that only its owner recognises it: "a•••@example.org", "•••• 678". */
 const char *sr_address_masked(const char *address, apr_pool_t *pool);
 
+/* identified.c: how a signer was identified, beside their link, before they signed. Members that the method does not
+ * have are NULL or 0.
+ */
+typedef struct sr_identified_t {
+    const char *text;            /* the key of its text in the certificate of completion; NULL: by the link alone */
+    const char *to;              /* where a code was sent */
+    const char *user;            /* as whom they signed in, and by which means */
+    const char *how, *reference; /* the caller's words, and the time that the caller gave */
+    apr_time_t said_at, at;      /* at: when it was recorded here */
+} sr_identified_t;
+/* Reads an audit trail, as sr_events_read returns it. */
+sr_identified_t sr_identified_read(const json_t *events, const sr_signer_t *signer, apr_pool_t *pool);
+
 #endif

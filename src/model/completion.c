@@ -259,8 +259,15 @@ static json_t *document_items(const work_t *work)
 
 /* --- signers: a table with a row for each of these members, and a column for each of two signers */
 
-static const char *const MEMBERS[] = {"signature", "email", "identification", "opened",  "signed",
-                                      "zone",      "ip",    "browser",        "consent", "terms"};
+static const char *const MEMBERS[] = {"signature",      "email",
+                                      "identification", "check",
+                                      "check.to",       "check.user",
+                                      "check.how",      "check.reference",
+                                      "check.said",     "event.authenticated",
+                                      "opened",         "signed",
+                                      "zone",           "ip",
+                                      "browser",        "consent",
+                                      "terms"};
 #define MEMBER_COUNT (sizeof MEMBERS / sizeof *MEMBERS)
 
 /* Returns true if this signer has agreed to the same text as one of the `count` first signers. */
@@ -288,9 +295,17 @@ static void completion_read_values(const char *values[MEMBER_COUNT], const work_
     const bool knows_zone = has_zone(&zone, work, signer->uuid);
     const json_t *detail = signed_detail(work, signer->uuid);
     const char *when = completion_time_text(work, signer->completed_at, signer->uuid);
+    const sr_identified_t check = sr_identified_read(work->completion->events, signer, work->pool);
     const char *const all[MEMBER_COUNT] = {kind_of_signature(work, signer->signature_type),
                                            signer->email,
                                            identification(work, signer),
+                                           check.text ? label(work, check.text) : NULL,
+                                           check.to,
+                                           check.user,
+                                           check.how,
+                                           check.reference,
+                                           completion_time_text(work, check.said_at, signer->uuid),
+                                           completion_time_text(work, check.at, signer->uuid),
                                            completion_time_text(work, signer->opened_at, signer->uuid),
                                            when ? when : label(work, "unsigned"),
                                            knows_zone ? zone.name : NULL,
@@ -390,7 +405,8 @@ static json_t *signer_items(const work_t *work)
 }
 
 /* Returns the name of the signer who caused an event, and their address. An opening by another agent than the signer's
- * has this agent, because a program may have opened the link and not the signer. */
+ * has this agent, because a program may have opened the link and not the signer. A change of a signer's check by the
+ * caller has only the signer's name, so that nobody takes the caller's address for the signer's. */
 static const char *actor(const work_t *work, const json_t *event)
 {
     const char *uuid = sr_json_string(event, "signer"), *ip = sr_json_string(event, "ip");
@@ -398,6 +414,7 @@ static const char *actor(const work_t *work, const json_t *event)
     const char *name = !uuid ? creator(work) : signer ? completion_name_of(signer, work->pool) : "";
     const char *kind = sr_json_string(event, "event");
     const char *agent = kind && !strcmp(kind, "opened") ? sr_json_string(event, "userAgent") : NULL;
+    if (kind && (!strcmp(kind, "authenticationChanged") || !strcmp(kind, "unlocked"))) ip = NULL;
     if (agent && signer && signer->user_agent && !strcmp(agent, signer->user_agent)) agent = NULL;
     return apr_pstrcat(work->pool, name, *name && ip ? ", " : "", ip ? ip : "", agent ? ", " : "", agent, NULL);
 }
@@ -461,32 +478,4 @@ json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t 
     if (completion->rtl) json_object_set_new(object, "dir", json_string("rtl"));
     json_object_set_new(object, "time", json_string(sr_time_format(completion->time, pool)));
     return object;
-}
-
-/* Returns the code of the language of a signer's locale, or without a locale that of the text that they accepted, or
- * NULL. */
-static const char *completion_language_of(const sr_signer_t *signer)
-{
-    const char *locale = signer->locale, *version = signer->consent;
-    const sr_language_t *chosen = locale ? sr_language_of(locale) : NULL;
-    const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
-    return chosen ? chosen->code : consent ? consent->language : NULL;
-}
-
-const sr_language_t *sr_completion_language(const sr_submission_t *submission)
-{
-    const sr_language_t *best = NULL;
-    int most = 0;
-    for (int i = 0; i < sr_language_count(); i++) {
-        const sr_language_t *language = sr_language(i);
-        int count = 0;
-        for (int k = 0; k < submission->signers->nelts; k++) {
-            const char *code = completion_language_of(&APR_ARRAY_IDX(submission->signers, k, sr_signer_t));
-            count += code && !strcmp(code, language->code);
-        }
-        if (count <= most || !strcmp(language->code, "en")) continue;
-        best = language;
-        most = count;
-    }
-    return best ? best : sr_language_of("en");
 }

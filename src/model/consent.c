@@ -123,3 +123,31 @@ const sr_consent_t *sr_consent_of_version(const char *version)
         if (!strcmp(rows[i].version, version)) return &rows[i];
     return NULL;
 }
+
+/* Returns the code of the language of a signer's locale, or without a locale that of the text that they accepted, or
+ * NULL. */
+static const char *consent_language_of(const sr_signer_t *signer)
+{
+    const char *locale = signer->locale, *version = signer->consent;
+    const sr_language_t *chosen = locale ? sr_language_of(locale) : NULL;
+    const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
+    return chosen ? chosen->code : consent ? consent->language : NULL;
+}
+
+const sr_language_t *sr_signers_language(const sr_submission_t *submission)
+{
+    const sr_language_t *best = NULL;
+    int most = 0;
+    for (int i = 0; i < sr_language_count(); i++) {
+        const sr_language_t *language = sr_language(i);
+        int count = 0;
+        for (int k = 0; k < submission->signers->nelts; k++) {
+            const char *code = consent_language_of(&APR_ARRAY_IDX(submission->signers, k, sr_signer_t));
+            count += code && !strcmp(code, language->code);
+        }
+        if (count <= most || !strcmp(language->code, "en")) continue;
+        best = language;
+        most = count;
+    }
+    return best ? best : sr_language_of("en");
+}

@@ -3,8 +3,8 @@
  * call them directly.
  *
  * Sections: warnings.c · page_report.c (existing.h) · area.c · ink.c · remarks.c · states.c · signers.c · event.c ·
- * language.c · consent.c · signature.c · caption_text.c · completion.c · webhook.c · token.c. submission.h: fields.c ·
- * record.c · submission.c · signing.c
+ * language.c · consent.c · signature.c · caption_text.c · completion.c · webhook.c · token.c.
+ * submission.h: fields.c · record.c · submission.c · signing.c
  *
  * Texts that a parsed object points to belong to the JSON value or to the pool that were given to the parser. */
 #ifndef SR_MODEL_MODEL_H
@@ -368,6 +368,9 @@ typedef struct sr_consent_t {
 const sr_consent_t *sr_consent_of_language(const char *language);
 /* Returns the text of a version, or NULL if there was never such a version. */
 const sr_consent_t *sr_consent_of_version(const char *version);
+/* Returns the language of most signers if that is not English, else English. The language of a signer is that of
+ * their locale, else that of the text that they accepted. */
+const sr_language_t *sr_signers_language(const sr_submission_t *submission);
 
 /* -------------------------------------------------------------------------------------------- signature.c
  * The signature that a signer sends.
@@ -438,9 +441,6 @@ typedef struct sr_completion_t {
     const json_t *texts;      /* the texts "certificate" of the catalogue */
     const json_t *english;    /* the same texts in English; NULL: the certificate is in one language */
 } sr_completion_t;
-/* Returns the language of most signers if that is not English, else English. The language of a signer is that of
- * their locale, else that of the text that they accepted. */
-const sr_language_t *sr_completion_language(const sr_submission_t *submission);
 /* Returns the content of the certificate of completion, as the request that src/helper/pdf.h (compose.c) describes. New
  * reference. */
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);

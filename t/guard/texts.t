@@ -150,8 +150,9 @@ $asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(units none empty large 
 is_deeply([sort keys %asked], [sort keys %{ $texts{en}{page} }], 'the HTML and html.c ask for all of them, no others');
 my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };
 is("@unused", '', 'the script uses all of its texts');
-my $completion = slurp('src/model/completion.c');
-my @kinds      = map {"event.$_"} qw(created due opened signed refused completed extended replaced reminded);
+my $completion = slurp('src/model/completion.c') . slurp('src/model/identified.c');
+my @kinds      = map {"event.$_"} qw(created due opened signed refused completed extended replaced reminded),
+    qw(codeSent codeFailed authenticated authenticationChanged unlocked);
 my @said       = grep { exists $texts{en}{certificate}{$_} } $completion =~ /"([\w.]+)"/g, @kinds;
 is_deeply([sort keys %{ { map { $_ => 1 } @said } }], [sort keys %{ $texts{en}{certificate} }],
     'the certificate of completion uses all of its texts');

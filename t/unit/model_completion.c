@@ -197,7 +197,7 @@ static void test_languages(void)
         apr_array_header_t *signers = apr_array_make(pool, 3, sizeof(sr_signer_t));
         for (size_t k = 0; k < 3; k++)
             APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){.consent = rows[i].versions[k]};
-        is_str(sr_completion_language(&(sr_submission_t){.signers = signers})->code, rows[i].code,
+        is_str(sr_signers_language(&(sr_submission_t){.signers = signers})->code, rows[i].code,
                "the language of signers, %d", (int)i);
     }
 }
@@ -211,7 +211,7 @@ static void test_locales(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         apr_array_header_t *signers = apr_array_make(pool, 1, sizeof(sr_signer_t));
         APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){.locale = rows[i].locale, .consent = rows[i].version};
-        is_str(sr_completion_language(&(sr_submission_t){.signers = signers})->code, rows[i].code, "the locale %s",
+        is_str(sr_signers_language(&(sr_submission_t){.signers = signers})->code, rows[i].code, "the locale %s",
                rows[i].locale);
     }
 }
@@ -252,6 +252,101 @@ static void test_values(void)
     ok(!strstr(text, "Form fields: Bo"), "a signer without values has no such rows");
     ok(strstr(said_in("de", with_values(), EVENTS, SR_PRODUCTION, "x"), german) != NULL, "in two languages");
     ok(!strstr(said(whole(), SR_PRODUCTION, "x"), "Form fields"), "nothing is added if no signer has values");
+}
+
+/* --- how signers were identified */
+
+#define IDENTIFIED(at, signer, detail)                                                                                 \
+    "{\"event\":\"authenticated\",\"at\":\"2026-11-" at ".000Z\",\"signer\":\"" signer "\",\"detail\":{" detail "}}"
+#define SIGNED(at, signer) "{\"event\":\"signed\",\"at\":\"2026-11-" at ".000Z\",\"signer\":\"" signer "\"}"
+
+/* Returns the rows of the table of signers from "Identity check" to those before "Opened", or "" if there are none. */
+static const char *check_rows(const char *code, const char *events)
+{
+    const char *all = said_in(code, whole(), apr_pstrcat(pool, "[", events, "]", NULL), SR_PRODUCTION, NULL);
+    const json_t *texts = texts_of(code);
+    const char *label = sr_json_string(texts, "check"), *opened = sr_json_string(texts, "opened");
+    const char *from = strstr(all, apr_pstrcat(pool, "{\"cells\":[\"", label, NULL));
+    const char *to = from ? strstr(from, apr_pstrcat(pool, "{\"cells\":[\"", opened, NULL)) : NULL;
+    return to ? apr_pstrmemdup(pool, from, (apr_size_t)(to - from)) : "";
+}
+
+#define CONFIRMED(when) "{\"cells\":[\"Identity confirmed\",\"2026-11-" when " +00:00\",\"\"]},"
+#define CHECK(what) "{\"cells\":[\"Identity check\",\"" what "\",\"\"]},"
+
+static void test_identified(void)
+{
+    static const struct {
+        const char *events, *rows, *name;
+    } cases[] = {
+        {IDENTIFIED("20T11:31:00", ANN, "\"method\":\"code\""),
+         CHECK("Entered a code from the requester") CONFIRMED("20 11:31:00"), "a code of the caller"},
+        {IDENTIFIED("20T11:31:00", ANN, "\"method\":\"email\""),
+         CHECK("Entered a code that was sent") "{\"cells\":[\"Code sent to\",\"Eva@X.org\",\"\"]}," CONFIRMED(
+             "20 11:31:00"),
+         "a code by email"},
+        {IDENTIFIED("20T11:31:00", ANN, "\"method\":\"hook\",\"to\":\"+4915112345678\""),
+         CHECK("Entered a code that was sent") "{\"cells\":[\"Code sent to\",\"+4915112345678\",\"\"]}," CONFIRMED(
+             "20 11:31:00"),
+         "a code by the administrator's service"},
+        {IDENTIFIED("20T11:31:00", ANN,
+                    "\"method\":\"caller\",\"how\":\"Passport\",\"reference\":\"R-7\",\"at\":"
+                    "\"2026-11-20T10:00:00.000Z\""),
+         CHECK("Checked by the requester") "{\"cells\":[\"In the requester\xE2\x80\x99s words\",\"Passport\",\"\"]},"
+                                           "{\"cells\":[\"Requester\xE2\x80\x99s reference\",\"R-7\",\"\"]},"
+                                           "{\"cells\":[\"Time given by the requester\",\"2026-11-20 10:00:00 "
+                                           "+00:00\",\"\"]}," CONFIRMED("20 11:31:00"),
+         "the caller's own check"},
+        {IDENTIFIED("20T11:31:00", ANN, "\"method\":\"httpd\",\"user\":\"ann@idp\",\"by\":\"openid-connect\""),
+         CHECK("Signed in at this server") "{\"cells\":[\"Signed in as\",\"ann@idp "
+                                           "(openid-connect)\",\"\"]}," CONFIRMED("20 11:31:00"),
+         "a login of this server"},
+        {IDENTIFIED("20T11:31:00", ANN, "\"method\":\"code\"") "," IDENTIFIED(
+             "20T12:00:00", ANN, "\"method\":\"code\"") "," SIGNED("21T00:00:00",
+                                                                   ANN) "," IDENTIFIED("22T00:00:00", ANN,
+                                                                                       "\"method\":\"code\""),
+         CHECK("Entered a code from the requester") CONFIRMED("20 12:00:00"), "the last check before the signature"},
+        {IDENTIFIED("20T11:31:00", OTHER, "\"method\":\"code\""), "", "a signer who was replaced"},
+        {SIGNED("20T00:00:00", ANN) "," IDENTIFIED("20T11:31:00", ANN, "\"method\":\"code\""), "",
+         "a check after the signature"},
+        {IDENTIFIED("20T11:31:00", ANN, "\"method\":\"code\"") ",{\"event\":\"authenticationChanged\",\"signer\":\"" ANN
+                                                               "\"}",
+         "", "a check that was changed"},
+        {IDENTIFIED("20T11:31:00", ANN, "\"method\":\"other\""), "", "an unknown method"},
+        {IDENTIFIED("20T11:31:00", ANN, "\"method\":7") ",{\"event\":\"authenticated\",\"signer\":\"" ANN
+                                                        "\",\"detail\":[]}",
+         "", "an event without a method"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        is_str(check_rows("en", cases[i].events), cases[i].rows, "%s", cases[i].name);
+    const char *both = check_rows("en", IDENTIFIED("20T11:31:00", ANN, "\"method\":\"code\"") "," IDENTIFIED(
+                                            "20T12:00:00", BO, "\"method\":\"httpd\",\"user\":\"bo\""));
+    is_str(both,
+           "{\"cells\":[\"Identity check\",\"Entered a code from the requester\",\"Signed in at this server\"]},"
+           "{\"cells\":[\"Signed in as\",\"\",\"bo\"]},"
+           "{\"cells\":[\"Identity confirmed\",\"2026-11-20 11:31:00 +00:00\",\"2026-11-20 12:00:00 +00:00\"]},",
+           "two signers with a check each");
+    ok(strstr(check_rows("de", IDENTIFIED("20T11:31:00", ANN, "\"method\":\"code\"")),
+              "[\"Identit\xC3\xA4tspr\xC3\xBC"
+              "fung / Identity check\",\"Code der anfordernden Person eingegeben / "
+              "Entered a code from the requester\",\"\"]")
+           != NULL,
+       "what was checked is said in both languages");
+}
+
+/* A check that the caller has changed or unlocked is listed with the signer's name, without the caller's address. */
+static void test_caller_events(void)
+{
+    const char *text = said_in("en", whole(),
+                               "[{\"event\":\"unlocked\",\"at\":\"2026-11-20T12:00:00.000Z\",\"signer\":\"" BO
+                               "\",\"ip\":\"10.0.0.9\"},{\"event\":\"codeFailed\",\"at\":\"2026-11-20T12:00:01.000Z\","
+                               "\"signer\":\"" BO "\",\"ip\":\"10.0.0.8\"}]",
+                               SR_PRODUCTION, NULL);
+    ok(strstr(text, "{\"event\":[\"2026-11-20 12:00:00 +00:00\",\"Identity check unlocked\",\"Bo O'Neil\"]}") != NULL,
+       "an unlocking, without the address of the caller");
+    ok(strstr(text, "{\"event\":[\"2026-11-20 12:00:01 +00:00\",\"Wrong code entered\",\"Bo O'Neil, 10.0.0.8\"]}")
+           != NULL,
+       "a wrong code, with the address of the signer");
 }
 
 static void test_secrets(void)
@@ -295,6 +390,8 @@ int main(void)
     test_languages();
     test_locales();
     test_values();
+    test_identified();
+    test_caller_events();
     test_secrets();
     test_gaps();
     apr_pool_destroy(pool);

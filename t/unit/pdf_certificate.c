@@ -19,6 +19,7 @@ static seal_bench_t bench;
 typedef struct people_t {
     const char *firstname, *lastname, *email, *consent;
     int count; /* signers; a name has their number after it if there are more than two */
+    bool identified;
 } people_t;
 
 /* A submission that so many signers have signed. */
@@ -58,6 +59,24 @@ static sr_submission_t contract(const people_t *people, apr_pool_t *pool)
     "{\\\"ink\\\":{\\\"width\\\":1,\\\"height\\\":0.3,\\\"pen\\\":0.01,"                                               \
     "\\\"strokes\\\":[[0.03,0.2,0.01,0.3,0.1,0.01,0.6,0.2,0.01,0.97,0.1,0.01]]}}"
 
+#define HOW                                                                                                            \
+    "I have compared the passport with the person in our branch in Market Street, and again by a call to the number "  \
+    "that has been in our files since the account was opened, about which we asked two questions"
+
+/* How the signer with this number was identified: each method in turn. */
+static const char *identified_event(int number, apr_pool_t *pool)
+{
+    static const char *const details[] = {
+        "\"method\":\"caller\",\"how\":\"" HOW
+        "\",\"reference\":\"KYC-2026-0000471/b\",\"at\":\"2026-11-20T11:00:00Z\"",
+        "\"method\":\"httpd\",\"user\":\"" LONG "@directory.example.org\",\"by\":\"openid-connect\"",
+        "\"method\":\"hook\",\"to\":\"+4915112345678\"", "\"method\":\"email\"", "\"method\":\"code\""};
+    return apr_psprintf(pool,
+                        ",{\"event\":\"authenticated\",\"at\":\"2026-11-20T19:09:20.123Z\",\"signer\":\"s%d\","
+                        "\"ip\":\"192.0.2.%d\",\"detail\":{%s}}",
+                        number, number, details[(number - 1) % (int)(sizeof details / sizeof *details)]);
+}
+
 /* The events of such a submission. */
 static const char *events_of(const people_t *people, apr_pool_t *pool)
 {
@@ -66,10 +85,10 @@ static const char *events_of(const people_t *people, apr_pool_t *pool)
     for (int i = 1; i <= people->count; i++)
         text = apr_psprintf(
             pool,
-            "%s,{\"event\":\"opened\",\"at\":\"2026-11-20T19:09:23.123Z\",\"signer\":\"s%d\",\"ip\":\"192.0.2.%d\","
+            "%s%s,{\"event\":\"opened\",\"at\":\"2026-11-20T19:09:23.123Z\",\"signer\":\"s%d\",\"ip\":\"192.0.2.%d\","
             "\"userAgent\":\"" AGENT "\"},{\"event\":\"signed\",\"at\":\"2026-11-21T18:09:23.123Z\",\"signer\":\"s%d\","
             "\"ip\":\"192.0.2.%d\",\"detail\":{\"timeZone\":\"Europe/Berlin\",\"utcOffset\":60,\"drawing\":\"%s\"}}",
-            text, i, i, i, i, DRAWN);
+            text, people->identified ? identified_event(i, pool) : "", i, i, i, i, DRAWN);
     return apr_pstrcat(pool, text, "]", NULL);
 }
 
@@ -177,6 +196,40 @@ static void test_certificate(void)
     }
 }
 
+/* Returns true if the certificate has what was checked, in the order of a language that is written from right to
+ * left, too. */
+static bool has_values(const char *text, apr_pool_t *pool)
+{
+    static const char *const values[] = {"compared the passport", "KYC-2026-0000471/b", "(openid-connect)",
+                                         "+4915112345678",        "2026-11-20",         NULL};
+    for (const char *const *value = values; *value; value++)
+        if (!has(text, *value, pool)) {
+            printf("# missing: %s\n", *value);
+            return false;
+        }
+    return true;
+}
+
+/* How signers were identified is on the page in every language. */
+static void test_identified(void)
+{
+    const people_t people = {"Ann", "Lee", "ann@example.org", "2-en", 5, true};
+    for (int i = 0; i < sr_language_count(); i++) {
+        apr_pool_t *pool;
+        sr_pdf_composed_t composed;
+        int status;
+        apr_pool_create(&pool, bench.pool);
+        const char *code = sr_language(i)->code;
+        json_t *what = certificate_of(&people, code, SR_PRODUCTION, pool);
+        compose(&composed, what, pool);
+        ok(composed.pages <= 3, "%s: five signers on %d pages", code, composed.pages);
+        const char *text = seal_run(&status, &bench, pool, "pdfinfo -struct-text certificate.pdf | tr -d '\"'");
+        ok(has_values(text, pool), "%s: all that was checked", code);
+        if (!json_object_get(what, "dir")) is_int(count_missing(what, text, pool), 0, "%s: all of its texts", code);
+        apr_pool_destroy(pool);
+    }
+}
+
 #define LOGO "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAD0lEQVR42mOoko9hAOL/AArWAup1cfofAAAAAElFTkSuQmCC"
 
 /* A logo that cannot be drawn is left out. */
@@ -209,6 +262,7 @@ int main(void)
 {
     bench = seal_begin(30000);
     test_certificate();
+    test_identified();
     test_logo();
     return seal_end(&bench);
 }

@@ -65,7 +65,7 @@ static sr_error_t *certify_read_events(json_t **events, const sr_service_t *serv
 static sr_error_t *certify_read_words(sr_completion_t *completion, apr_pool_t *pool)
 {
     static const char part[] = "certificate";
-    const sr_language_t *own = sr_completion_language(completion->submission), *english = sr_language_of("en");
+    const sr_language_t *own = sr_signers_language(completion->submission), *english = sr_language_of("en");
     json_t *texts;
     SR_TRY(sr_language_texts(&texts, own, pool));
     completion->texts = json_object_get(texts, part);
