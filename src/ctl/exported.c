@@ -71,6 +71,21 @@ static bool has_documents(const json_t *signers)
     return false;
 }
 
+/* Replaces the stored check of a signer's identity by what is not secret in it. */
+static void show_authentication(json_t *signer, apr_pool_t *pool)
+{
+    static const char *const members[] = {"method", "passed_at", "to", "user"};
+    const json_t *stored = json_object_get(signer, "authentication");
+    json_t *kept = json_object();
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        json_t *value = json_object_get(stored, members[i]);
+        if (value) json_object_set(kept, members[i], value);
+    }
+    if (json_object_size(kept)) json_object_set_new(signer, "authentication", ctl_exported_object(kept, pool));
+    else json_object_del(signer, "authentication");
+    json_decref(kept);
+}
+
 /* Replaces the uuid of each signer by the beginning that other commands show. */
 static json_t *signers_shown(const json_t *signers, apr_pool_t *pool)
 {
@@ -80,6 +95,7 @@ static json_t *signers_shown(const json_t *signers, apr_pool_t *pool)
         const char *uuid = sr_json_string(signer, "uuid");
         json_object_set_new(signer, "link", json_stringn(uuid, SR_LINK_SHOWN));
         json_object_del(signer, "uuid");
+        show_authentication(signer, pool);
     }
     return list;
 }

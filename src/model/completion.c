@@ -404,9 +404,18 @@ static json_t *signer_items(const work_t *work)
     return items;
 }
 
+/* Returns true if the caller has done something with the check of a signer's identity. */
+static bool is_by_caller(const char *kind)
+{
+    static const char *const kinds[] = {"authenticationChanged", "admitted", "unlocked"};
+    for (size_t i = 0; kind && i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kind, kinds[i])) return true;
+    return false;
+}
+
 /* Returns the name of the signer who caused an event, and their address. An opening by another agent than the signer's
- * has this agent, because a program may have opened the link and not the signer. A change of a signer's check by the
- * caller has only the signer's name, so that nobody takes the caller's address for the signer's. */
+ * has this agent, because a program may have opened the link and not the signer. What the caller has done with a check
+ * has only the signer's name, so that nobody takes the caller's address for the signer's. */
 static const char *actor(const work_t *work, const json_t *event)
 {
     const char *uuid = sr_json_string(event, "signer"), *ip = sr_json_string(event, "ip");
@@ -414,7 +423,7 @@ static const char *actor(const work_t *work, const json_t *event)
     const char *name = !uuid ? creator(work) : signer ? completion_name_of(signer, work->pool) : "";
     const char *kind = sr_json_string(event, "event");
     const char *agent = kind && !strcmp(kind, "opened") ? sr_json_string(event, "userAgent") : NULL;
-    if (kind && (!strcmp(kind, "authenticationChanged") || !strcmp(kind, "unlocked"))) ip = NULL;
+    if (is_by_caller(kind)) ip = NULL;
     if (agent && signer && signer->user_agent && !strcmp(agent, signer->user_agent)) agent = NULL;
     return apr_pstrcat(work->pool, name, *name && ip ? ", " : "", ip ? ip : "", agent ? ", " : "", agent, NULL);
 }

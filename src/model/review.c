@@ -15,7 +15,9 @@ typedef struct review_t {
     bool deleted;
     const char *state, *outcome, *certificate;
     bool held;
-    json_t *signers;   /* uuid: {"state", "person": the object of the event that has their name, "values": of fields} */
+    json_t *signers;   /* uuid: {"state", "person": the object of the event that has their name, "values": of fields,
+                          "demand": {"method"} of the check of their identity, or null; and, if these are true,
+                          "identified" and "stranger": they have acted before they were identified} */
     json_t *documents; /* uuid: {"uploaded", "rewritten" (may be missing), "versions": SHA-256 of each revision} */
     json_t *expected;  /* event: how many calls the history must have */
     apr_pool_t *pool;
@@ -131,6 +133,27 @@ static void set_values(json_t *signer, const json_t *detail)
     if (signer) json_object_set_new(signer, "values", review_values(json_object_get(detail, "values"), "field"));
 }
 
+static void set_flag(const review_t *review, const char *uuid, const char *flag)
+{
+    json_t *signer = review_signer_of(review, uuid);
+    if (signer) json_object_set_new(signer, flag, json_true());
+}
+
+/* A signer signs or declines. */
+static void acted(const review_t *review, const char *uuid, const char *state)
+{
+    set_state(review, uuid, state);
+    if (!json_object_get(review_signer_of(review, uuid), "identified")) set_flag(review, uuid, "stranger");
+}
+
+/* The identity of a signer is to be checked in another way, {"method"}, or not at all. */
+static void demand(json_t *signer, json_t *check)
+{
+    if (!signer) return;
+    json_object_set_new(signer, "demand", json_incref(json_is_object(check) ? check : json_null()));
+    json_object_del(signer, "identified");
+}
+
 static json_int_t order_of(const json_t *signer)
 {
     const json_t *order = json_object_get(signer, "order");
@@ -162,6 +185,7 @@ static void created(review_t *review, const json_t *detail, apr_time_t at)
         const bool due = order_of(row) == first;
         json_t *signer = json_pack("{s:s,s:O}", "state", due ? "sent" : "waiting", "person", row);
         set_values(signer, row);
+        demand(signer, json_object_get(row, "authentication"));
         json_object_set_new(review->signers, uuid, signer);
         if (due) expect_invitation(review, signer, at);
     }
@@ -175,6 +199,7 @@ static void replaced(const review_t *review, const json_t *detail, apr_time_t at
     if (!uuid) return;
     json_t *signer = json_pack("{s:s,s:O}", "state", due ? "sent" : "waiting", "person", detail);
     json_object_set(signer, "values", json_object_get(review_signer_of(review, old), "values"));
+    demand(signer, json_object_get(detail, "authentication"));
     json_object_set_new(review->signers, uuid, signer);
     set_state(review, old, "replaced");
     if (due) expect_invitation(review, signer, at);
@@ -213,7 +238,7 @@ static void closed(review_t *review, const char *kind, const json_t *event, apr_
         expect_webhook(review, "completed", "completed", at);
     }
     if (!strcmp(kind, "refused")) {
-        set_state(review, sr_json_string(event, "signer"), "refused");
+        acted(review, sr_json_string(event, "signer"), "refused");
         expect_webhook(review, "refused", "signed", at);
     }
     review->state = kind;
@@ -230,13 +255,16 @@ static void replay(review_t *review, const json_t *event, int number)
     if (!strcmp(kind, "created")) created(review, detail, at);
     else if (!strcmp(kind, "replaced")) replaced(review, detail, at);
     else if (!strcmp(kind, "opened")) set_state(review, signer, "opened");
+    else if (!strcmp(kind, "authenticated")) set_flag(review, signer, "identified");
+    else if (!strcmp(kind, "authenticationChanged"))
+        demand(review_signer_of(review, signer), json_object_get(detail, "after"));
     else if (!strcmp(kind, "held") || !strcmp(kind, "released")) review->held = !strcmp(kind, "held");
     else if (!strcmp(kind, "archived")) revised(review, detail, number);
     else if (!strcmp(kind, "due")) {
         set_state(review, signer, "sent");
         expect_invitation(review, review_signer_of(review, signer), at);
     } else if (!strcmp(kind, "signed")) {
-        set_state(review, signer, "completed");
+        acted(review, signer, "completed");
         set_values(review_signer_of(review, signer), detail);
         revised(review, detail, number);
         expect_webhook(review, "signed", "signed", at);
@@ -303,6 +331,25 @@ static void check_values(const review_t *review, const json_t *row, const json_t
     json_decref(values);
 }
 
+/* Returns what is wrong with the check of a signer's identity, or NULL. */
+static const char *identity_fault(const json_t *row, const json_t *signer)
+{
+    const json_t *check = json_object_get(row, "authentication");
+    if (!same(sr_json_string(check, "method"), sr_json_string(json_object_get(signer, "demand"), "method")))
+        return "is not checked as the events say";
+    if (!json_is_object(check)) return NULL;
+    if (json_object_get(signer, "stranger")) return "has acted without a check of their identity";
+    if (is_set(json_object_get(check, "passed_at")) && !json_object_get(signer, "identified"))
+        return "has passed a check that is in no event";
+    return NULL;
+}
+
+static void check_identity(const review_t *review, const json_t *row, const json_t *signer)
+{
+    const char *wrong = identity_fault(row, signer);
+    if (wrong) fault(review, "signer %s %s", link_of(review, sr_json_string(row, "uuid")), wrong);
+}
+
 static void check_signers(const review_t *review)
 {
     const json_t *rows = json_object_get(review->stored, "signers");
@@ -321,6 +368,7 @@ static void check_signers(const review_t *review)
         if (!signer) continue;
         check_person(review, row, json_object_get(signer, "person"));
         check_values(review, row, signer);
+        check_identity(review, row, signer);
         json_object_set_new(signer, "seen", json_true());
     }
     json_object_foreach (review->signers, uuid, signer)

@@ -152,7 +152,7 @@ my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };
 is("@unused", '', 'the script uses all of its texts');
 my $completion = slurp('src/model/completion.c') . slurp('src/model/identified.c');
 my @kinds      = map {"event.$_"} qw(created due opened signed refused completed extended replaced reminded),
-    qw(codeSent codeFailed authenticated authenticationChanged unlocked);
+    qw(codeSent codeFailed authenticated authenticationChanged admitted unlocked);
 my @said       = grep { exists $texts{en}{certificate}{$_} } $completion =~ /"([\w.]+)"/g, @kinds;
 is_deeply([sort keys %{ { map { $_ => 1 } @said } }], [sort keys %{ $texts{en}{certificate} }],
     'the certificate of completion uses all of its texts');

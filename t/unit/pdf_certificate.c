@@ -164,21 +164,21 @@ static void test_certificate(void)
         int pages; /* at most */
         people_t people;
     } rows[] = {
-        {"en", SR_TEST, 1, {"Ann", "Lee", "ann@example.org", "2-en", 1}},
-        {"en", SR_TEST, 1, {"Ann", "Lee", "ann@example.org", "2-en", 2}},
+        {"en", SR_TEST, 1, {"Ann", "Lee", "ann@example.org", "2-en", 1, false}},
+        {"en", SR_TEST, 1, {"Ann", "Lee", "ann@example.org", "2-en", 2, false}},
         {"de",
          SR_TEST,
          1,
          {"Margarete",
           "Wei\xc3\x9f"
           "enfels-Schmidt",
-          "margarete.weissenfels@example.org", "2-de", 2}},
-        {"ar", SR_TEST, 1, {"\xd8\xa3\xd9\x85\xd9\x84", "", "amal@example.org", "1-ar", 2}},
-        {"el", SR_PRODUCTION, 1, {"Ann", "Lee", "ann@example.org", "1-el", 2}},
-        {"en", SR_PRODUCTION, 2, {"Ann", "Lee", "ann@example.org", "2-en", 3}},
-        {"de", SR_PRODUCTION, 3, {"Ann", "Lee", "ann@example.org", "2-de", 10}},
-        {"de", SR_PRODUCTION, 2, {LONG, LONG, LONG "@example.org", "2-de", 2}},
-        {"en", SR_PRODUCTION, 20, {"Ann", "Lee", "ann@example.org", "2-en", 100}},
+          "margarete.weissenfels@example.org", "2-de", 2, false}},
+        {"ar", SR_TEST, 1, {"\xd8\xa3\xd9\x85\xd9\x84", "", "amal@example.org", "1-ar", 2, false}},
+        {"el", SR_PRODUCTION, 1, {"Ann", "Lee", "ann@example.org", "1-el", 2, false}},
+        {"en", SR_PRODUCTION, 2, {"Ann", "Lee", "ann@example.org", "2-en", 3, false}},
+        {"de", SR_PRODUCTION, 3, {"Ann", "Lee", "ann@example.org", "2-de", 10, false}},
+        {"de", SR_PRODUCTION, 2, {LONG, LONG, LONG "@example.org", "2-de", 2, false}},
+        {"en", SR_PRODUCTION, 20, {"Ann", "Lee", "ann@example.org", "2-en", 100, false}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         apr_pool_t *pool;
@@ -240,7 +240,7 @@ static void test_logo(void)
         int images;
     } rows[] = {
         {LOGO, 1}, {"", 0}, {"eA==", 0}, {"?", 0}, {"iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAD0lEQ", 0}};
-    const people_t ann = {"Ann", "Lee", "ann@example.org", "2-en", 2};
+    const people_t ann = {"Ann", "Lee", "ann@example.org", "2-en", 2, false};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         apr_pool_t *pool;
         sr_pdf_composed_t composed;

@@ -47,7 +47,7 @@ SELECT 'ok', json_object('uuid', s.uuid, 'state', s.state,
         GROUP BY j.event) x),
     'signers', (SELECT json_group_array(json(body)) FROM (
         SELECT json_object('uuid', g.uuid, 'state', g.state, 'firstname', g.firstname, 'lastname', g.lastname,
-                           'email', g.email, 'fields', json(g.fields)) AS body
+                           'email', g.email, 'fields', json(g.fields), 'authentication', json(g.authentication)) AS body
         FROM signer g WHERE g.submission_id = s.id ORDER BY g.position) x),
     'documents', (SELECT json_group_array(json(d.body)) FROM document_row d WHERE d.submission_id = s.id),
     'events', (SELECT json_group_array(json(body)) FROM (

@@ -53,7 +53,8 @@ SELECT 'ok', json_object('uuid', s.uuid, 'name', s.name,
                        'due_at', g.due_at, 'opened_at', g.opened_at, 'completed_at', g.completed_at,
                        'refused_at', g.refused_at, 'refusal_reason', g.refusal_reason, 'reminded_at', g.reminded_at,
                        'reminders', g.reminders, 'ip', g.ip, 'user_agent', g.user_agent,
-                       'signature_type', g.signature_type, 'consent', g.consent, 'fields', json(g.fields))
+                       'signature_type', g.signature_type, 'consent', g.consent, 'fields', json(g.fields),
+                       'authentication', json(g.authentication))
                ELSE json_object('uuid', g.uuid, 'self', json('false'), 'state', g.state, 'order', g.signing_order)
                END AS body
         FROM signer g WHERE g.submission_id = s.id ORDER BY g.position) x),
