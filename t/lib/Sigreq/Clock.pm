@@ -14,6 +14,7 @@ sub library { return ($ENV{SIGREQ_BUILD} // $ENV{O} // 'build') . '/t/tool/clock
 
 sub clock_missing {    # why there is no such clock here; undef if there is one
     return 'a sanitizer must be loaded first' if $ENV{SIGREQ_SANITIZE} || defined $ENV{ASAN_OPTIONS};
+    return 'make units has not built ' . library() if !-e library();
     return;
 }
 
