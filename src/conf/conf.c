@@ -102,6 +102,7 @@ static const char *conf_set_value(cmd_parms *cmd, void *location, const char *te
 #define ARGUMENTS_URL TAKE1
 #define ARGUMENTS_LINK TAKE1
 #define ARGUMENTS_ANCESTORS TAKE1
+#define ARGUMENTS_EXPRESSION TAKE1
 #define ARGUMENTS_ORIGIN TAKE1
 #define ARGUMENTS_ACTIVE TAKE1
 #define ARGUMENTS_SIZE TAKE1

@@ -16,6 +16,7 @@ typedef enum sr_conf_kind_t {
     URL,
     LINK,
     ANCESTORS,
+    EXPRESSION,
     ORIGIN,
     ACTIVE,
     SIZE,

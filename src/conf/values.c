@@ -3,8 +3,14 @@
  * `httpd -t`) with a message about the expected values. */
 #include "conf/private.h"
 
+#include <ap_expr.h>
 #include <apr_lib.h>
 #include <apr_uri.h>
+#include <http_log.h>
+
+#include "mod_sigreq.h"
+
+APLOG_USE_MODULE(sigreq);
 
 /* The parsers of values. They return NULL, or a text that describes the expected values. `slot` is the field. */
 static const char *read_switch(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
@@ -86,6 +92,18 @@ static const char *read_ancestors(apr_pool_t *pool, const sr_conf_row_t *row, co
         if (!is_ancestor(source)) return "must be 'self' or origins such as https://app.example.org";
     *(sr_setting_ANCESTORS *)slot = apr_pstrdup(pool, text);
     return NULL;
+}
+
+/* httpd and its modules, such as mod_ssl, know the variables. */
+static const char *read_expression(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    ap_expr_info_t *parsed = apr_pcalloc(pool, sizeof *parsed);
+    parsed->filename = row->name;
+    parsed->flags = AP_EXPR_FLAG_STRING_RESULT;
+    parsed->module_index = APLOG_MODULE_INDEX;
+    const char *fault = ap_expr_parse(pool, pool, parsed, text, NULL);
+    *(sr_setting_EXPRESSION *)slot = parsed;
+    return fault ? apr_pstrcat(pool, "must be an expression of httpd (", fault, ")", NULL) : NULL;
 }
 
 static const char *read_origin(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
@@ -331,6 +349,7 @@ static const struct {
     [SIZE] = {values_read_size, sizeof(sr_setting_SIZE)},
     [NUMBER] = {values_read_number, sizeof(sr_setting_NUMBER)},
     [ANCESTORS] = {read_ancestors, sizeof(sr_setting_ANCESTORS)},
+    [EXPRESSION] = {read_expression, sizeof(sr_setting_EXPRESSION)},
     [TIME] = {values_read_time, sizeof(sr_setting_TIME)},
     [TIMES] = {read_times, sizeof(sr_setting_TIMES)},
     [TIMESTAMPS] = {read_timestamps, sizeof(sr_setting_TIMESTAMPS)},

@@ -289,6 +289,16 @@ bool sr_authentication_may_send(const sr_authentication_t *authentication, apr_t
     return !sr_authentication_is_locked(authentication, now) && (!oldest || oldest + SENDING_PERIOD <= now);
 }
 
+bool sr_authentication_is_user(const sr_authentication_t *authentication, const char *user, apr_pool_t *pool)
+{
+    if (authentication->method != SR_AUTH_HTTPD || !sr_text_is_utf8(user, strlen(user))) return false;
+    const char *wanted = sr_text_composed(authentication->user, pool), *given = sr_text_composed(user, pool);
+    const char *host = strrchr(wanted, '@');
+    const size_t exact = host ? (size_t)(host - wanted) : strlen(wanted);
+    return strlen(given) == strlen(wanted) && !memcmp(given, wanted, exact)
+           && !strcasecmp(given + exact, wanted + exact);
+}
+
 void sr_authentication_send(sr_authentication_t *authentication, const char *hash, apr_time_t now)
 {
     memmove(authentication->sent + 1, authentication->sent, sizeof authentication->sent - sizeof *authentication->sent);

@@ -82,6 +82,9 @@ void sr_authentication_admit(sr_authentication_t *authentication, const char *ti
                              apr_time_t now);
 /* Returns true if the hash is that of the URL for one visit. */
 bool sr_authentication_admits(const sr_authentication_t *authentication, const char *ticket, apr_time_t now);
+/* Returns true if `user`, who signed in at this server, is the user who must. Only the case of the host of an address
+ * does not matter. */
+bool sr_authentication_is_user(const sr_authentication_t *authentication, const char *user, apr_pool_t *pool);
 /* Returns where codes are sent, so that only its owner recognises it: "a•••@example.org", "•••• 678". */
 const char *sr_address_masked(const char *address, apr_pool_t *pool);
 

@@ -2,7 +2,7 @@
 /* service.h: the use cases. Each has a file and owns its transaction. They do not depend on httpd.
  *
  * Sections: refusal.c · authenticate.c · create.c · theme_folder.c · templates.c · submissions.c · verify.c ·
- * describe.c · open.c · identify.c · access_cache.c · version_cache.c · ownership.c · page_image.c · sign.c ·
+ * describe.c · open.c · identify.c · login.c · access_cache.c · version_cache.c · ownership.c · page_image.c · sign.c ·
  * preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c · admit.c · tokens.c · token_use.c ·
  * webhooks.c · history.c · list.c · archive.c · health.c · choose.c
  *
@@ -271,6 +271,18 @@ sr_error_t *sr_service_identify(const sr_service_t *service, const char **sessio
  * place of a session. */
 sr_error_t *sr_service_visit(const sr_service_t *service, const char **session, const char *signer,
                              const sr_client_t *client, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ login.c
+ * The check of signers who sign in at this server.
+ */
+/* *name names the signer in the URL of their login, for an hour. It opens nothing, so modules for logins may log it and
+ * send it to other servers. Errors: SR_ENOTFOUND if this signer does not sign in. */
+sr_error_t *sr_service_login_begin(const sr_service_t *service, const char **name, const char *signer,
+                                   apr_pool_t *pool);
+/* `user` has signed in, by `by` (such as "Basic", or NULL). *signer is set to the signer whom the name names, *session
+ * as by sr_service_identify. Errors: SR_ENOTFOUND; SR_EFORBIDDEN if another user must sign in. */
+sr_error_t *sr_service_login(const sr_service_t *service, const char **session, const char **signer, const char *name,
+                             const char *user, const char *by, const sr_client_t *client, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- refuse.c */
 /* `reason` may be NULL. Errors: SR_ECONFLICT as for sr_service_sign, SR_EBADREQUEST if the reason is too long. */

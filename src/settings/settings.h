@@ -17,12 +17,13 @@ typedef struct sr_setting_ENDPOINT {
     const char *url; /* or "" */
     bool virtual_host;
 } sr_setting_ENDPOINT;
-typedef const char *sr_setting_SMTP;      /* smtp://…, smtps://… or maildir:/…, or "" */
-typedef const char *sr_setting_MAILBOX;   /* "name@host" or "Name <name@host>", or "" */
-typedef const char *sr_setting_PROXY;     /* http:// or https://, perhaps with user and password, or "" */
-typedef const char *sr_setting_URL;       /* without a slash at the end, or "" */
-typedef const char *sr_setting_LINK;      /* http:// or https://, or "" */
-typedef const char *sr_setting_ANCESTORS; /* sources separated by spaces, or "" */
+typedef const char *sr_setting_SMTP;       /* smtp://…, smtps://… or maildir:/…, or "" */
+typedef const char *sr_setting_MAILBOX;    /* "name@host" or "Name <name@host>", or "" */
+typedef const char *sr_setting_PROXY;      /* http:// or https://, perhaps with user and password, or "" */
+typedef const char *sr_setting_URL;        /* without a slash at the end, or "" */
+typedef const char *sr_setting_LINK;       /* http:// or https://, or "" */
+typedef const char *sr_setting_ANCESTORS;  /* sources separated by spaces, or "" */
+typedef const void *sr_setting_EXPRESSION; /* ap_expr_info_t *, whose result is a string */
 typedef sr_origin_t sr_setting_ORIGIN;
 typedef bool sr_setting_ACTIVE;   /* true for "refuse" */
 typedef bool sr_setting_STAMPING; /* true for "require" */

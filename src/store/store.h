@@ -172,6 +172,10 @@ typedef enum sr_op_t {
     SR_OP_SESSION_USED,
     /* hash, signer uuid → OK | MISSING */
     SR_OP_SESSION_CREATE,
+    /* name, signer uuid → OK + login: the name of the signer's login, which is this one or a recent one | MISSING */
+    SR_OP_LOGIN_BEGIN,
+    /* name → OK + claimant: the signer | MISSING */
+    SR_OP_LOGIN_GET,
     /* submission uuid, now, change, representation, folder|NULL, blobs, replaced|NULL, revisions,
      * webhooks:[webhook]|NULL, timers, ended|NULL → OK | STALE | MISSING. Stores one transition of a submission, and if
      * this is OK, ends the lease of the holder. A repetition is OK. */

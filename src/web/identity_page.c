@@ -84,6 +84,7 @@ static sr_error_t *identity_show(sr_http_t *http, const sr_signing_t *signing, i
     SR_TRY(sr_web_texts(&texts, http, &theme));
     json_object_set_new(values, "check", identity_values(signing, ended, notice, http->pool));
     json_object_set_new(values, "to", sr_json_string_or_null(identity_to(signing, http->pool)));
+    json_object_set_new(values, "login", json_string(apr_pstrcat(http->pool, signing->signer->uuid, "/login", NULL)));
     json_object_set_new(values, "link", json_string(signing->signer->uuid));
     json_object_set_new(values, "test", json_boolean(signing->environment == SR_TEST));
     json_object_set_new(values, "requester", json_pack("{s:s}", "organization", signing->organization));

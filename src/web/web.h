@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* web.h: the pages for people. <location>/sign is the signing page, <location>/verify is the page on which anybody can
  * check a PDF (verify.c), and <location>/ is the front page (front.c). routes.c has the route table. link.c serves the
- * signing page, links.c has what its parts share, identity_page.c asks who they are, action.c reads what signers send,
- * download.c serves downloads, pages.c serves images and text of the document's pages, and assets.c and theme.c serve
- * files that browsers load. The uuid in the path identifies the signer, so there is no token. plain.c has the fields of
- * the form that works without a script.
+ * signing page, links.c has what its parts share, identity_page.c and login_page.c ask who they are, action.c reads
+ * what signers send, download.c serves downloads, pages.c serves images and text of the document's pages, and assets.c
+ * and theme.c serve files that browsers load. The uuid in the path identifies the signer, so there is no token. plain.c
+ * has the fields of the form that works without a script.
  *
  * How an HTML page is made: html.c collects the values, texts.c the texts in the right language, and theme.c the
  * administrator's changes. base/template.c fills them into the HTML templates that files.c holds. */
@@ -31,6 +31,8 @@ sr_error_t *sr_web_preview(sr_http_t *http);
 sr_error_t *sr_web_check_get(sr_http_t *http);
 sr_error_t *sr_web_check_post(sr_http_t *http);
 sr_error_t *sr_web_visit(sr_http_t *http);
+sr_error_t *sr_web_login_begin(sr_http_t *http);
+sr_error_t *sr_web_login(sr_http_t *http);
 sr_error_t *sr_web_document(sr_http_t *http);
 sr_error_t *sr_web_certificate(sr_http_t *http);
 sr_error_t *sr_web_qr(sr_http_t *http);

@@ -30,6 +30,7 @@ my @wrong = (
     map({ ['SigreqHelperWorkers', $_, 'server', qr/SigreqHelperWorkers must be/] } '0', 'x',   '100000'),
     map({ ['SigreqMaxTokenAge', $_, 'place', qr/SigreqMaxTokenAge must be/] } 'x', '-1d', '0d',
         '500ms', '5w', '1.5d', '9999999999d', '90'),
+    ['SigreqSignerUser', '%{REMOTE_USER', 'place', qr/SigreqSignerUser must be an expression of httpd \(.+\), not/],
     ['SigreqExpiry', '30', 'place', qr/SigreqExpiry must be a time of at least 1s, such as 90d/],
     ['SigreqDatabaseTimeout', '1', 'server', qr/SigreqDatabaseTimeout must be 3s to 3600s/],
     map({ ['SigreqHelperTimeout', $_, 'server', qr/SigreqHelperTimeout must be/] } 'x', '-1s', '1ms', '5h'),

@@ -16,11 +16,12 @@ my @routes = code('src/api/routes.c') =~ /\{\s*M_(\w+)\s*,\s*"([^"]+)"/g;
 my @have;
 while (my ($method, $path) = splice @routes, 0, 2) { push @have, "$method $path" if $path ne '/' }    # the page
 cmp_ok(scalar @have, '>', 10, 'the route table was found');
-# Those of signing links. Of the three forms of a page one is described. Files and links with a slash are for browsers.
+# Those of signing links. Of the three forms of a page one is described. Files, logins and links with a slash are for
+# browsers.
 my ($links) = code('src/web/routes.c') =~ /sr_web_routes\[\] = (.*?)\n\};/s;
 my @links = $links =~ /\{\s*M_(\w+)\s*,\s*"([^"]+)"/g;
 while (my ($method, $path) = splice @links, 0, 2) {
-    next if $path =~ m{^/(?:assets|theme)/|\}\.|\.svg$|/$};
+    next if $path =~ m{^/(?:assets|theme|login)/|\}\.|\.svg$|/login$|/$};
     push @have, "$method /sign" . $path =~ s{^/\{uuid\}}{/{signer_uuid}}r;
 }
 my %paths = %{ $spec->{paths} };

@@ -11,3 +11,10 @@ CREATE TABLE sigreq.signer_session (
 )
 
 CREATE INDEX signer_session_signer ON sigreq.signer_session (signer_uuid)
+
+-- What names a signer in the URL of their login. It is no secret.
+CREATE TABLE sigreq.signer_login (
+    name text COLLATE "C" PRIMARY KEY,
+    signer_uuid uuid NOT NULL UNIQUE REFERENCES sigreq.signer (uuid) ON DELETE CASCADE,
+    made_at bigint NOT NULL
+)

@@ -10,3 +10,9 @@ CREATE TABLE signer_session (
 ) STRICT
 
 CREATE INDEX signer_session_signer ON signer_session (signer_uuid)
+
+CREATE TABLE signer_login (
+    name TEXT NOT NULL PRIMARY KEY,
+    signer_uuid TEXT NOT NULL UNIQUE REFERENCES signer (uuid) ON DELETE CASCADE,
+    made_at INTEGER NOT NULL
+) STRICT

@@ -58,6 +58,7 @@
 -- @row body {body json}
 -- @row blob {sha256 hash, key text, size int}
 -- @row certificate {name text, sha256 hash, size int, key text}
+-- @row claimant {signer uuid}
 -- @row count {deleted int}
 -- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid?, token uuid, url text, success
 --     bool?, status int?, error text?, created_at time, ended_at time?}
@@ -71,6 +72,7 @@
 -- @row key {key text}
 -- @row lease {body json?, holder text?}
 -- @row listed {uuid uuid?, representation text?, old bool, created_at time, id int, updated_at time, template uuid?}
+-- @row login {name text}
 -- @row organization {uuid uuid, name text, quota int?, used int, created_at time}
 -- @row overview {uuid uuid, environment text, organization text, email text, name text, state text, signers int,
 --     completed int, created_at time, updated_at time, closed_at time?, expires_at time?,

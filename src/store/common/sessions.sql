@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The sessions of signers who have passed a check of their identity (sr_authentication_t). A session ends two hours after
--- its last use, which is recorded every five minutes, and twelve hours after its beginning. engine.sql describes the form
--- of this file.
+-- its last use, which is recorded every five minutes, and twelve hours after its beginning. The names of their logins:
+-- a signer has one name, which is valid for an hour and is replaced after half an hour. engine.sql describes the form of
+-- this file.
 
 -- @macro LIVES(x) x.used_at > @CLOCK() - 7200000000 AND x.made_at > @CLOCK() - 43200000000
 
@@ -29,6 +30,27 @@ INSERT INTO signer_session (hash, signer_uuid, made_at, used_at)
 SELECT :hash, g.uuid, @CLOCK(), @CLOCK() FROM signer g
 WHERE g.uuid = :signer AND g.state <> 'replaced'
 RETURNING 'ok'
+
+-- @outcome
+SELECT 'missing'
+
+-- @op login_begin(name text, signer uuid) → ok login | missing write unsynced
+INSERT INTO signer_login (name, signer_uuid, made_at)
+SELECT :name, g.uuid, @CLOCK() FROM signer g
+WHERE g.uuid = :signer AND g.state <> 'replaced'
+ON CONFLICT (signer_uuid) DO UPDATE SET name = excluded.name, made_at = excluded.made_at
+WHERE signer_login.made_at <= @CLOCK() - 1800000000
+
+-- @answer
+SELECT 'ok', x.name FROM signer_login x WHERE x.signer_uuid = :signer
+
+-- @outcome
+SELECT 'missing'
+
+-- @op login_get(name text) → ok claimant | missing
+-- @answer
+SELECT 'ok', x.signer_uuid FROM signer_login x
+WHERE x.name = :name AND x.made_at > @CLOCK() - 3600000000
 
 -- @outcome
 SELECT 'missing'
