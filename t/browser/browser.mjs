@@ -2,6 +2,7 @@
 // browser.mjs: shared by the tests of the signing page: submissions, a browser, and errors that must never occur in it.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { createServer } from 'node:http'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -51,13 +52,15 @@ export const bob = { firstname: 'Bob', lastname: 'Ray', email: 'bob@example.org'
 /** Creates a submission: its answer of the API, and the links of its signers. */
 export async function create(what = {}) {
     const { signers = [ann], pdf = contract(2), name = 'Lease for 12 Harbour Road', skipIntro, expiresAt } = what
+    const { redirectUrl } = what, location = redirectUrl ? '/timed' : '' // which permits app.example.org
     const form = new FormData()
     form.set('file', new Blob([pdf], { type: 'application/pdf' }), 'Lease.pdf')
     form.set('name', name)
     form.set('signers', JSON.stringify(signers))
     if (skipIntro) form.set('skipIntro', 'true')
     if (expiresAt) form.set('expiresAt', expiresAt)
-    const answer = await fetch(place('/api/v3/signatures'), {
+    if (redirectUrl) form.set('redirectUrl', redirectUrl)
+    const answer = await fetch(place(`${location}/api/v3/signatures`), {
         method: 'POST', body: form, headers: { Authorization: `Bearer ${tokenOfOurs()}` },
     })
     const body = await answer.text()
@@ -208,6 +211,26 @@ export async function assertAccessible(page, what, rules = {}) {
 
 /** Whether something is wider than the screen. */
 export const isWide = page => page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+
+/** The link at the location that has a theme, and that sites may show in a frame. */
+export const themed = link => link.replace('/sign/', '/themed/sign/')
+
+/** A site of somebody's with the page in a frame; what the page tells it is in window.told. */
+export async function embedder(link, work) {
+    const html = `<!doctype html><title>x</title><link rel="icon" href="data:,"><script>window.told = []
+        addEventListener('message', event => told.push([event.data.type, event.origin]))</script>
+        <iframe width="400" height="700" src="${link}"></iframe>`
+    const server = createServer((request, response) => response.end(html)).listen(0, '127.0.0.1')
+    await new Promise(resolve => server.once('listening', resolve))
+    try {
+        return await work(server.address().port)
+    } finally {
+        server.close()
+    }
+}
+
+/** The page's host is another than the embedder's. */
+export const elsewhere = [/^request to/]
 
 // --- what a signer does
 

@@ -2,14 +2,11 @@
 // theme.test.mjs: SigreqTheme and SigreqFrameAncestors: another name, logo and colours, other texts. The page in a
 // frame of an allowed site reports its result to this site, and to no other.
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
 import { test } from 'node:test'
 import {
-    assertAccessible, create, devices, leaveLastStep, openSignature, place, ready, settled, shoot, typeSignature, until,
-    visit,
+    assertAccessible, create, devices, elsewhere, embedder, leaveLastStep, openSignature, place, ready, settled, shoot,
+    themed, typeSignature, until, visit,
 } from './browser.mjs'
-
-const themed = link => link.replace('/sign/', '/themed/sign/')
 
 test('a theme', async () => {
     const made = await create()
@@ -29,22 +26,6 @@ test('a theme', async () => {
     for (const name of ['theme.json', '..%2ftheme.json', 'other.css'])
         assert.equal((await fetch(place(`/themed/sign/theme/${name}`))).status, 404, name)
 })
-
-/** A site of somebody's with the page in a frame; what the page tells it is in window.told. */
-async function embedder(link, work) {
-    const html = `<!doctype html><title>x</title><link rel="icon" href="data:,"><script>window.told = []
-        addEventListener('message', event => told.push([event.data.type, event.origin]))</script>
-        <iframe width="400" height="700" src="${link}"></iframe>`
-    const server = createServer((request, response) => response.end(html)).listen(0, '127.0.0.1')
-    await new Promise(resolve => server.once('listening', resolve))
-    try {
-        return await work(server.address().port)
-    } finally {
-        server.close()
-    }
-}
-
-const elsewhere = [/^request to/] // the page's host is another than the embedder's
 
 for (const [what, type] of [['signed', 'sigreq:completed'], ['refused', 'sigreq:refused']])
     test(`in a frame: ${what}`, async () => {

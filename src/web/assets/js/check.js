@@ -39,8 +39,10 @@ function showBody(body, url) {
         link.href = new URL(link.getAttribute('href'), url)
         link.addEventListener('click', () => canStore() && setUnsent(false)) // this tab keeps what is filled in
     }
+    const field = body.querySelector('[autofocus]')
+    field?.removeAttribute('autofocus') // which is for documents
     dialog.querySelector('[data-identity]').replaceChildren(...body.childNodes)
-    dialog.querySelector('[autofocus]')?.focus()
+    field?.focus()
 }
 
 /** Shows what came: the page of the check, the signing page in a session, the page of a closed link, or an error. */
