@@ -93,6 +93,29 @@ is(
     200,
     'signs with a value'
 );
+
+# Ann's identity is to be checked by a code. She may have passed the check, and then signed.
+sub with_check {
+    my ( $passes, $signs ) = @_;
+    my $made = created(
+        signers => Sigreq::Client::signers(
+            {
+                email          => "ann$made-check\@example.org",
+                authentication => { method => 'code', code => '4711-KX' }
+            }
+        )
+    );
+    my ($ann) = signers($made);
+    return $made if !$passes;
+    my $url =
+      $ann->request( POST => '/check', json => { code => '4711 kx' } )
+      ->json('/url');
+    signs( Sigreq::Signer->new( link => "$ann->{link}~" . $url =~ s/.*~//r ) )
+      if $signs;
+    return $made;
+}
+my ( $checked, $unpassed ) = ( with_check( 1, 1 ), with_check() );
+with_check(1);
 my $open     = created();
 my $refused  = refused();
 my $waiting  = created();
@@ -130,6 +153,24 @@ wait_for(
 );
 my $documents = "$apart->{httpd}{dir}/documents";
 my $httpd     = $apart->{httpd};    # whose folder lives as long as this
+
+# Somebody with the database removes the check, signs, and puts the check back. Afterwards the submission is deleted.
+my $bypassed = with_check();
+my $ann      = "WHERE uuid = '$bypassed->{submitters}[0]{uuid}'";
+my $stored =
+  sql( "SELECT authentication FROM signer $ann", $apart->{params} );
+sql( "UPDATE signer SET authentication = NULL $ann", $apart->{params} );
+signs( signers($bypassed) );
+sql( "UPDATE signer SET authentication = '$stored' $ann", $apart->{params} );
+is_deeply(
+    [
+        map { $_->{detail} =~ s/[0-9a-f]{8}/X/r }
+          @{ ( check('--evidence') )[1]{problems} }
+    ],
+    ['signer X has acted without a check of their identity'],
+    'a signature without the check is found'
+);
+is( $client->delete("/signatures/$bypassed->{uuid}")->code, 204, 'deleted' );
 $apart->stop;
 
 sub check {    # the exit code and the problems
@@ -265,6 +306,23 @@ for my $row ( [ 0, '950,00', 'the caller' ], [ 1, 'Berlin', 'the signer' ] ) {
 "UPDATE signer SET fields = replace(fields, '$row->[1]', '1') WHERE uuid = '$uuid'"
     );
 }
+my $with_check = "WHERE uuid = '$checked->{submitters}[0]{uuid}'";
+finds(
+    'the check of a signer is removed',
+    qr/^$checked->{uuid}: signer [0-9a-f]{8} is not checked as the events say/,
+    "UPDATE signer SET authentication = NULL $with_check"
+);
+finds(
+    'the check of a signer is another one',
+    qr/^$checked->{uuid}: signer [0-9a-f]{8} is not checked as the events say/,
+"UPDATE signer SET authentication = replace(authentication, '\"code\"', '\"caller\"') $with_check"
+);
+finds(
+    'a check is passed by hand',
+    qr/^$unpassed->{uuid}: signer [0-9a-f]{8} has passed a check that is in no event/,
+    "UPDATE signer SET authentication = '{\"method\":\"code\",\"passed_at\":1}' "
+      . "WHERE uuid = '$unpassed->{submitters}[0]{uuid}'"
+);
 finds(
     'a signer is set back',
     qr/^$one: signer [0-9a-f]{8} is sent, but the events say completed/,

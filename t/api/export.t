@@ -28,7 +28,7 @@ $apart->ctl('org', 'create', 'Other');
 
 # --- people with words of their own; the email of the person whose data is exported is written in several ways
 
-my %zoe = map { $_ => word() } qw(first last mail agent reason rent job);
+my %zoe = map { $_ => word() } qw(first last mail agent reason rent job user);
 my @others;    # words that must not be exported
 sub other { push @others, word(); return $others[-1] }
 sub zoe {
@@ -83,7 +83,15 @@ my $waiting = created($client, [somebody(), zoe({}, order => 2)]);
 my $gone = created($client, [zoe()]);
 $client->post("/signatures/$gone->{uuid}/cancel", json => { reason => other() });
 is($client->delete("/signatures/$gone->{uuid}")->code, 204, 'one is deleted');
-my $cancelled = created($client, [zoe()]);
+my $cancelled = created($client, [zoe({}, authentication => { method => 'code', code => '4711-KX' })]);
+is((signers_of($cancelled))[0]->request(POST => '/check', json => { code => '0000' })->code, 403, 'a wrong code');
+is((signers_of($cancelled))[0]->request(POST => '/check', json => { code => '4711 kx' })->code, 200, 'the right code');
+for my $row ([$cancelled, 0, '"method":"code"', qq("method":"code","user":"$zoe{user}")],
+    [$waiting, 0, undef, '{"method":"hook","to":"' . other() . '"}']) {    # methods that this server does not offer
+    my ($made, $at, $from, $to) = @$row;
+    my $value = $from ? "replace(authentication, '$from', '$to')" : "'$to'";
+    sql("UPDATE signer SET authentication = $value WHERE uuid = '$made->{submitters}[$at]{uuid}'", $apart->{params});
+}
 $client->post("/signatures/$cancelled->{uuid}/cancel", json => { reason => other() });
 created($client, [somebody()]);
 my $mails = "SELECT count(*) FROM job WHERE url LIKE 'mailto:%' AND state <> 'done'";
@@ -147,6 +155,17 @@ subtest 'what is exported' => sub {
     is_deeply(\@to, [[uc($zoe{mail}) . '@example.org', Mojo::JSON::true]], 'mail to them');
     my @calls = grep { $_->{event} eq 'sent' } @{ $found{ $completed->{uuid} }{deliveries} };
     is($calls[0]{to}, 'hook.invalid', 'the receiver of a webhook about them is named by its host');
+};
+
+subtest 'how they were identified' => sub {
+    my $one = $found{ $cancelled->{uuid} };
+    my $check = $one->{signers}[0]{authentication};
+    like(delete $check->{passedAt}, qr/^20.*Z$/, 'when');
+    is_deeply($check, { method => 'code', user => $zoe{user} }, 'and how, without the hash of the code');
+    unlike($bytes, qr/scrypt|challenge/, 'which is nowhere');
+    ok(!exists $found{ $completed->{uuid} }{signers}[0]{authentication}, 'a signer without a check has no such member');
+    my @own = grep { $_->{salts}{ip} } @{ $one->{events} };
+    is_deeply([map { $_->{event} } @own], ['codeFailed', 'authenticated'], 'attempts have their address');
 };
 
 subtest 'nothing about others' => sub {
