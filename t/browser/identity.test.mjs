@@ -172,7 +172,7 @@ for (const when of ['open', 'sign'])
         await assertSealed(request, 1)
     })
 
-test('the answer is lost after it was signed: the page knows', async () => {
+test('the answer is lost after it was signed: the page knows', chromiumOnly('requests cannot be held'), async () => {
     const request = await made('open')
     await visit(request.links[0], { expected: [...refused, /ERR_/] }, async page => {
         await enter(page, '4711kx')
@@ -209,7 +209,7 @@ const storeNothing = page => page.addInitScript(() => {
 })
 
 for (const when of ['open', 'sign'])
-    test(`in a frame that stores nothing, ${when}`, async () => {
+    test(`in a frame that stores nothing, ${when}`, chromiumOnly('it finds no host of ours'), async () => {
         const request = await made(when), link = themed(request.links[0])
         // a frame of another site does not get the focus by itself
         const expected = [...elsewhere, ...refused, /Blocked autofocusing/]
@@ -236,7 +236,7 @@ for (const when of ['open', 'sign'])
     })
 
 for (const when of ['open', 'sign'])
-    test(`without a script, ${when}`, async () => {
+    test(`without a script, ${when}`, chromiumOnly('scripts cannot be turned off'), async () => {
         const request = await made(when), plain = { ...devices.phone, javaScriptEnabled: false }
         await visit(request.links[0], { ...plain, expected: refused }, async page => {
             if (when === 'sign') {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { ann, assertSealed, axeSource, create, DONE, field } from './browser.mjs'
 import { inWebKit } from './webkit.mjs'
 
-const port = 30_001 + 2 * (process.pid % 1300) // below what the kernel hands out, above what free_port() does
+const port = 30_001 + 3 * (process.pid % 850) // below what the kernel hands out, above what free_port() does
 const settled = page => page.waitFor('return performance.now() - (window.lastClick ?? -1e4) > 600')
 
 async function open(page, link) {
@@ -72,4 +72,23 @@ test('drawn; a stroke that ends beside the pad closes nothing', async () => {
     })
     const [submitter] = await assertSealed(made, 1)
     assert.equal(submitter.signerInformation.signatureType, 'drawn')
+})
+
+test('a code before signing', async () => {
+    const authentication = { method: 'code', code: '4711-KX', when: 'sign' }
+    const made = await create({ signers: [{ ...ann, authentication }] })
+    await inWebKit(port + 2, async page => {
+        await open(page, made.links[0])
+        await page.click('[data-start]')
+        await page.click('.field')
+        await page.waitFor("return document.querySelector('#signature').open")
+        await settled(page)
+        await page.click('#tab-type')
+        await page.click('[data-adopt]')
+        await page.waitFor("return document.activeElement.id === 'check-code'")
+        await assertAccessible(page, 'the check')
+        await page.type('#check-code', '4711kx\n')
+        await sign(page)
+    })
+    await assertSealed(made, 1)
 })

@@ -37,7 +37,8 @@ function showBody(body, url) {
         })
     for (const link of body.querySelectorAll('a')) {
         link.href = new URL(link.getAttribute('href'), url)
-        link.addEventListener('click', () => canStore() && setUnsent(false)) // this tab keeps what is filled in
+        // this tab keeps what is filled in; the way out of a frame leads to a page that does not have it
+        link.addEventListener('click', () => window === top && canStore() && setUnsent(false))
     }
     const field = body.querySelector('[autofocus]')
     field?.removeAttribute('autofocus') // which is for documents
