@@ -436,4 +436,29 @@ subtest 'secrets' => sub {
     is_deeply([grep { /\Q$user\E|\Q$hash\E|\Q$session\E|\Q$code\E/ } @said],
         [], 'nor do answers, events and webhooks have one');
 };
+
+subtest 'races' => sub {
+    my $made = made(\%code);
+    my ($ann) = signers_of($made, connections => 0);
+    my $crowd = $client->crowd;
+    $crowd->parallel(40, 8, sub {
+        return $crowd->request_p(POST => path_of($made, '/unlock'), unjudged => 1) if $_[0] % 8 == 7;
+        return $ann->request_p(POST => '/check', json => { code => "wrong $_[0]" });
+    });
+    my ($failed, $most, $unlocked) = (0, 0, 0);
+    for my $kind (map { $_->{event} } events($made, qw(codeFailed unlocked))) {
+        $failed = $kind eq 'codeFailed' ? $failed + 1 : 0;
+        $most = $failed if $failed > $most;
+        $unlocked++ if $kind eq 'unlocked';
+    }
+    is($most, 5, 'guesses and unlocking: five wrong codes between two times');
+    cmp_ok($unlocked, '>', 0, 'it was unlocked meanwhile');
+
+    $made = made({ method => 'caller' });
+    my $url     = session($made, how => 'x')->json('/url');
+    my $visitor = Sigreq::Signer->new(link => $url, connections => 0);
+    my @codes   = sort map { $_->code } $crowd->parallel(8, 8, sub { $visitor->request_p(GET => '') });
+    is("@codes", '200 403 403 403 403 403 403 403', 'one of eight visits at the same time gets a session');
+    is(scalar(events($made, 'authenticated')), 1, 'and is an event');
+};
 done_testing;
