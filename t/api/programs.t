@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# docs/programs.md: its programs in each language, as they are shown: `send` prints links, both signers sign, and
-# `receive` gets the webhooks, downloads what was signed and verifies it.
+# docs/programs.md: its programs in each language, as they are shown: `send` prints links, both signers sign, one after
+# entering a code, and `receive` gets the webhooks, downloads what was signed and verifies it.
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
@@ -77,7 +77,7 @@ sub try {
     my $org  = organisation();
     my $port = Sigreq::Suite::free_port();
     local %ENV = (%ENV, BASE_URL => place() =~ s{/$}{}r, TOKEN => $org->{test}{token}, PORT => $port,
-        HOOKS => "http://127.0.0.1:$port");
+        HOOKS => "http://127.0.0.1:$port", CODE => '4711-KX');
 
     my $pid = fork // die "fork: $!\n";
     if (!$pid) {
@@ -95,6 +95,9 @@ sub try {
             return @links || $said !~ /503/;
         });
         is(scalar @links, 2, 'two links are printed') or diag $said;
+        $links[1] = Sigreq::Signer->new(link => $links[1])
+            ->request(POST => '/check', json => { code => '4711 kx' })->json('/url');
+        ok($links[1], 'the code is accepted');
         for my $link (@links) {
             ok(wait_for(sub { Sigreq::Signer->new(link => $link)->sign('A name')->code == 200 }), 'a signer signs');
         }
