@@ -33,6 +33,7 @@ static const struct {
     const char *text, *want, *name;
 } prefixed[] = {
     {"GET /a/sign/" UUID " HTTP/1.1", "GET /a/sign/01234567... HTTP/1.1", "a link"},
+    {"/sign/" UUID "~0123456789abcdef0123456789abcdef/pages/0.png x", "/sign/.../pages/0.png x", "a session"},
     {"/sign/" UUID "/sign/" OTHER "?/sign/" UUID "/x", "/sign/01234567.../sign/fedcba98...?/sign/01234567.../x",
      "three"},
     {"/sign/12345678... x", "/sign/... x", "a text that looks like a shortened link"},

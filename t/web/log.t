@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Signing links in the log: if httpd's own access control refuses a request, neither its messages nor an access log
-# shows the link.
+# shows the link or a session.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -10,6 +10,7 @@ use Sigreq::Httpd;
 use Test::More;
 
 my $secret = organisation()->{test}->create->json('/submitters/0/uuid');
+my $session = 'ab12' x 8;
 my $ua     = Mojo::UserAgent->new(max_connections => 0);
 my $access = <<'CONF';
 LogFormat "[%U|%f|%r]" shown
@@ -37,14 +38,16 @@ for my $require (sort keys %require) {
     my $encoded = sprintf('%%%02x', ord $secret) . substr $secret, 1;
     my %paths = (
         plain => "/sign/$secret", page => "/sign/$secret/documents/x/pages/0.png?width=800",
-        encoded => "/sign/$encoded", rewritten => "/short/$secret", slash => "/sign/$secret/a%2Fb");
+        encoded => "/sign/$encoded", rewritten => "/short/$secret", slash => "/sign/$secret/a%2Fb",
+        session => "/sign/$secret~$session", tilde => "/sign/$secret%7E$session/documents/x");
     is($ua->get($base . $paths{$_})->res->code, $status, "$name: $_") for sort keys %paths;
     my $log = '';
-    wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 5 });
+    wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 7 });
     like($httpd->log, $message, 'httpd has logged a message');
     my $rest = substr $secret, 9;
     unlike($httpd->log, qr/\Q$rest\E/, 'the message of httpd does not have the link');
     unlike($log,        qr/\Q$rest\E/, 'the access log does not have the link');
+    unlike($httpd->log . $log, qr/ab12/, 'no log has the secret of a session');
     my $short = substr($secret, 0, 8) . '...';
     like($httpd->log, qr/\Q$short\E/, 'the log has the beginning of the link');
     like($log, qr{^\[/sign/\Q$short\E/documents/x/pages/0\.png\|sigreq:/sign/\Q$short\E/documents}m,
