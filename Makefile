@@ -206,8 +206,8 @@ $(O)/embed/%.h: $(O)/api/%
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,$(wildcard src/api/*.c)): $(O)/embed/openapi.json.h
 
-# the templates of invitations and reminders
-MAIL_TEMPLATES := invitation.txt invitation.html reminder.txt reminder.html
+# the templates of mails to signers
+MAIL_TEMPLATES := invitation.txt invitation.html reminder.txt reminder.html code.txt code.html
 MAIL_FILES := $(addprefix $(O)/mail/,$(MAIL_TEMPLATES))
 $(MAIL_FILES): tools/mail src/jobs/mail.txt src/jobs/mail.html
 	@mkdir -p $(@D)
@@ -375,8 +375,8 @@ deps:
 run:
 	@tools/deps run $(DB)
 	@$(MAKE) --no-print-directory $(if $(V),,-s) $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc)) all
-	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)' --allow '$(ALLOW)'
-#: make demo-receiver [STATE=]         print the webhooks of `make run`
+	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)' --allow '$(ALLOW)' --receiver '$(RECEIVER)'
+#: make demo-receiver [STATE=]         print the webhooks of `make run`, and the codes for signers (authentication method hook)
 demo-receiver:
 	@exec tools/demo-receiver --state '$(STATE)' --port '$(RECEIVER)'
 #: make pictures [STATE=]              draw the pictures of docs/signing-page with the server of `make run`

@@ -33,15 +33,15 @@ static const char *template_of(const char *folder, const char *name, bool may_mi
     return otherwise;
 }
 
-/* Reads one kind of mail: invitation.de.txt for German if it exists, else invitation.txt, and so on. A folder that was
- * made for invitations alone has no reminders, which are the built-in ones then. */
+/* Reads one kind of mail: invitation.de.txt for German if it exists, else invitation.txt, and so on. A folder may
+ * have invitations alone: the other kinds are the built-in ones then. */
 static void read_templates_of(sr_mail_t *mail, sr_mail_templates_t *list, sr_mail_of_t of, const char *folder,
                               server_rec *server, apr_pool_t *pool)
 {
     static const char *const names[SR_MAIL_COUNT] = {
-        [SR_MAIL_INVITATION] = "invitation", [SR_MAIL_REMINDER] = "reminder"};
+        [SR_MAIL_INVITATION] = "invitation", [SR_MAIL_REMINDER] = "reminder", [SR_MAIL_CODE] = "code"};
     const sr_mail_template_t *builtin = &sr_mail_builtin.of[of];
-    const bool may_miss = of == SR_MAIL_REMINDER;
+    const bool may_miss = of != SR_MAIL_INVITATION;
     const char *text = apr_pstrcat(pool, names[of], ".txt", NULL), *html = apr_pstrcat(pool, names[of], ".html", NULL);
     const sr_mail_template_t own = {template_of(folder, text, may_miss, builtin->text, server, pool),
                                     template_of(folder, html, may_miss, builtin->html, server, pool)};

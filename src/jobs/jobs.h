@@ -2,7 +2,7 @@
 /* jobs.h: the queue of jobs: webhook calls and invitations by mail. It does not include httpd.h. src/httpd gives it a
  * thread and the databases.
  *
- * Sections: address.c · call.c · mail.c (letter.c) · maildir.c · kinds.c (work.c) · queue.c
+ * Sections: address.c · call.c · hook.c · mail.c (letter.c) · maildir.c · kinds.c (work.c) · queue.c
  *
  * A job is a row of the table `job`. The transaction that makes the job necessary inserts the row, with the time at
  * which it is due. A process claims the job and commits the claim before it sends anything. The same process records
@@ -53,16 +53,24 @@ sr_error_t *sr_call_create(sr_call_t **call, const sr_jobs_options_t *options, a
 CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body);
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code);
 
+/* ------------------------------------------------------------------------------------------------- hook.c */
+typedef struct sr_code_hook_t {
+    const char *url, *secret, *agent;
+    const char *authorities; /* as in sr_jobs_options_t */
+} sr_code_hook_t;
+/* Calls SigreqCodeHook, and waits for at most 10 s. The texts of the result are in the pool. */
+void sr_code_hook_call(sr_call_result_t *result, const sr_code_hook_t *hook, const char *body, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------- mail.c
- * One invitation or reminder by SMTP, in the signer's language, with the same kind of handle. STARTTLS and AUTH are
- * used if the server offers or needs them. Sending may take 20 s.
+ * One invitation, reminder or code by SMTP, in the signer's language, with the same kind of handle. STARTTLS and AUTH
+ * are used if the server offers or needs them. Sending may take 20 s.
  */
 typedef struct sr_mail_template_t {
     const char *text; /* plain text; its first line is "Subject: …", followed by an empty line */
     const char *html;
 } sr_mail_template_t; /* templates of base/template.c. Their values are the members of sr_invitation_row, their texts
                          are the texts "mail" of the catalogue */
-typedef enum sr_mail_of_t { SR_MAIL_INVITATION, SR_MAIL_REMINDER, SR_MAIL_COUNT } sr_mail_of_t;
+typedef enum sr_mail_of_t { SR_MAIL_INVITATION, SR_MAIL_REMINDER, SR_MAIL_CODE, SR_MAIL_COUNT } sr_mail_of_t;
 typedef struct sr_mail_templates_t {
     sr_mail_template_t of[SR_MAIL_COUNT];
 } sr_mail_templates_t;
@@ -86,8 +94,8 @@ bool sr_mail_read(sr_mail_t *mail, const char *smtp, const char *from, apr_pool_
 /* Sets the name (or NULL) and the address of "name <address>" or "address". */
 void sr_mail_read_box(const char **name, const char **address, const char *text, apr_pool_t *pool);
 
-/* Like sr_call_begin, for an invitation (the body of sr_invitation_row). Returns NULL and sets *fault if it cannot be
- * sent. */
+/* Like sr_call_begin, for an invitation (the body of sr_invitation_row or sr_code_row). Returns NULL and sets *fault if
+ * it cannot be sent. */
 CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char **fault,
                     apr_pool_t *pool);
 /* Writes the invitation as a file into mail->folder. *result says whether that succeeded. */

@@ -94,20 +94,43 @@ CURL *sr_invitation_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t
     return NULL;
 }
 
-/* Sends a reminder if the signer is still due. Otherwise it is over, and the history says why. */
-CURL *sr_reminder_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+/* Sends a mail if the database has said so (SR_OK). Otherwise it is over, and the history says why. */
+static CURL *kinds_mail_if(sr_outcome_t outcome, const char *otherwise, sr_error_t *error, sr_call_t *call,
+                           const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
 {
-    const sr_jobs_options_t *options = call->options;
-    const char *signer = sr_json_string(job->body, "reminds");
-    sr_outcome_t outcome = SR_MISSING;
-    sr_error_t *error = !signer ? NULL
-                                : sr_store_signing_reminds(options->database(options->baton, job->database, pool),
-                                                           &outcome, signer, pool);
     if (!error && outcome == SR_OK) return sr_invitation_begin(call, job, result, pool);
     result->unaccepted = error != NULL;
-    result->error = error ? error->message : "not sent, because the signer is not asked to sign any more";
+    result->error = error ? error->message : otherwise;
     result->detail = error ? sr_error_text(error, false, pool) : NULL;
     return NULL;
+}
+
+static sr_store_source_t *kinds_database(const sr_call_t *call, const sr_job_t *job, apr_pool_t *pool)
+{
+    return call->options->database(call->options->baton, job->database, pool);
+}
+
+/* Sends a reminder if the signer is still due. */
+CURL *sr_reminder_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    const char *signer = sr_json_string(job->body, "reminds");
+    sr_outcome_t outcome = SR_MISSING;
+    sr_error_t *error =
+        signer ? sr_store_signing_reminds(kinds_database(call, job, pool), &outcome, signer, pool) : NULL;
+    return kinds_mail_if(outcome, "not sent, because the signer is not asked to sign any more", error, call, job,
+                         result, pool);
+}
+
+/* Sends a code if the signer can still enter it. */
+CURL *sr_code_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    const char *ends = sr_json_string(job->body, "expiresAt");
+    sr_outcome_t outcome = SR_MISSING;
+    apr_time_t until;
+    sr_error_t *error = ends && sr_time_parse(&until, ends)
+                            ? sr_store_job_code(kinds_database(call, job, pool), &outcome, until, pool)
+                            : NULL;
+    return kinds_mail_if(outcome, "not sent, because the code is not valid any more", error, call, job, result, pool);
 }
 
 CURL *sr_timer_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)

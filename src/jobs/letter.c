@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* letter.c: makes the texts of an invitation or a reminder: fills a template (base/template.c) with the members of the
+/* letter.c: makes the texts of a mail to a signer: fills a template (base/template.c) with the members of the
  * invitation, the texts of the signer's language, and the theme of the location where it was created. */
 #include "jobs/letter.h"
 
 #include <ctype.h>
 #include <string.h>
 
+#include "embed/code.html.h"
+#include "embed/code.txt.h"
 #include "embed/invitation.html.h"
 #include "embed/invitation.txt.h"
 #include "embed/reminder.html.h"
@@ -17,7 +19,8 @@
 
 const sr_mail_templates_t sr_mail_builtin = {
     {[SR_MAIL_INVITATION] = {embedded_invitation_txt, embedded_invitation_html},
-     [SR_MAIL_REMINDER] = {embedded_reminder_txt, embedded_reminder_html}}};
+     [SR_MAIL_REMINDER] = {embedded_reminder_txt, embedded_reminder_html},
+     [SR_MAIL_CODE] = {embedded_code_txt, embedded_code_html}}};
 
 bool sr_letter_is_test(const json_t *invitation)
 {
@@ -69,6 +72,12 @@ static void add_colour(json_t *values, const char *key, const json_t *theme, con
 {
     const char *colour = sr_json_string(theme, key);
     json_object_set_new(values, key, json_string(is_colour(colour) ? colour : otherwise));
+}
+
+static sr_mail_of_t letter_kind(const json_t *invitation)
+{
+    if (sr_json_string(invitation, "code")) return SR_MAIL_CODE;
+    return sr_json_string(invitation, "reminds") ? SR_MAIL_REMINDER : SR_MAIL_INVITATION;
 }
 
 /* Adds the deadline in the time zone of this server: the signer's is not known before they open the page. */
@@ -140,7 +149,7 @@ sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const js
                             apr_pool_t *pool)
 {
     const sr_language_t *language = letter_language_of(invitation);
-    const sr_mail_of_t of = sr_json_string(invitation, "reminds") ? SR_MAIL_REMINDER : SR_MAIL_INVITATION;
+    const sr_mail_of_t of = letter_kind(invitation);
     const sr_mail_template_t *templates =
         mail->translated ? &mail->translated[language - sr_language(0)].of[of] : &mail->templates.of[of];
     json_t *texts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mail.c: sends an invitation (letter.c) by SMTP. Names cannot add a line or a header: in headers they are encoded
+/* mail.c: sends a mail (letter.c) by SMTP. Names cannot add a line or a header: in headers they are encoded
  * words (RFC 2047) without control characters. src/model/email.c says to which addresses mail can be sent. */
 #include "jobs/call.h"
 
@@ -184,7 +184,8 @@ static const char *fault_of(const sr_mail_t *mail, const char **address, const j
     if (!mail || (!mail->url && !mail->folder)) return "this server sends no mail (SigreqSMTP)";
     *address = email ? sr_address_of(email, pool) : NULL;
     if (!*address) return "mail cannot be sent to this address";
-    if (!sr_json_string(invitation, "link")) return "no mail without a link (SigreqBaseURL)";
+    if (!sr_json_string(invitation, "link") && !sr_json_string(invitation, "code"))
+        return "no mail without a link (SigreqBaseURL)";
     return NULL;
 }
 

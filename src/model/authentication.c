@@ -66,6 +66,11 @@ const char *sr_code_make(apr_pool_t *pool)
     return apr_psprintf(pool, "%06u", (unsigned int)(random % 1000000));
 }
 
+apr_time_t sr_code_ends(apr_time_t now)
+{
+    return now + CODE_LIVES;
+}
+
 /* --- what the caller sends */
 
 static const char *authentication_code_fault(const char *code, apr_pool_t *pool)
@@ -304,7 +309,7 @@ void sr_authentication_send(sr_authentication_t *authentication, const char *has
     memmove(authentication->sent + 1, authentication->sent, sizeof authentication->sent - sizeof *authentication->sent);
     authentication->sent[0] = now;
     authentication->challenge = hash;
-    authentication->challenge_until = now + CODE_LIVES;
+    authentication->challenge_until = sr_code_ends(now);
 }
 
 void sr_authentication_fail(sr_authentication_t *authentication, apr_time_t now)

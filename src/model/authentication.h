@@ -67,6 +67,8 @@ json_t *sr_authentication_view(const sr_authentication_t *authentication);
 const char *sr_code_folded(const char *code, apr_pool_t *pool);
 /* Returns six random digits. */
 const char *sr_code_make(apr_pool_t *pool);
+/* Returns until when a code that is sent now is valid. */
+apr_time_t sr_code_ends(apr_time_t now);
 /* Returns the hash with which an entered code is compared, or NULL if there is none now. */
 const char *sr_authentication_expected(const sr_authentication_t *authentication, apr_time_t now);
 bool sr_authentication_is_locked(const sr_authentication_t *authentication, apr_time_t now);
@@ -100,5 +102,9 @@ typedef struct sr_identified_t {
 } sr_identified_t;
 /* Reads an audit trail, as sr_events_read returns it. */
 sr_identified_t sr_identified_read(const json_t *events, const sr_signer_t *signer, apr_pool_t *pool);
+
+/* Returns the mail with a code, in the form of sr_invitation_row but without "url". Its body is {"email",
+ * "organization", "environment", "code", "expiresAt" (of the code), "locale"?, "theme"?}. New reference. */
+json_t *sr_code_row(const sr_signer_t *signer, const char *code, const sr_inviter_t *inviter, apr_pool_t *pool);
 
 #endif

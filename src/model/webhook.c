@@ -94,6 +94,22 @@ json_t *sr_reminder_row(const sr_submission_t *submission, const sr_signer_t *si
     return mail_row("reminder", signer, body, pool);
 }
 
+json_t *sr_code_row(const sr_signer_t *signer, const char *code, const sr_inviter_t *inviter, apr_pool_t *pool)
+{
+    json_t *body = sr_json_own(json_object(), pool), *row = json_object();
+    json_object_set_new(body, "email", json_string(signer->email));
+    json_object_set_new(body, "organization", sr_json_string_or_null(inviter->organization));
+    json_object_set_new(body, "environment", json_string(sr_environment_name(inviter->environment)));
+    json_object_set_new(body, "code", json_string(code));
+    json_object_set_new(body, "expiresAt", sr_time_json(signer->authentication->challenge_until));
+    if (signer->locale) json_object_set_new(body, "locale", json_string(signer->locale));
+    if (json_object_size(inviter->theme)) json_object_set(body, "theme", inviter->theme);
+    json_object_set_new(row, "event_id", json_string(sr_uuid_make(pool)));
+    json_object_set_new(row, "kind", json_string("code"));
+    json_object_set_new(row, "body", json_string(sr_json_text(body, pool)));
+    return row;
+}
+
 const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool)
 {
     apr_uri_t uri;

@@ -251,6 +251,8 @@ typedef enum sr_op_t {
     /* now → OK if there may be a job for SR_OP_JOB_BATCH | MISSING + due (microseconds until the next job is due;
      * NULL if there is none). Writes nothing. */
     SR_OP_JOB_POLL,
+    /* until → OK if this time has not come by the clock of the database | MISSING */
+    SR_OP_JOB_CODE,
     /* One JSON argument:
      * {"now","dead":["<owner>", …] (processes that are dead),
      *  "repeated":{"<kind>":{"attempts","pause" (microseconds)}}}

@@ -6,6 +6,9 @@
 --     FROM (SELECT min(due_at) AS due_at FROM job WHERE state = 'scheduled' AND due_at > now
 --           UNION ALL SELECT min(due_at) FROM timer WHERE due_at > now) x)
 
+-- What is stored of a job that has ended: the code that was sent to a signer is forgotten.
+-- @macro ENDEDBODY(kind, body) CASE kind WHEN 'code' THEN '{}' ELSE body END
+
 -- @op job_poll(now time) → ok | missing due
 -- @outcome
 SELECT 'ok'
@@ -22,3 +25,11 @@ SELECT 'missing', @NEXTDUE(:now) - :now
 SELECT 'ok', count(*) FILTER (WHERE quota IS NULL), count(*) FILTER (WHERE used < quota - quota / 10),
     count(*) FILTER (WHERE used >= quota - quota / 10 AND used < quota), count(*) FILTER (WHERE used >= quota)
 FROM organization
+
+-- Whether a code is still valid.
+-- @op job_code(until time) → ok | missing
+-- @outcome
+SELECT 'ok' WHERE @CLOCK() < :until
+
+-- @outcome
+SELECT 'missing'

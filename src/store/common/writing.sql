@@ -45,7 +45,8 @@
 -- is STALE and changes nothing. Its caller stores the contents again under new keys.
 -- @type blob {sha256 hash, size int, key text?, replaces text?, found text?}
 -- What becomes a job if the submission's token has a URL for that kind ("sent", "signed", "refused", "completed"). A
--- webhook of the kind "invitation" or "reminder" has its own URL. The body is the JSON text of an object.
+-- webhook of the kind "invitation" or "reminder" has its own URL, one of the kind "code" has none. The body is the JSON
+-- text of an object.
 -- @type webhook {event_id uuid, kind text, url text?, body text}
 -- seen, seen_hash: as in a change. hash, body: of the event. contents: the SHA-256 of all versions of its documents.
 -- @type erasure {submission uuid, now time, seen int, seen_hash hash, hash hash, body text, contents json, holder text?}
@@ -87,17 +88,20 @@
 --     WHERE submission_id = @ID() AND state = 'scheduled' AND kind IN (SELECT w.kind FROM @EACH(timer, :timers, w))
 
 -- No row is inserted if the token t has no URL for this kind of event (URLOF). A reminder is an invitation of another
--- kind. Nobody writes jobs without events, because the statement would be costly all the same.
+-- kind. A code has neither a URL nor an event, so it is in no history. Nobody writes jobs without events, because the
+-- statement would be costly all the same.
 -- @macro URLOF(t, kind) CASE kind WHEN 'sent' THEN t.sent_webhook_url WHEN 'completed' THEN t.completed_webhook_url
---     WHEN 'invitation' THEN NULL WHEN 'reminder' THEN NULL ELSE t.signed_webhook_url END
+--     WHEN 'invitation' THEN NULL WHEN 'reminder' THEN NULL WHEN 'code' THEN NULL ELSE t.signed_webhook_url END
 -- @macro NEWJOBS() INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment,
 --         state, kind, event, created_at, due_at, url, body)
---     SELECT w.event_id, w.event_id, s.id, t.id, t.user_id, t.organization_id, t.environment, 'pending',
---         CASE WHEN w.kind IN ('invitation', 'reminder') THEN w.kind ELSE 'webhook' END,
---         CASE w.kind WHEN 'reminder' THEN 'invitation' ELSE w.kind END, :now, :now,
+--     SELECT w.event_id, CASE WHEN w.kind <> 'code' THEN w.event_id END, s.id, t.id, t.user_id, t.organization_id,
+--         t.environment, 'pending',
+--         CASE WHEN w.kind IN ('invitation', 'reminder', 'code') THEN w.kind ELSE 'webhook' END,
+--         CASE w.kind WHEN 'reminder' THEN 'invitation' WHEN 'code' THEN NULL ELSE w.kind END, :now, :now,
 --         coalesce(w.url, @URLOF(t, w.kind)), @BODY(w.body)
 --     FROM submission s CROSS JOIN token t CROSS JOIN @EACH(webhook, :webhooks, w)
---     WHERE s.id = @ID() AND t.id = s.token_id AND coalesce(w.url, @URLOF(t, w.kind)) IS NOT NULL
+--     WHERE s.id = @ID() AND t.id = s.token_id
+--       AND (w.kind = 'code' OR coalesce(w.url, @URLOF(t, w.kind)) IS NOT NULL)
 
 -- @macro CHANGEDSUBMISSION() UPDATE submission
 --     SET updated_at = :now, representation = :representation, representation_version = p.representation_version,

@@ -56,7 +56,7 @@ BEGIN
                    FOR UPDATE SKIP LOCKED);
     UPDATE sigreq.job d
     SET state = 'done', ended_at = v_now, success = false, attempts = attempts + 1, status = NULL,
-        error = 'interrupted, outcome unknown'
+        error = 'interrupted, outcome unknown', body = @ENDEDBODY(d.kind, d.body)
     WHERE d.id IN (SELECT l.id FROM sigreq.job l
                    WHERE l.state = 'claimed'
                      AND (l.claimed_until < v_now
@@ -206,7 +206,8 @@ BEGIN
         due_at = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN e.due_at ELSE d.due_at END,
         attempts = d.attempts + (NOT e.success AND d.state = 'claimed')::integer,
         claimed_by = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN NULL ELSE d.claimed_by END,
-        status = e.status, error = e.error
+        status = e.status, error = e.error,
+        body = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN d.body ELSE @ENDEDBODY(d.kind, d.body) END
     FROM json_to_recordset(p.ended) AS e(id bigint, claim text, status integer, success boolean, error text,
                                          due_at bigint)
     WHERE d.id = ANY (ARRAY(SELECT (l->>'id')::bigint FROM json_array_elements(p.ended) AS l))

@@ -32,7 +32,7 @@ WHERE job.id = lost.id
 WITH p(j) AS (SELECT %s)
 UPDATE job
 SET state = 'done', ended_at = @CLOCK(), success = 0, attempts = attempts + 1, status = NULL,
-    error = 'interrupted, outcome unknown'
+    error = 'interrupted, outcome unknown', body = @ENDEDBODY(kind, body)
 FROM p
 WHERE state = 'claimed'
   AND (claimed_until < @CLOCK()
@@ -71,7 +71,8 @@ SET state = iif(e.due_at IS NOT NULL AND state = 'claimed', 'scheduled', 'done')
     due_at = iif(e.due_at IS NOT NULL AND state = 'claimed', e.due_at, job.due_at),
     attempts = attempts + (NOT e.success AND state = 'claimed'),
     claimed_by = iif(e.due_at IS NOT NULL AND state = 'claimed', NULL, claimed_by),
-    status = e.status, error = e.error
+    status = e.status, error = e.error,
+    body = iif(e.due_at IS NOT NULL AND state = 'claimed', body, @ENDEDBODY(kind, body))
 FROM e
 WHERE job.id = e.id AND job.claimed_by = e.claim
 
