@@ -31,6 +31,7 @@ static void rehearse(apr_pool_t *ptemp, server_rec *main_server)
     sr_run_timestamps_check(ptemp, main_server);
     sr_run_proofs_check(ptemp, main_server);
     sr_run_buckets_load(ptemp, main_server);
+    sr_run_code_hook_load(ptemp, main_server);
     if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) sr_run_owned_check(ptemp, main_server);
 }
 
@@ -67,6 +68,7 @@ static int load(apr_pool_t *pconf, apr_pool_t *ptemp, server_rec *main_server)
     sr_run_enable();
     sr_conf_check_files(ptemp, main_server);
     sr_run_buckets_load(pconf, main_server);
+    sr_run_code_hook_load(pconf, main_server);
     sr_run_owned_check(ptemp, main_server);
     sr_run_seal_load(pconf, main_server);
     sr_run_authorities_load(pconf, main_server);

@@ -375,17 +375,21 @@ typedef enum sr_rate_of_t {
     SR_RATE_PREVIEW,  /* previews of creations with one bearer token */
     SR_RATE_COUNT
 } sr_rate_of_t;
-/* The limits of invitations in one location, stored in the same structure. */
+/* The limits of mail and of codes in one location, stored in the same structure. */
 typedef enum sr_mail_rate_of_t {
-    SR_MAIL_RATE_ORGANIZATION,      /* invitations of one organisation */
-    SR_MAIL_RATE_RECIPIENT,         /* invitations of one organisation to one email address */
+    SR_MAIL_RATE_ORGANIZATION,      /* mails of one organisation */
+    SR_MAIL_RATE_RECIPIENT,         /* mails of one organisation to one email address */
     SR_MAIL_RATE_TEST_ORGANIZATION, /* the same two limits for the test environment */
     SR_MAIL_RATE_TEST_RECIPIENT,
+    SR_MAIL_RATE_HOOK,           /* codes of one organisation that SigreqCodeHook delivers */
+    SR_MAIL_RATE_HOOK_RECIPIENT, /* the same, to one number or other address */
+    SR_MAIL_RATE_HOOK_PREFIX,    /* the same of all organisations, to numbers with the same first digits */
     SR_MAIL_RATE_COUNT
 } sr_mail_rate_of_t;
-_Static_assert((int)SR_MAIL_RATE_COUNT <= (int)SR_RATE_COUNT, "both kinds are in sr_rates_t");
+#define SR_RATES_MOST 7 /* of either kind */
+_Static_assert((int)SR_RATE_COUNT <= SR_RATES_MOST && (int)SR_MAIL_RATE_COUNT <= SR_RATES_MOST, "sr_rates_t has room");
 typedef struct sr_rates_t {
-    sr_rate_t of[SR_RATE_COUNT];
+    sr_rate_t of[SR_RATES_MOST];
     unsigned given; /* a set of bits: the limits that were configured */
 } sr_rates_t;
 

@@ -112,6 +112,7 @@ static const char *conf_set_value(cmd_parms *cmd, void *location, const char *te
 #define ARGUMENTS_STAMPING TAKE1
 #define ARGUMENTS_LONG_TERM TAKE1
 #define ARGUMENTS_PROXY TAKE1
+#define ARGUMENTS_CALLED TAKE1
 #define ARGUMENTS_TIMES RAW_ARGS
 #define ARGUMENTS_SMTP TAKE1
 #define ARGUMENTS_MAILBOX TAKE1
@@ -217,6 +218,9 @@ static const char *fault_of_process(const sr_process_settings_t *conf)
     if (!ap_find_linked_module("mod_dbd.c")) return "Sigreq needs mod_dbd: LoadModule dbd_module ...";
     if (conf->long_term == SR_LONG_TERM_LTA && (!conf->timestamps->nelts || !*conf->seal_authorities))
         return "SigreqLongTerm lta needs SigreqTimestamp and SigreqSealAuthorities";
+    if (!*conf->code_hook != !*conf->code_hook_secret)
+        return *conf->code_hook ? "SigreqCodeHook needs SigreqCodeHookSecret"
+                                : "SigreqCodeHookSecret needs SigreqCodeHook";
     return *conf->smtp && !*conf->mail_from ? "SigreqSMTP needs SigreqMailFrom" : NULL;
 }
 

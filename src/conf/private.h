@@ -27,6 +27,7 @@ typedef enum sr_conf_kind_t {
     STAMPING,
     LONG_TERM,
     PROXY,
+    CALLED,
     AGE,
     REDIRECTS,
     RANGES,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char *const names[][SR_RATE_COUNT] = {
+static const char *const names[][SR_RATES_MOST] = {
     [SR_CONF_REQUESTS] =
         {
             [SR_RATE_TOKEN] = "token",
@@ -21,6 +21,9 @@ static const char *const names[][SR_RATE_COUNT] = {
             [SR_MAIL_RATE_RECIPIENT] = "recipient",
             [SR_MAIL_RATE_TEST_ORGANIZATION] = "test-organization",
             [SR_MAIL_RATE_TEST_RECIPIENT] = "test-recipient",
+            [SR_MAIL_RATE_HOOK] = "hook",
+            [SR_MAIL_RATE_HOOK_RECIPIENT] = "hook-recipient",
+            [SR_MAIL_RATE_HOOK_PREFIX] = "hook-prefix",
         },
 };
 
@@ -29,13 +32,13 @@ static const char *const wanted[] = {
         "must be token=, link=, address=, failures=, verify= or preview= with a rate such as 100/s, 60/min, 1000/h, "
         "or none",
     [SR_CONF_INVITATIONS] =
-        "must be organization=, recipient=, test-organization= or test-recipient= with a rate such as "
-        "20/h, 1000/d, or none",
+        "must be organization=, recipient=, test-organization=, test-recipient=, hook=, hook-recipient= or "
+        "hook-prefix= with a rate such as 20/h, 1000/d, or none",
 };
 
 static const char *rates_read_one(sr_rates_t *rates, sr_conf_limited_t what, const char *text)
 {
-    for (int i = 0; i < SR_RATE_COUNT && names[what][i]; i++) {
+    for (int i = 0; i < SR_RATES_MOST && names[what][i]; i++) {
         const size_t length = strlen(names[what][i]);
         sr_rate_t rate = {0, 0};
         if (strncasecmp(text, names[what][i], length) != 0 || text[length] != '=') continue;
@@ -60,7 +63,7 @@ const char *sr_conf_read_rates(apr_pool_t *pool, sr_rates_t *rates, sr_conf_limi
 
 void sr_conf_merge_rates(sr_rates_t *merged, const sr_rates_t *over)
 {
-    for (int i = 0; i < SR_RATE_COUNT; i++)
+    for (int i = 0; i < SR_RATES_MOST; i++)
         if (over->given >> i & 1) merged->of[i] = over->of[i];
     merged->given |= over->given;
 }

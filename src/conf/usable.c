@@ -79,6 +79,7 @@ static void check_secrets(apr_pool_t *pool, server_rec *main_server)
                    {"SigreqTestSealKey", conf->test_seal_key},
                    {"SigreqSealPIN", conf->seal_pin},
                    {"SigreqS3Credentials", conf->s3_credentials},
+                   {"SigreqCodeHookSecret", conf->code_hook_secret},
                    {"SigreqTimestampLogin", conf->timestamp_login}};
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
         struct stat info;

@@ -178,6 +178,21 @@ static const char *read_proxy(apr_pool_t *pool, const sr_conf_row_t *row, const 
     return NULL;
 }
 
+/* Parses the URL of a service that gets secrets. Only this host may get them without TLS. */
+static const char *read_called(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    static const char *const own[] = {"localhost", "127.0.0.1", "::1", NULL};
+    const char *const *host = own;
+    apr_uri_t uri;
+    *(sr_setting_CALLED *)slot = text;
+    if (!*text) return NULL;
+    const bool is_good = is_called_url(pool, &uri, text) && !uri.user;
+    while (is_good && *host && strcmp(*host, uri.hostname) != 0) host++;
+    return is_good && (*host || !strcmp(uri.scheme, "https"))
+               ? NULL
+               : "must be an https:// URL without user, or http:// with the host 127.0.0.1, [::1] or localhost";
+}
+
 static const char *out_of_range(apr_pool_t *pool, const sr_conf_row_t *row, apr_int64_t value)
 {
     if (value < row->min) return apr_psprintf(pool, "must be at least %" APR_INT64_T_FMT, row->min);
@@ -356,6 +371,7 @@ static const struct {
     [STAMPING] = {read_stamping, sizeof(sr_setting_STAMPING)},
     [LONG_TERM] = {read_long_term, sizeof(sr_setting_LONG_TERM)},
     [PROXY] = {read_proxy, sizeof(sr_setting_PROXY)},
+    [CALLED] = {read_called, sizeof(sr_setting_CALLED)},
     [AGE] = {read_age, sizeof(sr_setting_AGE)},
     [RANGES] = {read_ranges, sizeof(sr_setting_RANGES)},
     [REDIRECTS] = {read_redirects, sizeof(sr_setting_REDIRECTS)},

@@ -73,6 +73,12 @@ sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_ser
 const char *sr_run_forked(const char *(*work)(const void *baton, apr_pool_t *pool), const void *baton,
                           apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- code_hook.c */
+/* check, and post_config: reads the secret of SigreqCodeHook. */
+void sr_run_code_hook_load(apr_pool_t *pool, server_rec *main_server);
+/* child_init: returns the function that calls it (sr_child_t), or NULL. */
+bool (*sr_run_code_hook(void))(const char *body, apr_pool_t *pool);
+
 /* -------------------------------------------------------------------------------------------------- seals.c */
 /* check_config, which `httpd -t` also runs: returns HTTP_INTERNAL_SERVER_ERROR, after one message in the log per fault,
  * if a directive of a seal is missing. */

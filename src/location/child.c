@@ -65,6 +65,7 @@ void sr_location_child_init(apr_pool_t *pchild, server_rec *main_server)
                          .keys = sr_key_cache_create(pchild),
                          .trust = sr_run_trust(),
                          .sends_mail = *conf->smtp != '\0',
+                         .code_hook = sr_run_code_hook(),
                          .wake = sr_run_jobs_wake};
     sr_run_seal_child_init(child.seal, &child.own, pchild);
     child.former = sr_run_seal_former();

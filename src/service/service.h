@@ -2,9 +2,9 @@
 /* service.h: the use cases. Each has a file and owns its transaction. They do not depend on httpd.
  *
  * Sections: refusal.c · authenticate.c · create.c · theme_folder.c · templates.c · submissions.c · verify.c ·
- * describe.c · open.c · identify.c · login.c · access_cache.c · version_cache.c · ownership.c · page_image.c · sign.c ·
- * preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c · admit.c · tokens.c · token_use.c ·
- * webhooks.c · history.c · list.c · archive.c · health.c · choose.c
+ * describe.c · open.c · identify.c · login.c · send_code.c · access_cache.c · version_cache.c · ownership.c ·
+ * page_image.c · sign.c · preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c · admit.c · tokens.c ·
+ * token_use.c · webhooks.c · history.c · list.c · archive.c · health.c · choose.c
  *
  * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
@@ -283,6 +283,12 @@ sr_error_t *sr_service_login_begin(const sr_service_t *service, const char **nam
  * as by sr_service_identify. Errors: SR_ENOTFOUND; SR_EFORBIDDEN if another user must sign in. */
 sr_error_t *sr_service_login(const sr_service_t *service, const char **session, const char **signer, const char *name,
                              const char *user, const char *by, const sr_client_t *client, apr_pool_t *pool);
+
+/* -------------------------------------------------------------------------------------------- send_code.c */
+/* Sends the signer a code to enter. Errors: SR_ETOOMANY at a limit or while the check is locked, SR_ECONFLICT if the
+ * signer's method needs no code that is sent, SR_EUNAVAILABLE, with retry_after if the code could not be delivered. */
+sr_error_t *sr_service_send_code(const sr_service_t *service, const char *signer, const sr_client_t *client,
+                                 apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- refuse.c */
 /* `reason` may be NULL. Errors: SR_ECONFLICT as for sr_service_sign, SR_EBADREQUEST if the reason is too long. */

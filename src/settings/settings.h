@@ -20,6 +20,7 @@ typedef struct sr_setting_ENDPOINT {
 typedef const char *sr_setting_SMTP;       /* smtp://…, smtps://… or maildir:/…, or "" */
 typedef const char *sr_setting_MAILBOX;    /* "name@host" or "Name <name@host>", or "" */
 typedef const char *sr_setting_PROXY;      /* http:// or https://, perhaps with user and password, or "" */
+typedef const char *sr_setting_CALLED;     /* https://, or http:// and this host; or "" */
 typedef const char *sr_setting_URL;        /* without a slash at the end, or "" */
 typedef const char *sr_setting_LINK;       /* http:// or https://, or "" */
 typedef const char *sr_setting_ANCESTORS;  /* sources separated by spaces, or "" */

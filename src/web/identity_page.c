@@ -187,3 +187,32 @@ sr_error_t *sr_web_visit(sr_http_t *http)
     if (!error) return identity_passed(http, session, json);
     return json || error->code != SR_EFORBIDDEN ? error : identity_show(http, signing, HTTP_FORBIDDEN, NULL);
 }
+
+/* --- sending a code */
+
+/* Shows a failure on the page, except one of this service, such as of its database. */
+static sr_error_t *identity_unsent(sr_http_t *http, const sr_signing_t *signing, sr_error_t *error)
+{
+    const bool shown = error->retry_after && !error->cause;
+    if (!shown) return error;
+    apr_table_setn(http->r->headers_out, "Retry-After", apr_itoa(http->pool, error->retry_after));
+    return identity_show(http, signing, error->code == SR_ETOOMANY ? HTTP_TOO_MANY_REQUESTS : HTTP_SERVICE_UNAVAILABLE,
+                         "unsent");
+}
+
+sr_error_t *sr_web_code_post(sr_http_t *http)
+{
+    const bool json = sr_web_answers_json(http);
+    const sr_client_t client = sr_web_client(http);
+    sr_signing_t *signing;
+    SR_TRY(identity_begin(http, &signing, json));
+    SR_TRY(sr_web_refuse_foreign(http));
+    sr_error_t *unseen = sr_signing_may_see(signing, http->pool);
+    if (unseen) return json ? unseen : identity_show(http, signing, HTTP_CONFLICT, NULL);
+    sr_error_t *error = sr_service_send_code(http->service, signing->signer->uuid, &client, http->pool);
+    if (error) return json ? error : identity_unsent(http, signing, error);
+    const char *url = sr_web_link(http, sr_web_name(http, http->params[0]));
+    if (!json) return identity_redirect(http, apr_pstrcat(http->pool, url, "/check", NULL));
+    return sr_http_json(http, HTTP_ACCEPTED,
+                        json_pack("{s:o}", "to", sr_json_string_or_null(identity_to(signing, http->pool))));
+}

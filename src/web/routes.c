@@ -14,6 +14,7 @@ const sr_route_t sr_web_routes[] = {
     {M_POST, "/{uuid}/check", sr_web_check_post, false},
     {M_GET, "/{uuid}/visit", sr_web_visit, false},
     {M_GET, "/{uuid}/login", sr_web_login_begin, false},
+    {M_POST, "/{uuid}/code", sr_web_code_post, false},
     {M_POST, "/{uuid}/preview", sr_web_preview, false},
     {M_GET, "/{uuid}/documents/{document_uuid}", sr_web_document, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.png", sr_web_png, false},

@@ -33,6 +33,7 @@ sr_error_t *sr_web_check_post(sr_http_t *http);
 sr_error_t *sr_web_visit(sr_http_t *http);
 sr_error_t *sr_web_login_begin(sr_http_t *http);
 sr_error_t *sr_web_login(sr_http_t *http);
+sr_error_t *sr_web_code_post(sr_http_t *http);
 sr_error_t *sr_web_document(sr_http_t *http);
 sr_error_t *sr_web_certificate(sr_http_t *http);
 sr_error_t *sr_web_qr(sr_http_t *http);

@@ -6,7 +6,7 @@ use warnings;
 use Mojo::Date;
 use Mojo::JSON qw(decode_json encode_json);
 use Sigreq::Client;
-use Sigreq::Here qw(suite organisation ctl ctl_said is_error is_text nothing_happens sql);
+use Sigreq::Here qw(suite organisation is_error is_text nothing_happens sql);
 use Sigreq::Receiver;
 use Sigreq::Signer qw(signers_of typed chain_fault);
 use Sigreq::Traces qw(word pattern found_in files_below database_files);
@@ -425,34 +425,16 @@ subtest 'secrets' => sub {
     my ($signed) = $receiver->wait_for(1, '/signed');
     is($sent->{body}{submitters}[0]{authentication}{state}, 'pending', 'webhooks have the member');
     is($signed->{body}{authentication}{state},              'passed',  'as it is then');
-    my $visit = session(made({ method => 'caller' }), how => 'x')->json('/url');
-    is(visit($visit)->code, 303, 'a visit');
     my @files = files_below(suite->{dir} . '/t/logs');
     my $hash  = stored($made)->{code};
     like($hash, qr/^scrypt\$14\$[0-9a-f]{32}\$[0-9a-f]{64}$/, 'the database has a hash');
     is_deeply([found_in(pattern($code), [@files, database_files()])], [], 'the code is nowhere');
     my ($session) = $link->{link} =~ /~(\w+)/;
-    is_deeply([found_in(pattern($session, $visit =~ /~(\w+)/), [@files, database_files()])],
-        [], 'the session and the URL for one visit are nowhere');
+    is_deeply([found_in(pattern($session), [@files, database_files()])], [], 'the session is nowhere');
     is_deeply([found_in(qr/\Q$user\E/,     \@files)],                    [], 'the user is in no log');
     my @said = ($res->body, $sent->{raw}, $signed->{raw}, map { encode_json($_) } events($made));
     is_deeply([grep { /\Q$user\E|\Q$hash\E|\Q$session\E|\Q$code\E/ } @said],
         [], 'nor do answers, events and webhooks have one');
-};
-
-subtest 'the administrator' => sub {
-    my $made  = made(\%code, undef);
-    my $shown = sub { [map { $_->{identity} } @{ ctl('submission', 'show', $made->{uuid})->{people} }] };
-    is_deeply($shown->(), ['code pending', undef], 'sees method and state');
-    lock_it($made, 5);
-    is_deeply($shown->(), ['code locked', undef], 'and a lock');
-    my @unlock = ('submission', 'unlock', $made->{uuid}, substr $made->{submitters}[0]{uuid}, 0, 8);
-    is((ctl_said(@unlock))[0],        0,              'unlocks it');
-    is((ctl_said(@unlock))[0],        4,              'once');
-    is(check_of($made)->{state}, 'pending', 'as answers show');
-    my ($event) = events($made, 'unlocked');
-    is_deeply([$event->{detail}, $event->{ip}], [{ by => 'administrator' }, undef], 'the event says who did it');
-    like((ctl_said(@unlock[0 .. 2], 'ann@example.org'))[1], qr/2 signers have this email/, 'one signer must be named');
 };
 
 subtest 'races' => sub {

@@ -6,7 +6,7 @@ use lib 't/lib';
 use Sigreq::Source qw(slurp code);
 use Test::More;
 
-my $table = code('src/settings/directives.def') =~ s/\\\n//gr;
+my $table = code('src/settings/directives.def') =~ s/\\\n|"\s+"//gr;
 my %default;
 while ($table =~ /SR_DIRECTIVE\(\s*\w+,\s*\w+,\s*(\w+),\s*\w+,\s*("[^"]*"|\w+)/g) { $default{$1} = unquoted($2) }
 cmp_ok(scalar keys %default, '>', 8, 'the table of directives was found');

@@ -24,5 +24,4 @@ typedef sr_verdict_t (*sr_judge_t)(const sr_judged_t *judged);
  * message for all reasons. */
 sr_error_t *sr_identify_decide(const sr_service_t *service, const char **session, sr_signing_t *signing,
                                const sr_client_t *client, sr_judge_t judge, void *baton, apr_pool_t *pool);
-
 #endif

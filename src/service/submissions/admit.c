@@ -10,6 +10,8 @@ sr_error_t *sr_authentication_check(const sr_service_t *service, const sr_authen
 {
     if (authentication && authentication->method == SR_AUTH_EMAIL && !service->child->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE, "This service sends no mail (SigreqSMTP): no code can be sent by email");
+    if (authentication && authentication->method == SR_AUTH_HOOK && !service->child->code_hook)
+        return sr_error(pool, SR_EUNAVAILABLE, "This service has no SigreqCodeHook: no code can be sent by hook");
     return NULL;
 }
 

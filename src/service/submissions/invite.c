@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invite.c: limits the number of invitations (SigreqMailLimit). Each organisation has its own limits in each
+/* invite.c: limits the number of invitations and codes (SigreqMailLimit). Each organisation has its own limits in each
  * environment, also for one address. So it cannot use up the limit of another organisation, nor learn to whom that one
- * sends invitations.
+ * sends invitations. Only the limit of a prefix is that of all: calls to expensive numbers are made for the money.
  *
  * A creation counts all its invitations before anything is stored. If one exceeds a limit, none is counted. They are
  * subtracted if the creation fails or is a replay. At the limit, a request with an Idempotency-Key is answered if it is
@@ -21,17 +21,26 @@ typedef struct taken_t {
     int signer; /* the number of the first signer with this address, from 1; 0 for the organisation */
 } taken_t;
 
-static const char *const kinds[SR_MAIL_RATE_COUNT] = {"mail organization", "mail recipient", "test mail organization",
-                                                      "test mail recipient"};
+#define PREFIX 6 /* characters of a number: + and five digits */
+
+static const char *const kinds[SR_MAIL_RATE_COUNT] = {"mail organization",   "mail recipient", "test mail organization",
+                                                      "test mail recipient", "hook",           "hook recipient",
+                                                      "hook prefix"};
+
+/* `whose`: what is counted. */
+static taken_t *invite_add_row(sr_inviting_t *inviting, sr_mail_rate_of_t kind, const char *whose)
+{
+    const sr_rate_t *rate = &inviting->service->settings->mail_rates.of[kind];
+    taken_t *row = apr_array_push(inviting->taken);
+    *row = (taken_t){.key = sr_rate_key(kinds[kind], whose, strlen(whose), rate), .rate = rate};
+    return row;
+}
 
 static taken_t *invite_add(sr_inviting_t *inviting, sr_mail_rate_of_t of, const char *address, apr_pool_t *pool)
 {
     const int kind = (int)of + (inviting->environment == SR_TEST ? SR_MAIL_RATE_TEST_ORGANIZATION : 0);
-    const sr_rate_t *rate = &inviting->service->settings->mail_rates.of[kind];
     const char *whose = apr_pstrcat(pool, inviting->organization_uuid, " ", address, NULL);
-    taken_t *row = apr_array_push(inviting->taken);
-    *row = (taken_t){.key = sr_rate_key(kinds[kind], whose, strlen(whose), rate), .rate = rate};
-    return row;
+    return invite_add_row(inviting, (sr_mail_rate_of_t)kind, whose);
 }
 
 /* Makes one row for the organisation, and one for each address, regardless of case. */
@@ -69,17 +78,10 @@ static sr_error_t *invite_refuse(const sr_inviting_t *inviting, const taken_t *r
     return sr_error_retry(error, state->wait);
 }
 
-sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
+/* Counts the rows. With an error none is counted. */
+static sr_error_t *invite_take_rows(sr_inviting_t *inviting, apr_pool_t *pool)
 {
     const apr_time_t now = sr_time_steady();
-    if (!inviting->service->settings) return NULL; /* the administrator has no limits */
-    invite_list(inviting, addresses, pool);
-    for (int i = 0; i < inviting->taken->nelts; i++) {
-        const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
-        if (!row->rate->times || row->count <= row->rate->times) continue;
-        inviting->taken = NULL;
-        return invite_refuse(inviting, row, NULL, pool);
-    }
     for (int i = 0; i < inviting->taken->nelts; i++) {
         const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
         sr_rate_state_t state;
@@ -89,6 +91,30 @@ sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *ad
         return invite_refuse(inviting, row, &state, pool);
     }
     return NULL;
+}
+
+sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
+{
+    if (!inviting->service->settings) return NULL; /* the administrator has no limits */
+    invite_list(inviting, addresses, pool);
+    for (int i = 0; i < inviting->taken->nelts; i++) {
+        const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
+        if (!row->rate->times || row->count <= row->rate->times) continue;
+        inviting->taken = NULL;
+        return invite_refuse(inviting, row, NULL, pool);
+    }
+    return invite_take_rows(inviting, pool);
+}
+
+sr_error_t *sr_invite_take_hook(sr_inviting_t *inviting, const char *to, apr_pool_t *pool)
+{
+    const char *organization = inviting->organization_uuid;
+    const char *address = apr_pstrcat(pool, organization, " ", sr_text_fold(to, pool), NULL);
+    inviting->taken = apr_array_make(pool, 3, sizeof(taken_t));
+    invite_add_row(inviting, SR_MAIL_RATE_HOOK, organization)->count = 1;
+    invite_add_row(inviting, SR_MAIL_RATE_HOOK_RECIPIENT, address)->count = 1;
+    if (*to == '+') invite_add_row(inviting, SR_MAIL_RATE_HOOK_PREFIX, apr_pstrndup(pool, to, PREFIX))->count = 1;
+    return invite_take_rows(inviting, pool);
 }
 
 sr_error_t *sr_invite_take_one(sr_inviting_t *inviting, const char *address, apr_pool_t *pool)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invite.h: the limits of invitations: of an organisation, and of an organisation to one address. */
+/* invite.h: the limits of mails and codes to signers: of an organisation, and of an organisation to one address. */
 #ifndef SR_SERVICE_SUBMISSIONS_INVITE_H
 #define SR_SERVICE_SUBMISSIONS_INVITE_H
 
@@ -17,6 +17,9 @@ typedef struct sr_inviting_t {
 sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool);
 /* The same for one mail. */
 sr_error_t *sr_invite_take_one(sr_inviting_t *inviting, const char *address, apr_pool_t *pool);
+/* Counts one code that SigreqCodeHook delivers, also by the first digits of a telephone number. Such limits are those
+ * of all organisations together. Errors: SR_ETOOMANY. */
+sr_error_t *sr_invite_take_hook(sr_inviting_t *inviting, const char *to, apr_pool_t *pool);
 /* Subtracts what was counted, if the invitations are not sent. */
 void sr_invite_give_back(sr_inviting_t *inviting);
 
