@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Signing links in the log: if httpd's own access control refuses a request, neither its messages nor an access log
-# shows the link or a session.
+# shows the link. Nor does anything of httpd show a session of a signer, or the code that was entered.
 use strict;
 use warnings;
 use Mojo::File 'path';
 use Mojo::UserAgent;
+use Sigreq::Client;
 use Sigreq::Here qw(organisation suite wait_for);
 use Sigreq::Httpd;
 use Test::More;
@@ -53,5 +54,38 @@ for my $require (sort keys %require) {
     like($log, qr{^\[/sign/\Q$short\E/documents/x/pages/0\.png\|sigreq:/sign/\Q$short\E/documents}m,
         'the access log has the beginning of the link in the path and in the file name');
     unlike($httpd->log, qr/AH01797|AH01631/, 'no other refusal');
+}
+
+# --- a signer whose identity is checked
+
+my $httpd = Sigreq::Httpd->new(modules => 'authz_core dbd status', server => <<"CONF")->start;
+LogLevel debug
+LogFormat "%r|%U%q|%f|%{Referer}i" shown
+CustomLog "access_log" shown
+ExtendedStatus On
+<Location "/server-status">
+SetHandler server-status
+</Location>
+CONF
+my $check = { method => 'code', code => 'Periwinkle-4711' };
+my $made  = organisation()->{test}->create(signers => Sigreq::Client::signers({ authentication => $check }));
+my $link  = $httpd->base . '/sign/' . $made->json('/submitters/0/uuid');
+is($ua->post("$link/check", form => { code => 'Marigold-1234' })->res->code, 403, 'a wrong code');
+my $url = $ua->post("$link/check", json => { code => 'periwinkle4711' })->res->json->{url};
+my ($session) = $url =~ /~(\w{32})$/;
+ok($session, 'the right code gives a session');
+is($ua->get("$url$_")->res->code, 200, "in the session: $_") for '', '/qr.svg';
+is($ua->get("$url~")->res->code, 404, 'with something behind the session');
+my $status = $ua->get($httpd->base . '/server-status')->res->body;
+like($status, qr{GET /sign/}, 'mod_status shows requests');
+wait_for(sub { path("$httpd->{dir}/access_log")->slurp =~ /server-status/ });
+my %shown = (
+    'mod_status' => $status, 'the access log' => path("$httpd->{dir}/access_log")->slurp,
+    'the error log' => $httpd->log, 'the metrics' => $ua->get($httpd->base . '/metrics')->res->body);
+my $end = substr $made->json('/submitters/0/uuid'), 9;
+for my $place (sort keys %shown) {
+    unlike($shown{$place}, qr/\Q$session\E/,         "$place: no session");
+    unlike($shown{$place}, qr/periwinkle|marigold/i, "$place: no code");
+    unlike($shown{$place}, qr/\Q$end\E/,             "$place: no link");
 }
 done_testing;
