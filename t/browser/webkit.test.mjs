@@ -87,7 +87,7 @@ test('a code before signing', async () => {
         await page.click('[data-adopt]')
         await page.waitFor("return document.activeElement.id === 'check-code'")
         await assertAccessible(page, 'the check')
-        await page.type('#check-code', '4711kx\n')
+        await page.type('#check-code', '4711kx\uE007') // Enter
         await sign(page)
     })
     await assertSealed(made, 1)
