@@ -156,6 +156,24 @@ subtest 'passwords' => sub {
     sql("UPDATE signer_login SET made_at = made_at - 3600000000 WHERE signer_uuid = '$uuid'");
     is($as->($ann, 'a')->(agent(), $url)->code, 404, 'a name ends after an hour');
     isnt(login_of($link), $url, 'and is followed by another one');
+
+    my ($moved, $submission, $of) = signer($httpd, $base, httpd_method());
+    my ($path) = map {"/signatures/$submission/signers/$_"} $moved =~ m{/sign/([\w-]+)};
+    my $old = login_of($moved);
+    my $change = sub { $of->request(PATCH => $path, json => { authentication => shift })->code };
+    is($change->(httpd_method('bob@example.org')), 200, 'the caller names another user while a login is under way');
+    is($as->($ann, 'a')->(agent(), $old)->code, 403, 'the former one is refused');
+    is($change->({ method => 'code', code => '4711-KX' }), 200, 'the caller chooses another method');
+    is($as->('bob@example.org', 'b')->(agent(), $old)->code, 403, 'nobody signs in');
+    is($change->(httpd_method()), 200, 'the caller returns to the first user');
+    my %new = (firstname => 'Eve', lastname => 'Roe', authentication => httpd_method('bob@example.org'));
+    is($of->post("$path/replace", json => \%new)->code, 200, 'the signer is replaced');
+    is($as->($_->[0], $_->[1])->(agent(), $old)->code, 410, "$_->[0] does not sign in for the former signer")
+        for [$ann, 'a'], ['bob@example.org', 'b'];
+    ($moved, $submission, $of) = signer($httpd, $base, httpd_method());
+    $old = login_of($moved);
+    is($of->post("/signatures/$submission/cancel")->code, 200, 'a request is cancelled');
+    unlike($as->($ann, 'a')->(agent(), $old, 1)->req->url, qr/~/, 'nobody gets a session');
 };
 
 subtest 'nothing protects the login' => sub {
@@ -224,6 +242,11 @@ subtest 'OpenID Connect' => sub {
     my ($link) = signer($httpd, $public, httpd_method());
     is($as->($ann, \0)->(agent(), login_of($link))->code, 401,
         'an address that the provider has not verified is refused');
+    my ($browser, $url) = (agent(), login_of($link));
+    is($as->('bob@example.org', \1)->($browser, $url)->code, 403, 'somebody is signed in as another user');
+    is($as->($ann, \1)->($browser, $url)->code, 403, 'and stays it');
+    $browser->max_redirects(0)->get("$public/sign/login/callback" => form => { logout => "$public/" });
+    is($as->($ann, \1)->($browser->max_redirects(10), $url)->code, 200, 'until they sign out');
 };
 
 subtest 'LDAP' => sub {
