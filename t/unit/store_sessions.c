@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_sessions.c: sessions of signers who have passed a check: they begin, are used, and end by time or with a
- * change. */
+ * change. And the names of their logins. */
 #include "store.h"
 
 #define NOW 1790000000000000
@@ -145,6 +145,49 @@ static void check_ends(link_t *l, const char *ann, const char *bob)
     is_str(begin(l, '6', uuid(4, 7, p)), "missing", "an unknown signer does not");
 }
 
+/* Returns the name of a signer's login, which is `fresh` if there is no recent one, or the outcome. */
+static const char *login(link_t *l, const char *fresh, const char *signer)
+{
+    RUN(l, SR_OP_LOGIN_BEGIN, fresh, signer);
+    return strcmp(link_outcome(l), "ok") != 0 ? link_outcome(l) : COLUMN(l, "name");
+}
+
+static const char *claimant(link_t *l, const char *name)
+{
+    RUN(l, SR_OP_LOGIN_GET, name);
+    return strcmp(link_outcome(l), "ok") != 0 ? link_outcome(l) : COLUMN(l, "signer");
+}
+
+static void put_logins_back(link_t *l, apr_int64_t seconds)
+{
+    const char *schema = strcmp(l->base->driver_name, "pgsql") == 0 ? "sigreq." : "";
+    execute(l, apr_psprintf(l->pool, "UPDATE %ssigner_login SET made_at = made_at - %" APR_INT64_T_FMT, schema,
+                            seconds * SECOND));
+}
+
+static void check_logins(link_t *l, const char *ann, const char *eve, const char *replaced)
+{
+    is_str(claimant(l, "a"), "missing", "there is no login");
+    is_str(login(l, "a", ann), "a", "a login gets a name");
+    is_str(login(l, "b", ann), "a", "which the next one has as well");
+    is_str(login(l, "c", eve), "c", "another signer has another name");
+    is_str(claimant(l, "a"), ann, "a name names its signer");
+    is_str(claimant(l, "c"), eve, "and the other one the other signer");
+    is_str(claimant(l, "b"), "missing", "a name that was not used names nobody");
+    put_logins_back(l, 1740);
+    is_str(login(l, "d", ann), "a", "within half an hour the name stays");
+    put_logins_back(l, 120);
+    is_str(login(l, "d", ann), "d", "after that there is a new one");
+    is_str(claimant(l, "a"), "missing", "which replaces it");
+    put_logins_back(l, 1680);
+    is_str(claimant(l, "c"), eve, "a minute before an hour a name is valid");
+    put_logins_back(l, 120);
+    is_str(claimant(l, "c"), "missing", "after an hour it is not");
+    is_str(claimant(l, "d"), ann, "the later one is");
+    is_str(login(l, "e", replaced), "missing", "a signer who was replaced gets none");
+    is_str(login(l, "e", uuid(4, 7, l->pool)), "missing", "an unknown signer does not");
+}
+
 static void checks(base_t *base)
 {
     link_t l;
@@ -154,6 +197,7 @@ static void checks(base_t *base)
     const char *ann = uuid(4, 2, l.pool), *bob = uuid(4, 3, l.pool);
     check_times(&l, ann, bob);
     check_ends(&l, ann, bob);
+    check_logins(&l, ann, uuid(4, 9, l.pool), bob);
     link_close(&l);
 }
 
