@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, anotherTab, ask, assertAccessible, assertSealed, chromiumOnly, counted, create, devices, DONE, elsewhere,
-    embedder, field, finish, isWide, openSignature, ready, settled, shoot, shown, themed, typeSignature, until, visit,
+    ann, anotherTab, ask, assertAccessible, assertSealed, chromiumOnly, counted, create, devices, DONE, drawOn,
+    elsewhere, embedder, field, finish, isWide, openSignature, ready, settled, shoot, shown, themed, typeSignature,
+    until, visit,
 } from './browser.mjs'
 
 const CONFIRM = 'Confirm who you are'
@@ -151,6 +152,32 @@ for (const when of ['open', 'sign'])
         })
         await assertSealed(request, 1)
     })
+
+test('the session ends while a signature is made: the drawing is kept', async () => {
+    const request = await made('open')
+    await visit(request.links[0], { expected: refused }, async page => {
+        await enter(page, '4711kx')
+        await ready(page)
+        await openSignature(page)
+        await page.getByRole('tab', { name: 'Draw' }).click()
+        await drawOn(page, page.locator('[data-pad]'))
+        const session = new URL(page.url()).pathname.match(/~\w+/)[0]
+        await page.route(url => `${url}`.includes(session), route => // none of its images and previews comes any more
+            route.continue({ url: route.request().url().replace(session, '') }))
+        await settled(page)
+        await page.locator('#signature [data-adopt]').click()
+        await page.getByRole('dialog', { name: CONFIRM }).waitFor()
+        await enter(page, '4711kx')
+        await until(page, session => !location.pathname.includes(session), session)
+        await ready(page)
+        await openSignature(page)
+        assert.ok(await page.locator('[data-hint]').isHidden(), 'the drawing is on the pad')
+        await page.locator('#signature [data-all] input').check()
+        await page.locator('#signature [data-adopt]').click()
+        await finish(page)
+    })
+    await assertSealed(request, 1)
+})
 
 for (const when of ['open', 'sign'])
     test(`two tabs, ${when}: the second finds it signed`, async () => {
