@@ -6,6 +6,7 @@ use warnings;
 use utf8;
 use Mojo::File 'path';
 use Mojo::JSON qw(decode_json encode_json);
+use Mojo::Promise;
 use Mojo::UserAgent;
 use Sigreq::Apart;
 use Sigreq::Client;
@@ -335,6 +336,24 @@ subtest 'limits of the hook' => sub {
     is($codes->(@numbers[0, 1, 2]), '202 202 429', 'of an organisation');
     $client = $client->with(token => $token);
     is($codes->($numbers[2]), 202, 'another organisation has its own');
+};
+
+subtest 'many requests at once' => sub {
+    serve(@mail, hook($receiver->url('/slow/0.1')), 'SigreqMailLimit hook-recipient=none');
+    my %check = (email => { method => 'email' }, hook => { method => 'hook', to => '+4917012345678' });
+    for my $method (sort keys %check) {
+        my $signer = signer($check{$method}, email => 'race@x.org');
+        my @codes;
+        for (1 .. 4) {
+            my @all = map { $signer->request_p(POST => '/code')->then(sub { push @codes, $_[0]->code }) } 1 .. 6;
+            Mojo::Promise->all(@all)->wait;
+        }
+        is(scalar(grep { $_ == 202 } @codes), $method eq 'email' ? 5 : 4, "$method: as many as the limit allows");
+        is(scalar(grep { $_ == 429 } @codes), $method eq 'email' ? 19 : 20, "$method: the others are refused");
+        is(scalar(events($signer, 'codeSent')), $method eq 'email' ? 5 : 4, "$method: each is recorded");
+    }
+    is(scalar(@{ [$receiver->received('/slow/0.1')] }), 4, 'the hook was called as often');
+    mail_to('race@x.org', 5);
 };
 
 subtest 'configurations' => sub {

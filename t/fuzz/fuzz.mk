@@ -29,7 +29,7 @@ $(O)/fuzz/obj/%.o: %.cc $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CLANG)$(CLANG)++ -std=gnu++17 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(OWN_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
 $(call fuzz_obj,src/model/language.c): $(O)/embed/page_texts.h
-$(call fuzz_obj,src/jobs/letter.c): $(O)/embed/invitation.txt.h $(O)/embed/invitation.html.h
+$(call fuzz_obj,src/jobs/letter.c): $(foreach k,code invitation reminder,$(O)/embed/$(k).txt.h $(O)/embed/$(k).html.h)
 $(O)/fuzz/libfuzzed.a: $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD))
 	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
 $(O)/fuzz/%: $(O)/fuzz/obj/t/fuzz/%.o $(O)/fuzz/libfuzzed.a $(O)/flags

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mail.c: an invitation as a message. The input is signer|email|sender|name of the submission|text template|html
- * template, what people and administrators write. Nothing of it adds a header, a line or a recipient. */
+/* mail.c: an invitation as a message, or a code if the name begins with #. The input is
+ * signer|email|sender|name of the submission|text template|html template, what people and administrators write.
+ * Nothing of it adds a header, a line or a recipient. */
 #include "jobs/call.h"
 #include "fuzz.h"
 
@@ -46,7 +47,8 @@ static const json_t *body_of(char *const *parts, apr_pool_t *pool)
         json_object_set_new(body, MEMBERS[i], sr_json_string_or_null(parts[i]));
     json_object_set_new(body, "address", sr_json_string_or_null(parts[1]));
     json_object_set_new(body, "organization", json_string("Example"));
-    json_object_set_new(body, "link", json_string("https://example.org/sign/0"));
+    if (*parts[3] == '#') json_object_set_new(body, "code", sr_json_string_or_null(parts[3]));
+    else json_object_set_new(body, "link", json_string("https://example.org/sign/0"));
     return body;
 }
 
@@ -66,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                 .from_name = parts[2],
                                 .from_address = "sign@example.org",
                                 .names_requester = true,
-                                .templates = {{{parts[4], parts[5]}, {parts[4], parts[5]}}}};
+                                .templates = {{{parts[4], parts[5]}, {parts[4], parts[5]}, {parts[4], parts[5]}}}};
         const char *fault;
         CURL *easy = sr_mail_begin(call, &mail, body_of(parts, pool), &fault, pool);
         fuzz_must(!easy == (fault != NULL));

@@ -25,7 +25,7 @@ my $lint = said('rpmlint', '--config', 'rpm/rpmlint.toml', map { $rpm{$_} } sort
 is(join('', grep {/: [EW]: /} split /^/, $lint), '', 'rpmlint finds no errors and warnings') or diag $lint;
 
 # --- files
-my @mail  = map {"-rw-r--r-- /usr/share/sigreq/mail/$_"} qw(invitation.html invitation.txt reminder.html reminder.txt);
+my @mail = map {"-rw-r--r-- /usr/share/sigreq/mail/$_"} map { ("$_.html", "$_.txt") } qw(code invitation reminder);
 my @other = map { (-x $_ ? '-rwxr-xr-x ' : '-rw-r--r-- ') . s{^conf/}{/usr/share/sigreq/}r }
     grep { !m{^conf/(?:schema|systemd)/} } glob 'conf/*/*';
 my %wanted = (

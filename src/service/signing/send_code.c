@@ -15,6 +15,9 @@
 #define REFUSED_FOR apr_time_from_sec(3600) /* the longest that a lock or the limit of a signer can last */
 #define TEXT_MOST 160                       /* characters of a short message */
 
+/* One call of the hook for a signer at a time, or in this period if a process has died. */
+static const sr_rate_t calling = {1, APR_USEC_PER_SEC * 30};
+
 typedef struct sending_t {
     sr_auth_method_t method;
     const char *code, *hash;
@@ -36,7 +39,7 @@ static const char *host_of(const char *url, apr_pool_t *pool)
 }
 
 /* Returns a sentence for a short message. If there is room, its last line lets the browser enter the code on the page
- * (https://wicg.github.io/sms-one-time-codes/). */
+ * (https://wicg.github.io/sms-one-time-codes/). The host is not that of the request, which anybody may invent. */
 static sr_error_t *send_text(const char **text, const sr_service_t *service, const sr_language_t *language,
                              const char *code, apr_pool_t *pool)
 {
@@ -44,8 +47,9 @@ static sr_error_t *send_text(const char **text, const sr_service_t *service, con
     SR_TRY(sr_language_texts(&texts, language, pool));
     const sr_template_t template = {.texts = json_object_get(texts, "mail"), .plain = true, .together = true};
     const char *words = sr_template_fill("{{:code.text}}", values, &template, pool);
-    *text = apr_pstrcat(pool, words, "\n\n@", host_of(service->base_url, pool), " #", code, NULL);
-    if (sr_text_length(*text) > TEXT_MOST) *text = words;
+    const char *host = service->set_base_url ? host_of(service->set_base_url, pool) : "";
+    *text = apr_pstrcat(pool, words, "\n\n@", host, " #", code, NULL);
+    if (!*host || sr_text_length(*text) > TEXT_MOST) *text = words;
     return NULL;
 }
 
@@ -105,29 +109,49 @@ static sr_error_t *send_take_limits(sr_inviting_t *inviting, const sr_signer_t *
     return error ? send_refuse(apr_time_from_sec(error->retry_after), pool) : NULL;
 }
 
-sr_error_t *sr_service_send_code(const sr_service_t *service, const char *signer, const sr_client_t *client,
-                                 apr_pool_t *pool)
+/* Makes a code and sends it. `signing` is as it was read. */
+static sr_error_t *send_make(const sr_service_t *service, sr_signing_t *signing, const sr_client_t *client,
+                             apr_pool_t *pool)
 {
-    const sr_subject_t subject = {.signer = signer, .asks = true};
-    sr_signing_t *signing;
-    SR_TRY(sr_service_identity(service, &signing, signer, pool));
-    const sr_authentication_t *authentication = signing->signer->authentication;
-    const bool hooks = authentication->method == SR_AUTH_HOOK;
-    if (!hooks && authentication->method != SR_AUTH_EMAIL)
-        return sr_error(pool, SR_ECONFLICT, "No code is sent to this signer");
-    SR_TRY(sr_signing_may_see(signing, pool));
-    SR_TRY(sr_authentication_check(service, authentication, pool));
-    if (!sr_authentication_may_send(authentication, signing->clock)) return send_refuse(REFUSED_FOR, pool);
+    const sr_subject_t subject = {.signer = signing->signer->uuid, .asks = true};
+    const sr_auth_method_t method = signing->signer->authentication->method;
     sr_inviting_t inviting = {service, signing->organization_uuid, signing->environment, NULL};
     SR_TRY(send_take_limits(&inviting, signing->signer, pool));
     const char *code = sr_code_make(pool);
-    if (hooks) SR_TRY(send_by_hook(service, signing, code, pool));
+    if (method == SR_AUTH_HOOK) SR_TRY(send_by_hook(service, signing, code, pool));
     sending_t sending = {
-        authentication->method,
+        method,
         code,
         sr_slow_hash(code, pool),
         {signing->organization, signing->environment, service->set_base_url, sr_service_theme(service, pool)}};
     sr_error_t *error = sr_transition_take(service, &signing, &subject, client, send_try, &sending, pool);
-    if (error && !hooks) sr_invite_give_back(&inviting);
+    if (error && method == SR_AUTH_EMAIL) sr_invite_give_back(&inviting);
+    return error;
+}
+
+/* Checks whether a code may be sent, and sends it. */
+static sr_error_t *send_now(const sr_service_t *service, sr_signing_t *signing, const sr_client_t *client,
+                            apr_pool_t *pool)
+{
+    const sr_authentication_t *authentication = signing->signer->authentication;
+    if (authentication->method != SR_AUTH_HOOK && authentication->method != SR_AUTH_EMAIL)
+        return sr_error(pool, SR_ECONFLICT, "No code is sent to this signer");
+    SR_TRY(sr_signing_may_see(signing, pool));
+    SR_TRY(sr_authentication_check(service, authentication, pool));
+    if (!sr_authentication_may_send(authentication, signing->clock)) return send_refuse(REFUSED_FOR, pool);
+    return send_make(service, signing, client, pool);
+}
+
+sr_error_t *sr_service_send_code(const sr_service_t *service, const char *signer, const sr_client_t *client,
+                                 apr_pool_t *pool)
+{
+    const apr_uint64_t key = sr_rate_key("hook call", signer, strlen(signer), &calling);
+    sr_signing_t *signing;
+    SR_TRY(sr_service_identity(service, &signing, signer, pool));
+    if (signing->signer->authentication->method != SR_AUTH_HOOK) return send_now(service, signing, client, pool);
+    if (!sr_rate_take(NULL, key, &calling, sr_time_steady())) return send_refuse(calling.period, pool);
+    sr_error_t *error = sr_service_identity(service, &signing, signer, pool); /* as the call before has left it */
+    if (!error) error = send_now(service, signing, client, pool);
+    sr_rate_give_back(key, &calling, 1, sr_time_steady());
     return error;
 }
