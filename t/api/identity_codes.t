@@ -4,7 +4,7 @@
 use strict;
 use warnings;
 use utf8;
-use Mojo::File 'path';
+use Mojo::File qw(path tempfile);
 use Mojo::JSON qw(decode_json encode_json);
 use Mojo::Promise;
 use Mojo::UserAgent;
@@ -267,6 +267,38 @@ subtest 'a code by the hook' => sub {
     is_forgotten('by the hook', $body{code});
     unlike($apart->{httpd}->log, qr/@{[SECRET]}/, 'the secret is in no log');
     unlike(dumped(), qr/@{[SECRET]}/, 'the secret is in no row');
+};
+
+sub in_session {    # a signer who has entered a code
+    my ($signer, $code) = @_;
+    my ($session) = $signer->request(POST => '/check', json => { code => $code })->json('/url') =~ /~(\w+)$/;
+    return Sigreq::Signer->new(link => "$signer->{link}~$session");
+}
+
+subtest 'the certificate of completion' => sub {
+    serve(@mail, hook($receiver->url('/ok/certified')));
+    my $to   = '+4915187654321';
+    my $made = $client->create(signers => Sigreq::Client::signers(
+        { email => 'eva@x.org', authentication => { method => 'email' } },
+        { firstname => 'Bo', authentication => { method => 'hook', to => $to } }))->json;
+    my ($eva, $bo) = signers_of($made);
+    for ($eva, $bo) {
+        $_->{link} =~ s{^https://sign\.example\.org}{$client->{base}};
+        $submission{ $_->{link} } = $made;
+        is(post_code($_)->code, 202, 'a code is sent');
+    }
+    is(in_session($eva, code_in(mail_to('eva@x.org')->{plain}))->sign('Eva Lee')->code, 200, 'signed, by mail');
+    my ($call) = $receiver->wait_for(1, '/ok/certified');
+    is(in_session($bo, $call->{body}{code})->sign('Bo Lee')->code, 200, 'signed, by the hook');
+    my $file = tempfile->spurt($client->get("/signatures/$made->{uuid}/certificate")->body);
+    like(`pdftotext -raw $file -` =~ s/\s+/ /gr,
+        qr/Identity check Entered a code that was sent Entered a code that was sent Code sent to eva\@x.org \Q$to\E /,
+        'how both were identified');
+    my (undef, $sent) = events($bo, 'codeSent');
+    is_deeply([$sent->{detail}, defined $sent->{commitments}{'detail.to'}], [{ method => 'hook', to => $to }, 1],
+        'the number has a commitment');
+    my ($passed) = grep { $_->{signer} eq $made->{submitters}[1]{uuid} } events($bo, 'authenticated');
+    is($passed->{detail}{to}, $to, 'and is evidence of the check');
 };
 
 subtest 'a hook that fails' => sub {

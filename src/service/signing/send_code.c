@@ -93,8 +93,9 @@ static sr_error_t *send_try(const sr_service_t *service, sr_transition_t *transi
     sr_transition_ignore_deadline(transition);
     signing->submission.updated_at = transition->now;
     sr_transition_change(transition, signer);
-    sr_transition_event(transition, signer->uuid, "codeSent",
-                        json_pack("{s:s}", "method", sr_auth_method_name(sending->method)));
+    sr_transition_event(
+        transition, signer->uuid, "codeSent",
+        json_pack("{s:s,s:s*}", "method", sr_auth_method_name(sending->method), "to", authentication->to));
     if (sending->method == SR_AUTH_EMAIL)
         json_array_append_new(transition->jobs,
                               sr_code_row(signer, sending->code, &sending->inviter, transition->pool));
