@@ -6,7 +6,8 @@ use warnings;
 use Mojo::Date;
 use Mojo::JSON qw(decode_json encode_json);
 use Sigreq::Client;
-use Sigreq::Here qw(suite organisation is_error is_text nothing_happens sql);
+use Sigreq::Here qw(suite organisation ctl ctl_said is_error is_text nothing_happens sql);
+use Sigreq::Multipart 'part';
 use Sigreq::Receiver;
 use Sigreq::Signer qw(signers_of typed chain_fault);
 use Sigreq::Traces qw(word pattern found_in files_below database_files);
@@ -175,10 +176,8 @@ subtest 'changing it' => sub {
         ],
         'each change is an event');
     is($events[0]{signer}, $made->{submitters}[0]{uuid}, 'of the signer');
-    my $number = scalar events($made);
-    is(change($made, undef)->code, 200,     'nothing changes nothing');
-    is(scalar events($made),       $number, 'and is no event');
-
+    is(change($made, undef)->code, 200, 'nothing changes nothing');
+    is(scalar(events($made, 'authenticationChanged')), 3, 'and is no event');
     my $path = path_of($made);
     is_error($client->request(PATCH => $path, json => {}), 400, 'authentication must be provided, or null');
     is_error(
@@ -424,16 +423,53 @@ subtest 'secrets' => sub {
     my ($signed) = $receiver->wait_for(1, '/signed');
     is($sent->{body}{submitters}[0]{authentication}{state}, 'pending', 'webhooks have the member');
     is($signed->{body}{authentication}{state},              'passed',  'as it is then');
+    my $visit = session(made({ method => 'caller' }), how => 'x')->json('/url');
+    is(visit($visit)->code, 303, 'a visit');
     my @files = files_below(suite->{dir} . '/t/logs');
     my $hash  = stored($made)->{code};
     like($hash, qr/^scrypt\$14\$[0-9a-f]{32}\$[0-9a-f]{64}$/, 'the database has a hash');
     is_deeply([found_in(pattern($code), [@files, database_files()])], [], 'the code is nowhere');
     my ($session) = $link->{link} =~ /~(\w+)/;
-    is_deeply([found_in(pattern($session), [@files, database_files()])], [], 'the session is nowhere');
+    is_deeply([found_in(pattern($session, $visit =~ /~(\w+)/), [@files, database_files()])],
+        [], 'the session and the URL for one visit are nowhere');
     is_deeply([found_in(qr/\Q$user\E/,     \@files)],                    [], 'the user is in no log');
     my @said = ($res->body, $sent->{raw}, $signed->{raw}, map { encode_json($_) } events($made));
     is_deeply([grep { /\Q$user\E|\Q$hash\E|\Q$session\E|\Q$code\E/ } @said],
         [], 'nor do answers, events and webhooks have one');
+};
+
+subtest 'previews and templates' => sub {
+    my %signer = (signers => Sigreq::Client::signers({ authentication => \%code }));
+    my $res = $client->request(POST => '/signatures/preview', $client->creation_options(%signer));
+    is($res->json('/submitters/0/authentication/state'), 'pending', 'a preview has the check');
+    unlike($res->body, qr/4711|scrypt/, 'and not the code');
+    my $first = made(\%code);
+    my $uuid  = $first->{template}{uuid};
+    unlike($client->get("/templates/$uuid")->body, qr/authentication|4711|scrypt/, 'a template has no check');
+    my @ann    = ({ firstname => 'Ann', lastname => 'Lee', authentication => { %code, code => word() } });
+    my %second = (
+        files => undef, signers => \@ann, more => [part('template', $uuid)], headers => { 'Idempotency-Key' => $uuid });
+    my $made = $client->create(%second)->body;
+    is(check_of(decode_json($made))->{state}, 'pending', 'a signer of a template may have one');
+    is($client->delete("/templates/$uuid")->code, 204, 'the template is deleted');
+    is($client->create(%second)->body, $made, 'a repeated creation gets the first response');
+    $ann[0]{authentication}{code} = 'other';
+    is_error($client->create(%second), 409, qr/its signers differed/, 'another code is another request');
+};
+
+subtest 'the administrator' => sub {
+    my $made  = made(\%code, undef);
+    my $shown = sub { [map { $_->{identity} } @{ ctl('submission', 'show', $made->{uuid})->{people} }] };
+    is_deeply($shown->(), ['code pending', undef], 'sees method and state');
+    lock_it($made, 5);
+    is_deeply($shown->(), ['code locked', undef], 'and a lock');
+    my @unlock = ('submission', 'unlock', $made->{uuid}, substr $made->{submitters}[0]{uuid}, 0, 8);
+    is((ctl_said(@unlock))[0],        0,              'unlocks it');
+    is((ctl_said(@unlock))[0],        4,              'once');
+    is(check_of($made)->{state}, 'pending', 'as answers show');
+    my ($event) = events($made, 'unlocked');
+    is_deeply([$event->{detail}, $event->{ip}], [{ by => 'administrator' }, undef], 'the event says who did it');
+    like((ctl_said(@unlock[0 .. 2], 'ann@example.org'))[1], qr/2 signers have this email/, 'one signer must be named');
 };
 
 subtest 'races' => sub {

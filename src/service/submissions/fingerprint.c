@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define PART_DIGITS 8
+#define SIGNERS_VALUES 100000
 
 static const char *digest(json_t *value, apr_pool_t *pool)
 {
@@ -27,16 +28,24 @@ static json_t *files_json(const sr_create_t *request, const sr_submission_t *sub
     return files;
 }
 
-/* The part may have codes of signers, which a digest would not protect. */
-static json_t *signers_json(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
+/* Returns true if the part has a code of a signer, or is no JSON. It is parsed again, because a replay of a creation
+ * from a template that was deleted has no signers. */
+static bool has_code(const sr_create_t *request, apr_pool_t *pool)
 {
-    for (int i = 0; i < submission->signers->nelts; i++) {
-        const sr_authentication_t *authentication = APR_ARRAY_IDX(submission->signers, i, sr_signer_t).authentication;
-        if (authentication && authentication->code)
-            return json_string(sr_slow_derive(apr_pstrmemdup(pool, request->signers, request->signers_length),
-                                              request->idempotency_key, pool));
-    }
-    return json_stringn(request->signers, request->signers_length);
+    json_t *signers, *signer;
+    size_t i;
+    if (sr_json_parse_tolerant(&signers, request->signers, request->signers_length, SIGNERS_VALUES, pool)) return true;
+    json_array_foreach (signers, i, signer)
+        if (json_object_get(json_object_get(signer, "authentication"), "code")) return true;
+    return false;
+}
+
+/* A plain digest would not protect a code. */
+static json_t *signers_json(const sr_create_t *request, apr_pool_t *pool)
+{
+    if (!has_code(request, pool)) return json_stringn(request->signers, request->signers_length);
+    const char *text = apr_pstrmemdup(pool, request->signers, request->signers_length);
+    return json_string(sr_slow_derive(text, request->idempotency_key, pool));
 }
 
 const char *sr_fingerprint(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
@@ -45,7 +54,7 @@ const char *sr_fingerprint(const sr_create_t *request, const sr_submission_t *su
         const char *name;
         json_t *value;
     } parts[] = {{"name", json_string(request->name)},
-                 {"signers", signers_json(request, submission, pool)},
+                 {"signers", signers_json(request, pool)},
                  {"skipIntro", json_boolean(submission->skip_intro)},
                  {"sendEmail", json_boolean(submission->send_email)},
                  {"locale", sr_json_string_or_null(request->locale)},
