@@ -93,6 +93,8 @@ const ctl_command_t ctl_commands[] = {
      {OPTION_UUID, OPTION_ONE_SIGNER, OPTION_FIRSTNAME, OPTION_LASTNAME, OPTION_EMAIL, OPTION_THEME, OPTION_COUNT},
      "Replaces a signer who has neither signed nor refused, like the caller. The old link ends. If the submission "
      "uses sendEmail, the new signer gets an invitation when it is their turn."},
+    {"submission", "unlock", ctl_submission_unlock, 2, {OPTION_UUID, OPTION_ONE_SIGNER, OPTION_COUNT},
+     "Unlocks the check of a signer's identity after wrong codes, like the caller."},
     {"submission", "hold", ctl_submission_hold, 2, {OPTION_UUID, OPTION_REASON, OPTION_COUNT},
      "Puts a submission under legal hold. It cannot be deleted until 'submission release'. A deleted submission "
      "cannot be held, and a submission cannot be held twice."},

@@ -364,6 +364,7 @@ sr_error_t *ctl_submission_cancel(ctl_t *ctl);
 sr_error_t *ctl_submission_extend(ctl_t *ctl);
 sr_error_t *ctl_submission_resend(ctl_t *ctl);
 sr_error_t *ctl_submission_replace(ctl_t *ctl);
+sr_error_t *ctl_submission_unlock(ctl_t *ctl);
 sr_error_t *ctl_submission_hold(ctl_t *ctl);
 sr_error_t *ctl_submission_release(ctl_t *ctl);
 sr_error_t *ctl_delivery_list(ctl_t *ctl);

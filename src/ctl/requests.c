@@ -60,7 +60,7 @@ static sr_error_t *requests_show(ctl_t *ctl)
     static const char *const columns[] = {"uuid",    "name",        "organization",  "email",       "environment",
                                           "state",   "created_at",  "updated_at",    "expires_at",  "closed_at",
                                           "held_at", "hold_reason", "cancel_reason", "external_id", NULL};
-    static const char *const people[] = {"link",         "state",      "email",     "due_at",   "opened_at",
+    static const char *const people[] = {"link",         "state",      "identity",  "email",    "due_at", "opened_at",
                                          "completed_at", "refused_at", "firstname", "lastname", NULL};
     static const char *const documents[] = {"uuid", "size", "revisions", "sha256", "name", NULL};
     static const char *const events[] = {"number", "at", "event", "link", "hash", NULL};
@@ -130,6 +130,17 @@ static sr_error_t *find_signers(ctl_t *ctl, sr_service_t *service, apr_array_hea
     return sr_error(ctl->pool, SR_ECONFLICT, "It is nobody's turn to sign");
 }
 
+/* *uuid is the only one of the signers. */
+static sr_error_t *requests_one(const ctl_t *ctl, const char **uuid, const apr_array_header_t *signers)
+{
+    if (signers->nelts > 1)
+        return sr_error(ctl->pool, SR_ECONFLICT,
+                        "%d signers have this email: give --signer the link that 'submission show' shows",
+                        signers->nelts);
+    *uuid = APR_ARRAY_IDX(signers, 0, const char *);
+    return NULL;
+}
+
 /* Goes on after an error, because a signer may have been reminded a moment ago. */
 sr_error_t *ctl_submission_resend(ctl_t *ctl)
 {
@@ -159,12 +170,20 @@ sr_error_t *ctl_submission_replace(ctl_t *ctl)
     sr_service_t service;
     const char *view;
     SR_TRY(find_signers(ctl, &service, &signers));
-    if (signers->nelts > 1)
-        return sr_error(ctl->pool, SR_ECONFLICT,
-                        "%d signers have this email: give --signer the link that 'submission show' shows",
-                        signers->nelts);
-    request.signer = APR_ARRAY_IDX(signers, 0, const char *);
+    SR_TRY(requests_one(ctl, &request.signer, signers));
     SR_TRY(said(ctl, sr_service_replace(&service, &view, &caller, &request, ctl->pool)));
+    return requests_show(ctl);
+}
+
+sr_error_t *ctl_submission_unlock(ctl_t *ctl)
+{
+    const sr_caller_t caller = {.submission = ctl->values[OPTION_UUID]};
+    apr_array_header_t *signers;
+    sr_service_t service;
+    const char *signer, *view;
+    SR_TRY(find_signers(ctl, &service, &signers));
+    SR_TRY(requests_one(ctl, &signer, signers));
+    SR_TRY(said(ctl, sr_service_unlock(&service, &view, &caller, signer, ctl->pool)));
     return requests_show(ctl);
 }
 

@@ -23,7 +23,11 @@ SELECT 'ok', json_object(
         SELECT json_object('link', substr(CAST(g.uuid AS text), 1, 8), 'firstname', g.firstname,
                    'lastname', g.lastname, 'email', g.email, 'state', g.state, 'due_at', g.due_at,
                    'opened_at', g.opened_at, 'completed_at', g.completed_at, 'refused_at', g.refused_at,
-                   'refusal_reason', g.refusal_reason) AS body
+                   'refusal_reason', g.refusal_reason,
+                   'identity', (json(g.authentication)->>'method') || CASE
+                       WHEN json(g.authentication)->>'locked_until' IS NOT NULL THEN ' locked'
+                       WHEN json(g.authentication)->>'passed_at' IS NOT NULL THEN ' passed'
+                       ELSE ' pending' END) AS body
         FROM signer g WHERE g.submission_id = s.id ORDER BY g.position) x),
     'documents', (SELECT json_group_array(json(body)) FROM (
         SELECT json_object('uuid', d.uuid, 'name', d.name, 'size', d.size, 'sha256', d.sha256,
