@@ -14,6 +14,7 @@ use Sigreq::Here qw(organisation suite sql wait_for);
 use Sigreq::Httpd;
 use Sigreq::Provider;
 use Sigreq::Signer;
+use Sigreq::Validator 'text_of';
 use Test::More;
 
 my $dir       = tempdir('login.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
@@ -107,7 +108,10 @@ sub try_login {
     ok($event->{commitments}{'detail.user'}, 'and a commitment to the user');
     is($event->{detail}{user}, $ann, 'whom it shows');
     no_secret($httpd, $uuid, $session);
-    return $event->{detail}{by};
+    my $text = text_of($of->get("/signatures/$submission/certificate")->body) =~ s/\s+/ /gr;
+    my $by = $event->{detail}{by};
+    like($text, qr/Identity check Signed in at this server Signed in as \Q$ann ($by)\E/, 'the certificate says it');
+    return $by;
 }
 
 sub no_secret {
