@@ -2,14 +2,15 @@
 # The code of a signer is guessed from many addresses at three hosts that share a database: the attempts are counted
 # as if there were one host, nobody passes while the check is locked, and nobody learns that it is. A right code that
 # is entered at all hosts at once, and the caller who unlocks while somebody guesses, leave a state that one order
-# explains. The clock of a host decides nothing.
+# explains. A code that was mailed is good for one session. The clock of a host decides nothing.
 use strict;
 use warnings;
 use List::Util 'uniq';
 use Mojo::JSON 'decode_json';
 use Mojo::Promise;
 use Sigreq::Clock  qw(clock_missing clocked);
-use Sigreq::Here   qw(at_once sql);
+use Sigreq::Here   qw(at_once sql wait_for);
+use Sigreq::Mailbox;
 use Sigreq::Signer qw(chain_fault);
 use Sigreq::Twin   qw(seed times);
 use Test::More;
@@ -18,9 +19,15 @@ use constant HOSTS => 3;
 use constant HOUR  => 3600 * 1_000_000;
 
 my $count = times('SIGREQ_TIMES', 30, 1000);
+my $box  = Sigreq::Mailbox->new;
 my $twin = Sigreq::Twin->new(
-    hosts  => HOSTS, children => 2, modules => 'authz_core dbd remoteip',
-    server => "RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1");
+    hosts => HOSTS, children => 2, modules => 'authz_core dbd remoteip',
+    place => "Sigreq On\nSigreqBaseURL https://sign.example.org", server => <<"CONF");
+RemoteIPHeader X-Forwarded-For
+RemoteIPInternalProxy 127.0.0.1
+SigreqSMTP smtp://127.0.0.1:$box->{port}
+SigreqMailFrom sign\@example.org
+CONF
 seed();
 
 sub db { return sql($_[0], $twin->params) }
@@ -140,5 +147,17 @@ SKIP: {
 $made = made();
 is_deeply([uniq guesses($made, ('right4711') x 9)], ['200 '], 'each has passed');
 is(kinds($made, 'authenticated'), 9, 'each has an event');
+# --- a code that was mailed, at all hosts at once: it is good for one session
+
+$made = $twin->create(0, [{ email => 'ann@example.org', authentication => { method => 'email' } }]);
+is($twin->signer(1, $made->{submitters}[0]{uuid})->request(POST => '/code')->code, 202, 'a code is sent');
+my @mails;
+wait_for(sub { @mails = $box->mails; @mails > 0 });
+my ($sent) = $mails[0]{plain} =~ /^(\d{6})\s*$/m;
+ok($sent, 'the mail has a code');
+@answers = sort(guesses($made, ($sent) x 4));
+like($answers[0], qr/^200/, 'one has passed');
+is(scalar(grep {/^403 /} @answers), 3, 'the others have not');
+is(kinds($made, 'authenticated'), 1, 'one event');
 is($twin->errors =~ s/^.*AH10159.*\n?//mgr, '', 'no host reports an error');
 done_testing;
