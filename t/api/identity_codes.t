@@ -9,6 +9,7 @@ use Mojo::JSON qw(decode_json encode_json);
 use Mojo::Promise;
 use Mojo::UserAgent;
 use Sigreq::Apart;
+use Sigreq::Authority;
 use Sigreq::Client;
 use Sigreq::Here qw(children suite wait_for sql is_error);
 use Sigreq::Httpd;
@@ -347,6 +348,41 @@ subtest 'a hook that takes long' => sub {
     is(post_code($signer)->code, 503, 'no response');
     cmp_ok(time - $begun, '<', 20, 'it is given up');
     like($apart->{httpd}->log, qr/SR0607: SigreqCodeHook has not sent a code: no response within 10 s/, 'the log');
+};
+
+subtest 'a process that dies while it calls the hook' => sub {
+    serve(hook($receiver->url('/slow/5')));
+    my $signer = signer({ method => 'hook', to => '+4915112345678' });
+    my $promise = $signer->request_p(POST => '/code')->catch(sub { 'lost' });
+    Mojo::IOLoop->timer(0.5 => sub { Mojo::IOLoop->stop });
+    Mojo::IOLoop->start;
+    my ($call) = $receiver->wait_for(1, '/slow/5');
+    kill KILL => children($apart->{httpd}->pid);
+    $promise->wait;
+    ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }), 'another process serves');
+    my $refused = post_code($signer);
+    is($refused->code, 429, 'the hook is not called again at once');
+    is($refused->headers->header('Retry-After'), 30, 'but after a while');
+    is(scalar $receiver->received('/slow/5'), 1, 'it was called once');
+    is(enter($signer, $call->{body}{code}), 403, 'a code that was not recorded is not valid');
+    is(scalar(events($signer, 'codeSent')), 0, 'nothing is recorded');
+};
+
+subtest 'a hook with TLS' => sub {
+    my ($ours, $others) = map { Sigreq::Authority->new("$dir/$_") } qw(ours others);
+    my %tls = map { $_->file('') => Sigreq::Receiver->new(tls => $_->issue_server('hook', 'IP:127.0.0.1')) } $ours,
+        $others;
+    my @trust = qq{SigreqCACertificateFile "@{[$ours->file('ca.crt')]}"};
+    $client = $apart->serve(server => join("\n", @trust, hook($tls{ $ours->file('') }->url('/ok'))));
+    my $signer = signer({ method => 'hook', to => '+4915112345678' }, locale => 'en');
+    is(post_code($signer, headers => { Host => 'evil.example', Accept => 'application/json' })->code, 202, 'sent');
+    my ($call) = $tls{ $ours->file('') }->wait_for(1, '/ok');
+    is($call->{body}{text}, "$call->{body}{code} is your confirmation code. It is valid for 10 minutes. "
+            . 'Do not share it with anyone.', 'without SigreqBaseURL, the message names no host');
+    serve(@trust, hook($tls{ $others->file('') }->url('/ok')));
+    is(post_code(signer({ method => 'hook', to => '+4915112345678' }))->code, 503, 'another authority');
+    is(scalar $tls{ $others->file('') }->received, 0, 'its server gets no code');
+    like($apart->{httpd}->log, qr/SR0607: \S+ has not sent a code: .*certificate/, 'the log says why');
 };
 
 subtest 'limits of the hook' => sub {
