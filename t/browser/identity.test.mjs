@@ -162,7 +162,7 @@ test('the session ends while a signature is made: the drawing is kept', async ()
         await page.getByRole('tab', { name: 'Draw' }).click()
         await drawOn(page, page.locator('[data-pad]'))
         const session = new URL(page.url()).pathname.match(/~\w+/)[0]
-        await page.route(url => `${url}`.includes(session), route => // none of its images and previews comes any more
+        await page.route(url => `${url}`.endsWith(`${session}/preview`), route =>
             route.continue({ url: route.request().url().replace(session, '') }))
         await settled(page)
         await page.locator('#signature [data-adopt]').click()
