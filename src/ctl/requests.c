@@ -180,7 +180,7 @@ sr_error_t *ctl_submission_unlock(ctl_t *ctl)
     const sr_caller_t caller = {.submission = ctl->values[OPTION_UUID]};
     apr_array_header_t *signers;
     sr_service_t service;
-    const char *signer, *view;
+    const char *signer = NULL, *view;
     SR_TRY(find_signers(ctl, &service, &signers));
     SR_TRY(requests_one(ctl, &signer, signers));
     SR_TRY(said(ctl, sr_service_unlock(&service, &view, &caller, signer, ctl->pool)));

@@ -142,8 +142,8 @@ static sr_error_t *identity_read_code(const char **code, sr_http_t *http, bool j
         SR_TRY(sr_http_read_json(&body, http, FORM_MAX, 20));
         *code = sr_json_string(body, "code");
     } else SR_TRY(sr_http_read_form(http, FORM_MAX, 20, identity_take, (void *)code));
-    if (!*code || strlen(*code) > CODE_MAX || !sr_text_is_utf8(*code, strlen(*code)))
-        return sr_error(http->pool, SR_EBADREQUEST, "code must be a string of at most %d bytes", CODE_MAX);
+    if (!*code || sr_text_is_blank(*code) || strlen(*code) > CODE_MAX || !sr_text_is_utf8(*code, strlen(*code)))
+        return sr_error(http->pool, SR_EBADREQUEST, "code must be a string of 1 to %d bytes", CODE_MAX);
     return NULL;
 }
 
