@@ -38,7 +38,6 @@ typedef enum sr_code_t {
     SR_EBADREQUEST = 1, /* the request is invalid; 0 is not a code */
     SR_EUNAUTHORIZED,   /* the caller is not authenticated; the message is always the same */
     SR_EFORBIDDEN,      /* the caller has no permission */
-    SR_EUNCHECKED,      /* the identity of the signer must be checked first */
     SR_ENOTFOUND,       /* it does not exist or belongs to another tenant; the message is the same for both */
     SR_EMETHOD,         /* the resource does not have this method */
     SR_ETIMEOUT,        /* the client stopped sending */
@@ -50,6 +49,7 @@ typedef enum sr_code_t {
     SR_EINTERNAL,       /* a defect of this program or of its data */
     SR_EUNAVAILABLE,    /* the database, the disk, memory or the helper is not available */
     SR_EGONE,           /* it was here, and is here no more */
+    SR_EUNCHECKED,      /* the identity of the signer must be checked first */
     SR_CODE_COUNT
 } sr_code_t;
 
