@@ -52,13 +52,16 @@ typedef struct sr_subject_t {
     bool locks; /* the service itself takes the submission lock */
     bool asks;  /* the signer has yet to pass the check of their identity: the caller shows nothing that is behind it */
 } sr_subject_t;
-/* Reads it. For a signer this is the one place that decides whether they may see it (session.c). Errors: SR_EUNCHECKED
- * if they must pass the check of their identity first. */
+/* Reads it. Errors: SR_EUNCHECKED if a signer must pass the check of their identity first. */
 sr_error_t *sr_service_subject(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                                apr_pool_t *pool);
 /* Reads it again if it has changed since *signing was read. */
 sr_error_t *sr_service_subject_refresh(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                                        apr_pool_t *pool);
+/* Takes the row that the database has read of it (SR_OP_SIGNING_GET). For a signer this is the one place that decides
+ * whether they may see it (session.c). */
+sr_error_t *sr_service_subject_parse(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+                                     const char *body, apr_pool_t *pool);
 /* Returns the service for a request of this subject. Without a token the administrator acts, who knows no location:
  * links in mail begin with the base URL of the creation, which was set, because the submission sends mail. */
 sr_service_t sr_service_for_subject(const sr_service_t *service, const sr_subject_t *subject,

@@ -147,6 +147,19 @@ SKIP: {
 $made = made();
 is_deeply([uniq guesses($made, ('right4711') x 9)], ['200 '], 'each has passed');
 is(kinds($made, 'authenticated'), 9, 'each has an event');
+# --- those who have passed sign at the same time, at all hosts
+
+my $check = { method => 'code', code => 'Right-4711' };
+$made = $twin->create(0, [map { { authentication => $check } } 1 .. 6]);
+my @signed;
+Mojo::Promise->all(map {
+    my ($number, $uuid) = ($_, $made->{submitters}[$_]{uuid});
+    my $url = $twin->signer(0, $uuid)->request(POST => '/check', json => { code => 'right4711' })->json->{url};
+    my $session = $twin->signer($number % HOSTS, $uuid . ($url =~ s/.*(?=~)//r));
+    $session->sign_p->then(sub { undef $session; push @signed, $_[0]->code });
+} 0 .. 5)->wait;
+is_deeply(\@signed, [(200) x 6], 'each has signed');
+
 # --- a code that was mailed, at all hosts at once: it is good for one session
 
 $made = $twin->create(0, [{ email => 'ann@example.org', authentication => { method => 'email' } }]);

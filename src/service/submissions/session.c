@@ -3,7 +3,8 @@
  * which they get when they pass the check. Its secret is a part of the URL
  * (docs/decisions/0030-sessions-of-signers.md), and the database has its SHA-256.
  *
- * subject.c calls sr_session_require whenever it reads a submission for a signer, so no handler can forget it. */
+ * sr_service_subject_parse calls sr_session_require for each submission that is read for a signer, so no handler can
+ * forget it. */
 #include "service/private.h"
 
 #include <string.h>

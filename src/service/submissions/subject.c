@@ -25,14 +25,19 @@ static sr_error_t *read_body(const char **body, const sr_service_t *service, con
     return NULL;
 }
 
+sr_error_t *sr_service_subject_parse(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+                                     const char *body, apr_pool_t *pool)
+{
+    SR_TRY(sr_signing_parse(signing, body, subject->signer, pool));
+    return subject->signer && !subject->asks ? sr_session_require(service, *signing, pool) : NULL;
+}
+
 static sr_error_t *read_subject(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                                 const char *version, apr_pool_t *pool)
 {
     const char *body;
     SR_TRY(read_body(&body, service, subject, version, pool));
-    if (!body) return NULL;
-    SR_TRY(sr_signing_parse(signing, body, subject->signer, pool));
-    return subject->signer && !subject->asks ? sr_session_require(service, *signing, pool) : NULL;
+    return body ? sr_service_subject_parse(service, signing, subject, body, pool) : NULL;
 }
 
 sr_error_t *sr_service_subject(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,

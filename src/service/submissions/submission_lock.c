@@ -148,7 +148,7 @@ static sr_error_t *lock_lease(sr_outcome_t *outcome, const char **body, const sr
 static sr_error_t *lock_read(const sr_submission_lock_t *lock, sr_signing_t **signing, const sr_subject_t *subject,
                              const char *body, bool leased, apr_pool_t *pool)
 {
-    if (body) SR_TRY(sr_signing_parse(signing, body, subject->signer, pool));
+    if (body) SR_TRY(sr_service_subject_parse(lock->service, signing, subject, body, pool));
     if (leased && subject->signer) return NULL;
     return sr_service_subject_refresh(lock->service, signing, subject, pool);
 }
