@@ -81,6 +81,10 @@ is_shut($ann, 'no session');
 is_shut(in($ann, '0' x 32), 'an unknown session');
 is_shut(in($ann, session(passed($zeb))), 'a session of another signer');
 is_shut(in($ann, session(passed((signers_of(made('open')))[0]))), 'a session of another request');
+my $own = Sigreq::Client::signers(map { { authentication => { method => 'code', code => $_ } } } 'First-1', 'Second-2');
+my @two = signers_of($client->create(signers => $own)->json);
+is($two[0]->request(POST => '/check', json => { code => $_->[0] })->code, $_->[1], $_->[2])
+    for ['second2', 403, 'the code of another signer'], ['first1', 200, 'the own code'];
 my $session = passed($ann);
 my @shown   = map { "GET /{uuid}$_" } '', '/documents/{document_uuid}',
     map { "/documents/{document_uuid}/pages/{n}$_" } '', '.png', '.json';
