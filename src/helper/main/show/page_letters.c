@@ -55,7 +55,7 @@ static bool read_area(sr_pdfd_letters_t *letters, bool *turned, PopplerPage *pag
     *letters = (sr_pdfd_letters_t){.text = poppler_page_get_selected_text(page, POPPLER_SELECTION_GLYPH, &area)};
     *turned = false;
     if (!letters->text || !g_utf8_validate(letters->text, -1, NULL)) return false;
-    *turned = strstr(letters->text, "\u202B") != NULL; /* EMBED_RIGHT */
+    *turned = g_utf8_strchr(letters->text, -1, EMBED_RIGHT) != NULL;
     letters->count = *turned ? order_letters(letters->text, NULL) : (guint)g_utf8_strlen(letters->text, -1);
     poppler_page_get_text_layout_for_area(page, &area, &letters->boxes, &boxes);
     if (letters->count != boxes) return false;
