@@ -103,13 +103,13 @@ sr_error_t *sr_service_authentication_change(const sr_service_t *service, const 
 static sr_error_t *authentication_unlock(const sr_service_t *service, sr_transition_t *transition, void *baton)
 {
     const authentication_work_t *work = baton;
-    json_t *detail = json_object();
     sr_signer_t *signer;
     (void)service;
     SR_TRY(authentication_find(&signer, transition->signing, work->signer, transition->pool));
     if (!signer->authentication || !sr_authentication_unlock(signer->authentication))
         return sr_error(transition->pool, SR_ECONFLICT, "The check of this signer's identity is not locked");
     sr_transition_ignore_deadline(transition);
+    json_t *detail = json_object();
     sr_subject_note(detail, work->subject);
     authentication_changed(transition, signer, "unlocked", detail);
     return NULL;
