@@ -173,9 +173,10 @@ static void authentication_set_number(json_t *object, const char *key, apr_int64
     if (number) json_object_set_new(object, key, json_integer(number));
 }
 
-json_t *sr_authentication_json(const sr_authentication_t *authentication)
+json_t *sr_authentication_json(const sr_authentication_t *authentication, apr_pool_t *pool)
 {
-    json_t *object = json_object(), *sent = json_array();
+    if (!authentication) return NULL;
+    json_t *object = sr_json_own(json_object(), pool), *sent = json_array();
     authentication_set_text(object, "method", methods[authentication->method]);
     if (authentication->on_sign) json_object_set_new(object, "on_sign", json_true());
     authentication_set_text(object, "code", authentication->code);

@@ -54,8 +54,8 @@ const char *sr_authentication_carry(sr_authentication_t **authentication, const 
                                     const char *email, apr_pool_t *pool);
 /* Replaces the code by its hash. It takes a while. */
 void sr_authentication_hide(sr_authentication_t *authentication, apr_pool_t *pool);
-/* Returns the object that the database stores with the signer. New reference. */
-json_t *sr_authentication_json(const sr_authentication_t *authentication);
+/* Returns the object that the database stores with the signer, which belongs to the pool. NULL gives NULL. */
+json_t *sr_authentication_json(const sr_authentication_t *authentication, apr_pool_t *pool);
 /* Reads that object. NULL or null gives NULL. Errors: SR_EINTERNAL. */
 sr_error_t *sr_authentication_parse(sr_authentication_t **authentication, const json_t *stored, apr_pool_t *pool);
 /* Returns {"method","when"}, or null. New reference. */

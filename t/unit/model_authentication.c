@@ -250,7 +250,7 @@ static void test_tickets(void)
 static void test_stored(void)
 {
     sr_authentication_t *a = made("{\"method\":\"hook\",\"to\":\"+491511234567\",\"when\":\"sign\"}"), *again;
-    json_t *first = sr_json_own(sr_authentication_json(a), pool);
+    json_t *first = sr_authentication_json(a, pool);
     is_str(sr_json_text(first, pool), "{\"method\":\"hook\",\"on_sign\":true,\"to\":\"+491511234567\",\"sent\":[]}",
            "nothing more than needed is stored");
     sr_authentication_send(a, "h1", NOW);
@@ -260,10 +260,9 @@ static void test_stored(void)
     a->ticket = "t";
     a->ticket_until = NOW + 4;
     a->words = sr_json_own(json_pack("{s:s}", "how", "x"), pool);
-    json_t *stored = sr_json_own(sr_authentication_json(a), pool);
+    json_t *stored = sr_authentication_json(a, pool);
     ok(!sr_authentication_parse(&again, stored, pool), "it is read again");
-    is_str(sr_json_text(sr_json_own(sr_authentication_json(again), pool), pool), sr_json_text(stored, pool),
-           "and is the same");
+    is_str(sr_json_text(sr_authentication_json(again, pool), pool), sr_json_text(stored, pool), "and is the same");
     is_int(again->wrong, 2, "wrong codes since the lock");
     is_int(again->locks, 1, "locks");
     ok(again->sent[0] == NOW + 2 && again->sent[1] == NOW && !again->sent[2], "sendings, the newest first");
@@ -275,7 +274,7 @@ static void test_stored(void)
     a = made("{\"method\":\"code\",\"code\":\"4711-KX\"}");
     sr_authentication_hide(a, pool);
     ok(sr_slow_hash_matches(a->code, "4711kx", pool), "a code is stored as the hash of its folded form");
-    ok(!strstr(sr_json_text(sr_json_own(sr_authentication_json(a), pool), pool), "4711"), "and not itself");
+    ok(!strstr(sr_json_text(sr_authentication_json(a, pool), pool), "4711"), "and not itself");
 }
 
 static void test_carrying(void)
@@ -286,7 +285,7 @@ static void test_carrying(void)
     wrong(before, 5, NOW);
     sr_authentication_pass(before, NOW);
     is_str(sr_authentication_carry(&carried, before, "eve@x.org", pool), NULL, "a check by email is carried over");
-    is_str(sr_json_text(sr_json_own(sr_authentication_json(carried), pool), pool),
+    is_str(sr_json_text(sr_authentication_json(carried, pool), pool),
            "{\"method\":\"email\",\"on_sign\":true,\"sent\":[]}", "from its beginning");
     is_str(sr_authentication_carry(&carried, before, NULL, pool), EMAIL, "if there is an email");
     ok(!carried, "otherwise there is none");

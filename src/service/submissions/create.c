@@ -138,17 +138,16 @@ static apr_array_header_t *signer_rows(const apr_array_header_t *signers, apr_po
     apr_array_header_t *rows = apr_array_make(pool, signers->nelts, sizeof(sr_signer_arg_t));
     for (int i = 0; i < signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
-        APR_ARRAY_PUSH(rows, sr_signer_arg_t) = (sr_signer_arg_t){
-            .uuid = signer->uuid,
-            .state = sr_signer_state_name(signer->state),
-            .firstname = signer->firstname,
-            .lastname = signer->lastname,
-            .email = signer->email,
-            .locale = signer->locale,
-            .fields = sr_json_own(sr_signer_fields_json(signer), pool),
-            .signing_order = signer->order,
-            .authentication =
-                signer->authentication ? sr_json_own(sr_authentication_json(signer->authentication), pool) : NULL};
+        APR_ARRAY_PUSH(rows, sr_signer_arg_t) =
+            (sr_signer_arg_t){.uuid = signer->uuid,
+                              .state = sr_signer_state_name(signer->state),
+                              .firstname = signer->firstname,
+                              .lastname = signer->lastname,
+                              .email = signer->email,
+                              .locale = signer->locale,
+                              .fields = sr_json_own(sr_signer_fields_json(signer), pool),
+                              .signing_order = signer->order,
+                              .authentication = sr_authentication_json(signer->authentication, pool)};
     }
     return rows;
 }

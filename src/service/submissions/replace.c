@@ -14,20 +14,18 @@ static const sr_replacement_arg_t *replacement_of(const sr_submission_t *submiss
                                                   apr_pool_t *pool)
 {
     sr_replacement_arg_t *row = apr_palloc(pool, sizeof *row);
-    *row = (sr_replacement_arg_t){
-        .old = signer->replaces,
-        .position = signer - (const sr_signer_t *)submission->signers->elts,
-        .uuid = signer->uuid,
-        .state = sr_signer_state_name(signer->state),
-        .firstname = signer->firstname,
-        .lastname = signer->lastname,
-        .email = signer->email,
-        .locale = signer->locale,
-        .alias = signer->alias,
-        .due_at = signer->due_at,
-        .search = sr_submission_search_text(submission, pool),
-        .authentication =
-            signer->authentication ? sr_json_own(sr_authentication_json(signer->authentication), pool) : NULL};
+    *row = (sr_replacement_arg_t){.old = signer->replaces,
+                                  .position = signer - (const sr_signer_t *)submission->signers->elts,
+                                  .uuid = signer->uuid,
+                                  .state = sr_signer_state_name(signer->state),
+                                  .firstname = signer->firstname,
+                                  .lastname = signer->lastname,
+                                  .email = signer->email,
+                                  .locale = signer->locale,
+                                  .alias = signer->alias,
+                                  .due_at = signer->due_at,
+                                  .search = sr_submission_search_text(submission, pool),
+                                  .authentication = sr_authentication_json(signer->authentication, pool)};
     return row;
 }
 

@@ -146,9 +146,8 @@ static json_t *authentication_of(const sr_transition_t *transition, const sr_sig
     bool ends = false;
     for (int i = 0; i < transition->ended->nelts; i++)
         ends = ends || APR_ARRAY_IDX(transition->ended, i, sr_ended_arg_t).signer == signer->uuid;
-    if (!signer->authentication && !ends) return NULL;
-    return sr_json_own(signer->authentication ? sr_authentication_json(signer->authentication) : json_object(),
-                       transition->pool);
+    if (!signer->authentication && ends) return sr_json_own(json_object(), transition->pool);
+    return sr_authentication_json(signer->authentication, transition->pool);
 }
 
 static apr_array_header_t *changed_signers(const sr_transition_t *transition)
