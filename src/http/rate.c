@@ -95,19 +95,24 @@ static sr_error_t *rate_take(const sr_http_t *http, sr_rate_of_t of, apr_uint64_
     return allowed ? NULL : rate_refuse(http, of, &state);
 }
 
+/* Errors: SR_ETOOMANY if the client address has used too many wrong tokens, links or codes. */
+static sr_error_t *rate_check_failures(const sr_http_t *http)
+{
+    const sr_rate_t *rate = &http->settings->rates.of[SR_RATE_FAILURES];
+    sr_rate_state_t state;
+    if (sr_rate_has(&state, key_of_address(http, SR_RATE_FAILURES), rate, sr_time_steady())) return NULL;
+    add_fields(http, SR_RATE_FAILURES, &state);
+    return rate_refuse(http, SR_RATE_FAILURES, &state);
+}
+
 sr_error_t *sr_http_rate_begin(sr_http_t *http)
 {
     const sr_rate_t *rates = http->settings->rates.of;
     const sr_rate_of_t own = http->secret_paths ? SR_RATE_LINK : SR_RATE_TOKEN;
-    const apr_time_t now = sr_time_steady();
-    sr_rate_state_t state;
     if (rates[SR_RATE_ADDRESS].times) SR_TRY(rate_take(http, SR_RATE_ADDRESS, key_of_address(http, SR_RATE_ADDRESS)));
     if (!find_credential(http)) return NULL;
-    http->known = sr_rate_remembers(http->credential_key, KNOWN_FOR, now);
-    if (!http->known && !sr_rate_has(&state, key_of_address(http, SR_RATE_FAILURES), &rates[SR_RATE_FAILURES], now)) {
-        add_fields(http, SR_RATE_FAILURES, &state);
-        return rate_refuse(http, SR_RATE_FAILURES, &state);
-    }
+    http->known = sr_rate_remembers(http->credential_key, KNOWN_FOR, sr_time_steady());
+    if (!http->known) SR_TRY(rate_check_failures(http));
     if (!rates[own].times) return NULL;
     return rate_take(http, own, rate_key_of(http, own, http->credential, strlen(http->credential)));
 }
@@ -139,11 +144,8 @@ static sr_error_t *guess_at_link(const sr_http_t *http)
 
 sr_error_t *sr_http_rate_guess(sr_http_t *http)
 {
-    const sr_rate_t *rate = &http->settings->rates.of[SR_RATE_FAILURES];
-    sr_rate_state_t state;
-    if (sr_rate_has(&state, key_of_address(http, SR_RATE_FAILURES), rate, sr_time_steady())) return guess_at_link(http);
-    add_fields(http, SR_RATE_FAILURES, &state);
-    return rate_refuse(http, SR_RATE_FAILURES, &state);
+    SR_TRY(rate_check_failures(http));
+    return guess_at_link(http);
 }
 
 void sr_http_rate_guessed(sr_http_t *http)
