@@ -72,7 +72,7 @@ void sr_subject_note(json_t *detail, const sr_subject_t *subject);
 /* ---------------------------------------------------------------------------------------------- session.c */
 /* Sets signing->identified. Errors: SR_EUNCHECKED. A signer who could see nothing anyway gets that error. */
 sr_error_t *sr_session_require(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool);
-/* Returns a new secret of a session, or of a URL that begins one. */
+/* Returns a new secret of a session, or of a URL that begins one: 128 random bits in hexadecimal. */
 const char *sr_session_make(apr_pool_t *pool);
 /* Begins a session. *session is its secret, which is not stored. */
 sr_error_t *sr_session_begin(const sr_service_t *service, const char **session, const char *signer, apr_pool_t *pool);

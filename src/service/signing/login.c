@@ -3,19 +3,14 @@
  * not the signing link, because modules for logins log the URL, keep it in cookies and send it to other servers. */
 #include "service/signing/identify.h"
 
-#define NAME_BYTES 16
-
 sr_error_t *sr_service_login_begin(const sr_service_t *service, const char **name, const char *signer, apr_pool_t *pool)
 {
-    unsigned char random[NAME_BYTES];
     const sr_login_row_t *row;
     sr_signing_t *signing;
     sr_outcome_t outcome;
     SR_TRY(sr_service_identity(service, &signing, signer, pool));
     if (signing->signer->authentication->method != SR_AUTH_HTTPD) return sr_error(pool, SR_ENOTFOUND, "Not found");
-    sr_random_fill(random, sizeof random);
-    const char *fresh = sr_text_hex(random, sizeof random, pool);
-    SR_TRY(sr_store_login_begin(service->database, &outcome, &row, fresh, signing->signer->uuid, pool));
+    SR_TRY(sr_store_login_begin(service->database, &outcome, &row, sr_session_make(pool), signing->signer->uuid, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
     *name = row->name;
     return NULL;
