@@ -150,7 +150,7 @@ static sr_error_t *identity_read_code(const char **code, sr_http_t *http, bool j
 /* Answers with the link in the session. */
 static sr_error_t *identity_passed(sr_http_t *http, const char *session, bool json)
 {
-    const char *name = apr_pstrcat(http->pool, http->params[0], "~", session, NULL), *url = sr_web_link(http, name);
+    const char *url = sr_web_link(http, sr_web_name_in(http, http->params[0], session));
     if (json) return sr_http_json(http, HTTP_OK, json_pack("{s:s}", "url", url));
     return identity_redirect(http, url);
 }

@@ -7,9 +7,14 @@ const char *sr_web_link(sr_http_t *http, const char *signer)
     return apr_pstrcat(http->pool, http->base_url, "/sign/", signer, NULL);
 }
 
+const char *sr_web_name_in(sr_http_t *http, const char *signer, const char *session)
+{
+    return apr_pstrcat(http->pool, signer, "~", session, NULL);
+}
+
 const char *sr_web_name(sr_http_t *http, const char *signer)
 {
-    return http->session ? apr_pstrcat(http->pool, signer, "~", http->session, NULL) : signer;
+    return http->session ? sr_web_name_in(http, signer, http->session) : signer;
 }
 
 sr_error_t *sr_web_uuid(const char **uuid, sr_http_t *http, int param)

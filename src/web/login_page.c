@@ -65,6 +65,6 @@ sr_error_t *sr_web_login(sr_http_t *http)
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, http->r, "SR0102: another user has signed in than signer %.8s...",
                       signer);
     if (error) return error->code == SR_EFORBIDDEN && !sr_http_prefers_json(http) ? login_refuse(http) : error;
-    const char *url = sr_web_link(http, apr_pstrcat(http->pool, signer, "~", session, NULL));
+    const char *url = sr_web_link(http, sr_web_name_in(http, signer, session));
     return sr_http_redirect(http, HTTP_SEE_OTHER, apr_pstrcat(http->pool, url, sr_web_language_query(http), NULL));
 }

@@ -60,6 +60,8 @@ sr_error_t *sr_web_refuse_foreign(sr_http_t *http);
 sr_error_t *sr_web_unchecked(sr_http_t *http, sr_error_t *error);
 /* Returns what follows "/sign/" in a link: the uuid, with the session of the request if there is one. */
 const char *sr_web_name(sr_http_t *http, const char *signer);
+/* The same with another session. */
+const char *sr_web_name_in(sr_http_t *http, const char *signer, const char *session);
 /* Returns the absolute URL of a signer's link. */
 const char *sr_web_link(sr_http_t *http, const char *signer);
 
