@@ -16,6 +16,12 @@ static sr_error_t *read_caller(sr_caller_t *caller, sr_http_t *http)
     return sr_api_uuid(&caller->submission, http, 0);
 }
 
+static sr_error_t *read_signer(sr_caller_t *caller, const char **signer, sr_http_t *http)
+{
+    SR_TRY(read_caller(caller, http));
+    return sr_api_uuid(signer, http, 1);
+}
+
 sr_error_t *sr_api_cancel(sr_http_t *http)
 {
     sr_caller_t caller;
@@ -63,8 +69,7 @@ sr_error_t *sr_api_signer_replace(sr_http_t *http)
     sr_replace_t request;
     json_t *body;
     const char *view;
-    SR_TRY(read_caller(&caller, http));
-    SR_TRY(sr_api_uuid(&request.signer, http, 1));
+    SR_TRY(read_signer(&caller, &request.signer, http));
     SR_TRY(sr_api_body(&body, http,
                        (const char *const[]){"firstname", "lastname", "email", "locale", "authentication", NULL}));
     request.person = body;
@@ -76,8 +81,7 @@ sr_error_t *sr_api_signer_remind(sr_http_t *http)
 {
     sr_caller_t caller;
     const char *signer, *view;
-    SR_TRY(read_caller(&caller, http));
-    SR_TRY(sr_api_uuid(&signer, http, 1));
+    SR_TRY(read_signer(&caller, &signer, http));
     SR_TRY(sr_service_remind(http->service, &view, &caller, signer, http->pool));
     return sr_http_view(http, HTTP_ACCEPTED, view);
 }
@@ -89,8 +93,7 @@ sr_error_t *sr_api_signer_change(sr_http_t *http)
     sr_caller_t caller;
     const char *signer, *view;
     json_t *body;
-    SR_TRY(read_caller(&caller, http));
-    SR_TRY(sr_api_uuid(&signer, http, 1));
+    SR_TRY(read_signer(&caller, &signer, http));
     SR_TRY(sr_api_body(&body, http, (const char *const[]){"authentication", NULL}));
     const json_t *value = json_object_get(body, "authentication");
     if (!value) return sr_error(http->pool, SR_EBADREQUEST, "authentication must be provided, or null");
@@ -102,8 +105,7 @@ sr_error_t *sr_api_signer_unlock(sr_http_t *http)
 {
     sr_caller_t caller;
     const char *signer, *view;
-    SR_TRY(read_caller(&caller, http));
-    SR_TRY(sr_api_uuid(&signer, http, 1));
+    SR_TRY(read_signer(&caller, &signer, http));
     SR_TRY(sr_service_unlock(http->service, &view, &caller, signer, http->pool));
     return sr_http_view(http, HTTP_OK, view);
 }
@@ -141,8 +143,7 @@ sr_error_t *sr_api_signer_session(sr_http_t *http)
     sr_admission_t admission;
     const char *signer;
     json_t *body, *words = sr_json_own(json_object(), http->pool);
-    SR_TRY(read_caller(&caller, http));
-    SR_TRY(sr_api_uuid(&signer, http, 1));
+    SR_TRY(read_signer(&caller, &signer, http));
     SR_TRY(sr_api_body(&body, http, (const char *const[]){"how", "at", "reference", NULL}));
     SR_TRY(session_take_text(words, http, body, "how", true));
     SR_TRY(session_take_time(words, http, body));
