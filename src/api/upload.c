@@ -29,6 +29,12 @@ enum {
     METADATA,
     REDIRECT_URL,
     REMINDERS,
+    MESSAGE,
+    REPLY_TO,
+    SIGNATURE_TYPES,
+    REFUSAL,
+    COPIES,
+    VIEWERS,
     TEXT_COUNT
 };
 static const struct {
@@ -47,6 +53,12 @@ static const struct {
     [METADATA] = {"metadata", TEXT_MAX},
     [REDIRECT_URL] = {"redirectUrl", TEXT_MAX},
     [REMINDERS] = {"reminders", TEXT_MAX},
+    [MESSAGE] = {"message", TEXT_MAX},
+    [REPLY_TO] = {"replyTo", TEXT_MAX},
+    [SIGNATURE_TYPES] = {"signatureTypes", TEXT_MAX},
+    [REFUSAL] = {"refusal", TEXT_MAX},
+    [COPIES] = {"copies", TEXT_MAX},
+    [VIEWERS] = {"viewers", TEXT_MAX},
 };
 
 /* The forms of a preview, by sr_preview_view_t */
@@ -193,6 +205,11 @@ static sr_error_t *upload_read_key(const char **key, sr_http_t *http)
     return NULL;
 }
 
+static sr_sent_t sent_text(const text_t *text)
+{
+    return (sr_sent_t){text->data, text->length};
+}
+
 static void upload_set_texts(sr_create_t *request, const receiver_t *receiver)
 {
     const text_t *text = receiver->text;
@@ -211,6 +228,12 @@ static void upload_set_texts(sr_create_t *request, const receiver_t *receiver)
     request->redirect_url = text[REDIRECT_URL].data;
     request->reminders = text[REMINDERS].data;
     request->reminders_length = text[REMINDERS].length;
+    request->options = (sr_options_form_t){.message = sent_text(&text[MESSAGE]),
+                                           .refusal = sent_text(&text[REFUSAL]),
+                                           .copies = sent_text(&text[COPIES]),
+                                           .viewers = sent_text(&text[VIEWERS]),
+                                           .reply_to = text[REPLY_TO].data,
+                                           .signature_types = text[SIGNATURE_TYPES].data};
 }
 
 /* Reads the whole form. The caller was authenticated before. `has_key`: the request may have an Idempotency-Key. */

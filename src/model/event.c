@@ -44,8 +44,9 @@ static const char *const identity_members[] = {"how", "reference", "to", "user",
 /* The members that are personal, in an event and in its detail. */
 static bool is_personal(const char *member)
 {
-    static const char *const names[] = {"ip",     "userAgent", "firstname", "lastname", "email", "name",
-                                        "reason", "timeZone",  "utcOffset", DRAWING,    "value", NULL};
+    static const char *const names[] = {"ip",    "userAgent", "firstname", "lastname",  "email",
+                                        "name",  "reason",    "timeZone",  "utcOffset", DRAWING,
+                                        "value", "message",   "replyTo",   NULL};
     return event_is_among(member, names) || event_is_among(member, identity_members);
 }
 

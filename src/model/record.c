@@ -265,5 +265,8 @@ sr_error_t *sr_submission_parse(sr_submission_t *submission, const json_t *row, 
         return record_spoilt(pool, "its state");
     if (!sr_reminders_parse(&submission->reminders, json_object_get(row, "reminders")))
         return record_spoilt(pool, "its reminders");
+    if (!sr_options_parse(&submission->options, json_object_get(row, "options")))
+        return record_spoilt(pool, "its options");
+    SR_TRY(sr_viewers_parse(&submission->viewers, json_object_get(row, "viewers"), pool));
     return read_lists(submission, row, pool);
 }

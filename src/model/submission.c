@@ -231,12 +231,61 @@ static bool has_replaced_or_reminded(const sr_submission_t *submission)
 
 /* Returns true if an extension of the contract was used. Else the representation has what the contract shows, and no
  * more. */
-static bool submission_is_extended(const sr_submission_t *submission)
+static bool submission_is_extended(const sr_submission_t *submission, apr_pool_t *pool)
 {
     return submission->expires_at || submission->external_id || submission->metadata || submission->redirect_url
            || submission->reminders.most || submission->state == SR_SUBMISSION_CANCELLED
-           || submission->state == SR_SUBMISSION_DELETED || in_order(submission)
-           || has_replaced_or_reminded(submission);
+           || submission->state == SR_SUBMISSION_DELETED || in_order(submission) || submission->viewers
+           || sr_options_json(&submission->options, pool) || has_replaced_or_reminded(submission);
+}
+
+/* --- what surrounds it */
+
+static void put_viewer(out_t *out, const sr_viewer_t *viewer)
+{
+    separate(out);
+    submission_put(out, "{", 1);
+    if (!viewer->is_copy) put_string(out, "firstname", viewer->firstname);
+    if (!viewer->is_copy) put_string(out, "lastname", viewer->lastname);
+    if (viewer->email) put_string(out, "email", viewer->email);
+    put_string(out, "uuid", viewer->uuid);
+    if (!viewer->is_copy) put_string(out, "when", viewer->when_completed ? "completed" : "sent");
+    put_link(out, "viewLink", sr_viewer_path(viewer, out->pool));
+    put_time(out, "openedAt", viewer->opened_at);
+    if (viewer->revoked_at) put_time(out, "revokedAt", viewer->revoked_at);
+    submission_put(out, "}", 1);
+}
+
+/* Writes the viewers, or the recipients of copies. */
+static void put_viewers(out_t *out, const char *name, const sr_submission_t *submission, bool copies)
+{
+    bool any = copies;
+    for (int i = 0; !any && submission->viewers && i < submission->viewers->nelts; i++)
+        any = !APR_ARRAY_IDX(submission->viewers, i, sr_viewer_t).is_copy;
+    if (!any) return;
+    put_key(out, name);
+    submission_put(out, "[", 1);
+    for (int i = 0; submission->viewers && i < submission->viewers->nelts; i++) {
+        const sr_viewer_t *viewer = &APR_ARRAY_IDX(submission->viewers, i, sr_viewer_t);
+        if (viewer->is_copy == copies) put_viewer(out, viewer);
+    }
+    submission_put(out, "]", 1);
+}
+
+static void put_options(out_t *out, const sr_submission_t *submission)
+{
+    json_t *options = sr_options_json(&submission->options, out->pool), *value;
+    const char *name;
+    json_object_foreach (options, name, value)
+        if (strcmp(name, "copies") != 0) put_value(out, name, json_incref(value));
+    put_viewers(out, "viewers", submission, false);
+    if (!submission->options.copies) return;
+    put_key(out, "copies");
+    submission_put(out, "{", 1);
+    put_value(out, "to", json_incref((json_t *)submission->options.to));
+    put_value(out, "attach", json_boolean(submission->options.attach));
+    put_viewers(out, "links", submission, true);
+    submission_put(out, "}", 1);
 }
 
 /* Writes what became of the submission, and what the caller has added to it. Members without a value are absent. */
@@ -253,6 +302,7 @@ static void put_life(out_t *out, const sr_submission_t *submission)
     if (submission->metadata) put_value(out, "metadata", json_incref((json_t *)submission->metadata));
     if (submission->redirect_url) put_string(out, "redirectUrl", submission->redirect_url);
     if (submission->reminders.most) put_value(out, "reminders", sr_reminders_json(&submission->reminders));
+    put_options(out, submission);
 }
 
 const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *pool)
@@ -276,7 +326,7 @@ const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *
     put_value(&out, "documents", documents);
     put_certificate(&out, submission);
     if (submission->warnings) put_value(&out, "warnings", json_incref((json_t *)submission->warnings));
-    if (submission_is_extended(submission)) put_life(&out, submission);
+    if (submission_is_extended(submission, pool)) put_life(&out, submission);
     submission_put(&out, "}", 1);
     return out.text;
 }

@@ -6,7 +6,10 @@
 #ifndef SR_MODEL_SUBMISSION_H
 #define SR_MODEL_SUBMISSION_H
 
+#include "model/feed.h"
 #include "model/model.h"
+#include "model/options.h"
+#include "model/viewers.h"
 
 /* ----------------------------------------------------------------------------------------------- fields.c */
 /* Returns the fields of a signer as a JSON array. The database stores it with the signer, and the API shows it. New
@@ -91,6 +94,8 @@ struct sr_submission_t {
     const char *redirect_url;  /* where the page leads after signing or refusing, or NULL */
     const json_t *metadata;    /* an object of the caller, or NULL */
     sr_reminders_t reminders;
+    sr_options_t options;
+    const apr_array_header_t *viewers; /* sr_viewer_t; NULL: there are none */
 };
 
 /* Reads a submission row of the store (store.h). Errors: SR_EINTERNAL. */

@@ -62,6 +62,7 @@ typedef struct sr_create_t {
     apr_size_t metadata_length;
     const char *reminders; /* the same (model: reminders.c) */
     apr_size_t reminders_length;
+    sr_options_form_t options;   /* the same (model: options.c, viewers.c) */
     const char *idempotency_key; /* or NULL */
     sr_remarks_t *remarks;       /* on the form, or NULL. The use case adds its own */
 } sr_create_t;

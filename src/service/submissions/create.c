@@ -12,6 +12,7 @@
 #include "service/submissions/drawn_preview.h"
 #include "service/submissions/invite.h"
 #include "service/submissions/templates.h"
+#include "service/submissions/transition.h"
 #include "service/submissions/uploads.h"
 
 #define NAME_MAX_CHARACTERS 500
@@ -96,9 +97,21 @@ static apr_array_header_t *first_revisions(const sr_submission_t *submission, ap
     return rows->nelts ? rows : NULL;
 }
 
+static json_t *viewers_json(const apr_array_header_t *viewers)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < viewers->nelts; i++) {
+        const sr_viewer_t *viewer = &APR_ARRAY_IDX(viewers, i, sr_viewer_t);
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s*,s:s*,s:s*}", "uuid", viewer->uuid, "kind",
+                                              viewer->is_copy ? "copy" : "viewer", "firstname", viewer->firstname,
+                                              "lastname", viewer->lastname, "email", viewer->email));
+    }
+    return list;
+}
+
 /* The first event of the chain: who asked whom to sign which documents. */
-static void creation_event(sr_event_text_t *written, const sr_create_t *request, const sr_submission_t *submission,
-                           apr_pool_t *pool)
+static void creation_event(sr_event_text_t *written, const apr_array_header_t **feed, const sr_create_t *request,
+                           const sr_submission_t *submission, apr_pool_t *pool)
 {
     json_t *detail = sr_json_own(json_object(), pool), *documents = json_array(), *signers = json_array();
     for (int i = 0; i < submission->documents->nelts; i++) {
@@ -129,8 +142,13 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
     json_object_set_new(detail, "sendEmail", json_boolean(submission->send_email));
     if (submission->expires_at) json_object_set_new(detail, "expiresAt", sr_time_json(submission->expires_at));
     if (submission->reminders.most) json_object_set_new(detail, "reminders", sr_reminders_json(&submission->reminders));
+    json_object_update(detail, sr_options_json(&submission->options, pool));
+    if (submission->viewers) json_object_set_new(detail, "viewers", viewers_json(submission->viewers));
     const sr_event_t event = {"created", submission->created_at, NULL, request->client, detail};
     sr_event_write(written, &event, 1, NULL, pool);
+    apr_array_header_t *told = apr_array_make(pool, 1, sizeof(sr_told_t));
+    sr_feed_tell(told, &event, written->hash, pool);
+    *feed = sr_feed_rows(told, pool);
 }
 
 static apr_array_header_t *signer_rows(const apr_array_header_t *signers, apr_pool_t *pool)
@@ -148,6 +166,23 @@ static apr_array_header_t *signer_rows(const apr_array_header_t *signers, apr_po
                               .fields = sr_json_own(sr_signer_fields_json(signer), pool),
                               .signing_order = signer->order,
                               .authentication = sr_authentication_json(signer->authentication, pool)};
+    }
+    return rows;
+}
+
+static apr_array_header_t *viewer_rows(const apr_array_header_t *viewers, apr_pool_t *pool)
+{
+    apr_array_header_t *rows = viewers ? apr_array_make(pool, viewers->nelts, sizeof(sr_viewer_arg_t)) : NULL;
+    for (int i = 0; viewers && i < viewers->nelts; i++) {
+        const sr_viewer_t *viewer = &APR_ARRAY_IDX(viewers, i, sr_viewer_t);
+        APR_ARRAY_PUSH(rows, sr_viewer_arg_t) =
+            (sr_viewer_arg_t){.uuid = viewer->uuid,
+                              .kind = viewer->is_copy ? "copy" : "viewer",
+                              .shown_when = viewer->when_completed ? "completed" : "sent",
+                              .firstname = viewer->firstname,
+                              .lastname = viewer->lastname,
+                              .email = viewer->email,
+                              .sent_at = viewer->sent_at};
     }
     return rows;
 }
@@ -195,8 +230,9 @@ static sr_creation_arg_t creation_of(const sr_service_t *service, const sr_creat
 {
     const sr_reminders_t *reminders = &submission->reminders;
     const char *reminding = reminders->most ? sr_json_text(sr_service_reminders(service, reminders, pool), pool) : NULL;
+    const apr_array_header_t *feed;
     sr_event_text_t event;
-    creation_event(&event, request, submission, pool);
+    creation_event(&event, &feed, request, submission, pool);
     return (sr_creation_arg_t){.name = submission->name,
                                .template_uuid = submission->template_uuid,
                                .skip_intro = submission->skip_intro,
@@ -209,11 +245,14 @@ static sr_creation_arg_t creation_of(const sr_service_t *service, const sr_creat
                                .external_id = submission->external_id,
                                .redirect_url = submission->redirect_url,
                                .reminders = reminding,
+                               .options = sr_options_json(&submission->options, pool),
                                .event_hash = event.hash,
                                .event = event.body,
                                .event_personal = event.personal,
                                .documents = document_rows(submission->documents, pool),
                                .signers = signer_rows(submission->signers, pool),
+                               .viewers = viewer_rows(submission->viewers, pool),
+                               .feed = feed,
                                .fingerprint =
                                    request->idempotency_key ? sr_fingerprint(request, submission, pool) : NULL,
                                .idempotency_since = submission->created_at - IDEMPOTENCY_LIFETIME,
@@ -253,6 +292,9 @@ static sr_error_t *read_life(const sr_service_t *service, sr_preflight_t *prefli
     SR_TRY(sr_redirect_read(&submission->redirect_url, request->redirect_url, service->settings->redirects, pool));
     SR_TRY(sr_reminders_read(&submission->reminders, request->reminders, request->reminders_length,
                              submission->send_email, pool));
+    SR_TRY(sr_options_read(&submission->options, &request->options, pool));
+    SR_TRY(sr_viewers_read(&submission->viewers, &request->options.viewers, &submission->options,
+                           request->caller->user.email, pool));
     if (!submission->expires_at && service->settings->expiry) submission->expires_at = now + service->settings->expiry;
     return NULL;
 }

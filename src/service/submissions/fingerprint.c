@@ -8,6 +8,7 @@
 
 #define PART_DIGITS 8
 #define SIGNERS_VALUES 100000
+#define SINCE_ALWAYS 12 /* the parts that were always in the digest; the later ones are in it if they were sent */
 
 static const char *digest(json_t *value, apr_pool_t *pool)
 {
@@ -64,10 +65,17 @@ const char *sr_fingerprint(const sr_create_t *request, const sr_submission_t *su
                  {"externalId", sr_json_string_or_null(request->external_id)},
                  {"metadata", sr_json_string_or_null(request->metadata)},
                  {"redirectUrl", sr_json_string_or_null(request->redirect_url)},
-                 {"reminders", sr_json_string_or_null(request->reminders)}};
+                 {"reminders", sr_json_string_or_null(request->reminders)},
+                 {"message", sr_json_string_or_null(request->options.message.text)},
+                 {"replyTo", sr_json_string_or_null(request->options.reply_to)},
+                 {"signatureTypes", sr_json_string_or_null(request->options.signature_types)},
+                 {"refusal", sr_json_string_or_null(request->options.refusal.text)},
+                 {"copies", sr_json_string_or_null(request->options.copies.text)},
+                 {"viewers", sr_json_string_or_null(request->options.viewers.text)}};
     json_t *all = json_array();
     const char *text = "";
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (i >= SINCE_ALWAYS && json_is_null(parts[i].value)) continue;
         json_array_append(all, parts[i].value);
         const char *part = apr_pstrndup(pool, digest(parts[i].value, pool), PART_DIGITS);
         text = apr_pstrcat(pool, text, " ", parts[i].name, "=", part, NULL);

@@ -28,6 +28,7 @@ void sr_transition_event(sr_transition_t *transition, const char *signer, const 
     const sr_event_t event = {kind, transition->now, signer, transition_client_of(transition, signer), own};
     sr_event_write(&text, &event, ++transition->number, transition->hash, transition->pool);
     transition->hash = text.hash;
+    sr_feed_tell(transition->feed, &event, text.hash, transition->pool);
     APR_ARRAY_PUSH(transition->events, sr_event_arg_t) = (sr_event_arg_t){text.hash, text.body, text.personal};
 }
 
@@ -193,7 +194,9 @@ static sr_change_arg_t change_of(const sr_transition_t *transition)
                              .over = transition->deadline == SR_DEADLINE_AFTER,
                              .representation_version = SR_REPRESENTATION_VERSION,
                              .signers = changed_signers(transition),
+                             .viewers = transition->seen->nelts ? transition->seen : NULL,
                              .events = transition->events,
+                             .feed = sr_feed_rows(transition->feed, transition->pool),
                              .certificate_sha256 = certificate,
                              .certificate_size = certificate ? submission->certificate_size : 0,
                              .stamped_until = transition->stamped_until,
@@ -258,6 +261,7 @@ static sr_error_t *transition_erase(const sr_service_t *service, const sr_transi
                                       .seen_hash = transition->signing->events_hash,
                                       .hash = event->hash,
                                       .body = event->body,
+                                      .feed = sr_feed_rows(transition->feed, transition->pool),
                                       .contents = transition->erased,
                                       .holder = transition->lock.holder};
     return sr_store_signing_erase(service->database, outcome, &erasure, transition->pool);
@@ -284,6 +288,8 @@ static sr_error_t *transition_try_once(const sr_service_t *service, sr_transitio
     transition->number = transition->signing->events;
     transition->hash = transition->signing->events_hash;
     transition->events = apr_array_make(transition->pool, 4, sizeof(sr_event_arg_t));
+    transition->feed = apr_array_make(transition->pool, 4, sizeof(sr_told_t));
+    transition->seen = apr_array_make(transition->pool, 2, sizeof(sr_viewer_change_arg_t));
     transition->told = apr_array_make(transition->pool, 4, sizeof(const char *));
     transition->revisions = apr_array_make(transition->pool, 4, sizeof(sr_revision_arg_t));
     transition->contents = sr_contents_make(transition->pool);

@@ -32,6 +32,8 @@ typedef struct sr_transition_t {
     const char *kinds[3];                   /* the webhooks to call, in their order, terminated by NULL */
     apr_array_header_t *changed;            /* sr_signer_t *: the signers whose rows change */
     apr_array_header_t *ended;              /* sr_ended_arg_t: the signers whose sessions end */
+    apr_array_header_t *feed;               /* sr_told_t: what the feed tells of the events */
+    apr_array_header_t *seen;               /* sr_viewer_change_arg_t: the viewers whose rows change */
     json_t *jobs;                           /* other jobs to write, rows of the store ("webhook" in store.h) */
     const sr_replacement_arg_t *replaced;   /* a signer who replaces another one, or NULL */
     json_t *erased;           /* the SHA-256 of all that is erased with the submission (store.h), or NULL */
@@ -75,6 +77,8 @@ json_t *sr_transition_revise(const sr_transition_t *transition, sr_document_stat
 /* Adds an event. `signer` is NULL if the event is not of a signer. `detail` may be NULL, and its reference is
  * stolen. */
 void sr_transition_event(sr_transition_t *transition, const char *signer, const char *kind, json_t *detail);
+/* Returns events of the feed (sr_told_t) as rows of the store (sr_feed_arg_t). feed_rows.c */
+apr_array_header_t *sr_feed_rows(const apr_array_header_t *told, apr_pool_t *pool);
 /* Adds a webhook that is called after the commit if the token has a URL: "signed", "refused", "completed". */
 void sr_transition_notify(sr_transition_t *transition, const char *kind);
 /* Records that the signer has opened the link, if that is not recorded yet. A signer who signs or refuses has opened

@@ -24,7 +24,8 @@ CREATE VIEW submission_row AS
                'certificate_key', s.certificate_key, 'warnings', json(s.warnings),
                'stamped_until', s.stamped_until, 'closed_at', s.closed_at, 'expires_at', s.expires_at,
                'cancel_reason', s.cancel_reason, 'external_id', s.external_id, 'redirect_url', s.redirect_url,
-               'metadata', json(s.metadata), 'reminders', json(s.reminders), 'held_at', s.held_at,
+               'metadata', json(s.metadata), 'reminders', json(s.reminders), 'options', json(s.options),
+               'held_at', s.held_at,
                'created_by', json_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),
                'documents', (SELECT json_group_array(json(body))
                              FROM (SELECT d.body FROM document_row d WHERE d.submission_id = s.id
@@ -41,7 +42,13 @@ CREATE VIEW submission_row AS
                                             'signing_order', g.signing_order, 'replaces', g.replaces,
                                             'alias', g.alias, 'authentication', json(g.authentication)) AS body
                                  FROM signer g WHERE g.submission_id = s.id AND g.state <> 'replaced'
-                                 ORDER BY g.position) x)) AS body
+                                 ORDER BY g.position) x),
+               'viewers', (SELECT json_group_array(json(body))
+                           FROM (SELECT json_object('uuid', v.uuid, 'kind', v.kind, 'shown_when', v.shown_when,
+                                            'firstname', v.firstname, 'lastname', v.lastname, 'email', v.email,
+                                            'sent_at', v.sent_at, 'opened_at', v.opened_at,
+                                            'revoked_at', v.revoked_at) AS body
+                                 FROM viewer v WHERE v.submission_id = s.id ORDER BY v.position) x)) AS body
     FROM submission s CROSS JOIN user_account u
     WHERE u.id = s.user_id
 

@@ -8,11 +8,16 @@
 --     rewritten_size int?}
 -- @type signer {uuid uuid, state text, firstname text, lastname text, email text?, locale text?, fields json,
 --     signing_order int, authentication json?}
+-- @type viewer {uuid uuid, kind text, shown_when text, firstname text?, lastname text?, email text?, sent_at time?}
+-- NULL changes nothing. opened_at and revoked_at are ignored if the viewer has one.
+-- @type viewer_change {uuid uuid, sent_at time?, opened_at time?, revoked_at time?}
+-- An event of the feed (model/feed.h).
+-- @type feed {type text, signer uuid?, detail json?, mark text}
 -- An idempotency row older than idempotency_since is ignored. from_template: template_uuid is that of another submission.
 -- @type creation {name text, template_uuid uuid, skip_intro bool, send_email bool, search text, base_url text,
 --     warnings json?, representation_version int, expires_at time?, external_id text?, redirect_url text?,
---     reminders text?, event_hash hash, event text, event_personal text?, documents [document], signers [signer],
---     fingerprint text?, idempotency_since time, only_replay bool, from_template bool}
+--     reminders text?, options json?, event_hash hash, event text, event_personal text?, documents [document],
+--     signers [signer], viewers [viewer]?, feed [feed], fingerprint text?, idempotency_since time, only_replay bool, from_template bool}
 -- opened_at is ignored if the signer has one. NULL changes nothing in reminded_at, reminders, fields and authentication
 -- (sr_authentication_json; an empty object removes it).
 -- @type signer_change {uuid uuid, state text, due_at time?, opened_at time?, completed_at time?, refused_at time?,
@@ -25,7 +30,7 @@
 -- not be. There is at least one event. holder: of the lease that ends if the outcome is 'ok'.
 -- @type change {signer uuid?, seen int, seen_hash hash, submission_state text, closed_at time?, expires_at time?,
 --     cancel_reason text?, held_at time?, hold_reason text?, over bool, representation_version int,
---     signers [signer_change], events [event], certificate_sha256 hash?, certificate_size int?, stamped_until time?,
+--     signers [signer_change], viewers [viewer_change]?, events [event], feed [feed], certificate_sha256 hash?, certificate_size int?, stamped_until time?,
 --     holder text?}
 -- A signer whose sessions end (sessions.sql), which raises access_epoch.
 -- @type ended {signer uuid}
@@ -49,17 +54,19 @@
 -- text of an object.
 -- @type webhook {event_id uuid, kind text, url text?, body text}
 -- seen, seen_hash: as in a change. hash, body: of the event. contents: the SHA-256 of all versions of its documents.
--- @type erasure {submission uuid, now time, seen int, seen_hash hash, hash hash, body text, contents json, holder text?}
+-- @type erasure {submission uuid, now time, seen int, seen_hash hash, hash hash, body text, feed [feed], contents json,
+--     holder text?}
 
 -- In these statements p is the creation or the change. CREATED, GIVEN: the tables p and t that a statement with SQLite
 -- needs, because only PL/pgSQL has variables. ID: the submission.
 -- @macro KEY(place, content) (SELECT b.key FROM blob b WHERE b.folder = place AND b.sha256 = content)
 -- @macro NEWSUBMISSION() INSERT INTO submission (uuid, token_id, user_id, organization_id, environment, created_at,
 --         updated_at, name, template_uuid, skip_intro, send_email, search, base_url, warnings, representation,
---         representation_version, events, events_hash, expires_at, external_id, redirect_url, metadata, reminders)
+--         representation_version, events, events_hash, expires_at, external_id, redirect_url, metadata, reminders,
+--         options)
 --     SELECT :submission, t.id, t.user_id, t.organization_id, t.environment, :now, :now, p.name, p.template_uuid,
 --         p.skip_intro, p.send_email, p.search, p.base_url, p.warnings, :representation, p.representation_version, 1,
---         p.event_hash, p.expires_at, p.external_id, p.redirect_url, :metadata, p.reminders @CREATED()
+--         p.event_hash, p.expires_at, p.external_id, p.redirect_url, :metadata, p.reminders, p.options @CREATED()
 -- @macro NEWDOCUMENTS(list) INSERT INTO document (submission_id, position, uuid, name, sha256, key, size,
 --         rewritten_sha256, rewritten_key, rewritten_size, pages, warnings)
 --     SELECT @ID(), w.nth - 1, w.uuid, w.name, w.sha256, @KEY(:folder, w.sha256), w.size, w.rewritten_sha256,
@@ -70,6 +77,15 @@
 --     SELECT @ID(), w.nth - 1, w.uuid, w.state, w.firstname, w.lastname, w.email, w.locale, w.fields, w.signing_order,
 --         CASE w.state WHEN 'waiting' THEN NULL ELSE :now END, w.authentication
 --     FROM @EACH(signer, list, w)
+-- @macro NEWVIEWERS(list) INSERT INTO viewer (submission_id, position, uuid, kind, shown_when, firstname, lastname, email,
+--         sent_at)
+--     SELECT @ID(), w.nth - 1, w.uuid, w.kind, w.shown_when, w.firstname, w.lastname, w.email, w.sent_at
+--     FROM @EACH(viewer, list, w)
+-- @macro NEWFEED(list, at) INSERT INTO feed (user_id, environment, created_at, submission_id, signer_uuid, type, mark,
+--         detail)
+--     SELECT s.user_id, s.environment, at, s.id, w.signer, w.type, w.mark, w.detail
+--     FROM submission s CROSS JOIN @EACH(feed, list, w)
+--     WHERE s.id = @ID() ORDER BY w.nth
 -- @macro NEWSTATUSES() INSERT INTO signer_status (submission_id, status, user_id, organization_id, environment,
 --         created_at)
 --     SELECT s.id, @STATUS(g), s.user_id, s.organization_id, s.environment, s.created_at
@@ -125,6 +141,11 @@
 --         authentication = nullif(coalesce(w.authentication, signer.authentication), '{}')
 --     FROM @EACH(signer_change, list, w)
 --     WHERE signer.uuid = w.uuid AND signer.submission_id = @ID()
+-- @macro CHANGEDVIEWERS(list) UPDATE viewer
+--     SET sent_at = coalesce(w.sent_at, viewer.sent_at), opened_at = coalesce(viewer.opened_at, w.opened_at),
+--         revoked_at = coalesce(viewer.revoked_at, w.revoked_at)
+--     FROM @EACH(viewer_change, list, w)
+--     WHERE viewer.uuid = w.uuid AND viewer.submission_id = @ID()
 -- @macro ENDEDSESSIONS() DELETE FROM signer_session
 --     WHERE signer_uuid IN (SELECT w.signer FROM @EACH(ended, :ended, w))
 -- @macro NEWEVENTS(list) INSERT INTO event (submission_id, number, hash, body, personal)

@@ -39,6 +39,10 @@ BEGIN
     @OLDSTATUSES();
     @NEWSTATUSES();
     @NEWEVENTS(p.events);
+    @NEWFEED(p.feed, p_now);
+    IF p.viewers IS NOT NULL THEN
+        @CHANGEDVIEWERS(p.viewers);
+    END IF;
     IF p_revisions IS NOT NULL THEN
         @NEWREVISIONS();
     END IF;

@@ -125,12 +125,16 @@ BEGIN
     END IF;
     INSERT INTO sigreq.event (submission_id, number, hash, body, personal)
     VALUES (v_id, 1, p.event_hash, p.event, p.event_personal);
+    @NEWFEED(p.feed, p_now);
     @NEWDOCUMENTS(p.documents);
     -- NEWSTATUSES would read the signers and the submission again: 3 % of the instructions of this function.
     WITH g AS (@NEWSIGNERS(p.signers) RETURNING state)
     INSERT INTO sigreq.signer_status (submission_id, status, user_id, organization_id, environment, created_at)
     SELECT v_id, @STATUS(g), t.user_id, t.organization_id, t.environment, p_now FROM g
     ON CONFLICT DO NOTHING;
+    IF p.viewers IS NOT NULL THEN
+        @NEWVIEWERS(p.viewers);
+    END IF;
     IF p_revisions IS NOT NULL THEN
         @FIRSTREVISIONS();
     END IF;

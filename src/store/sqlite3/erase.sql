@@ -17,7 +17,7 @@ UPDATE submission
 SET state = 'deleted', outcome = state, updated_at = p.now, access_epoch = access_epoch + 1,
     events = events + 1, events_hash = p.hash, name = '', search = '', base_url = '', representation = '',
     warnings = NULL, cancel_reason = NULL, external_id = NULL, metadata = NULL, redirect_url = NULL,
-    reminders = NULL, certificate_sha256 = NULL, certificate_key = NULL, certificate_size = NULL,
+    reminders = NULL, options = NULL, certificate_sha256 = NULL, certificate_key = NULL, certificate_size = NULL,
     erasing = (SELECT nullif(json_group_array(c.value), '[]') FROM @VALUES(p.contents) c
                WHERE NOT EXISTS (SELECT 1 FROM document d CROSS JOIN submission o
                                  WHERE (d.sha256 = c.value OR d.rewritten_sha256 = c.value)
@@ -36,6 +36,11 @@ WHERE submission_id = @ERASED()
 INSERT INTO event (submission_id, number, hash, body)
 SELECT @ERASED(), p.seen + 1, p.hash, p.body FROM @OF(erasure, :erasure, p)
 
+INSERT INTO feed (user_id, environment, created_at, submission_id, type, mark)
+SELECT s.user_id, s.environment, s.updated_at, s.id, w.type, w.mark
+FROM submission s CROSS JOIN @EACH(feed, :erasure->'feed', w)
+WHERE s.id = @ERASED()
+
 DELETE FROM job WHERE submission_id = @ERASED()
 
 DELETE FROM timer WHERE submission_id = @ERASED()
@@ -45,6 +50,8 @@ DELETE FROM idempotency WHERE submission_uuid = lower(:erasure->>'submission')
 DELETE FROM document WHERE submission_id = @ERASED()
 
 DELETE FROM signer WHERE submission_id = @ERASED()
+
+DELETE FROM viewer WHERE submission_id = @ERASED()
 
 DELETE FROM signer_status WHERE submission_id = @ERASED()
 

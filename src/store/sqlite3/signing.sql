@@ -52,6 +52,10 @@ WHERE submission.uuid = :submission
 
 @NEWEVENTS(:change->'events')
 
+@NEWFEED(:change->'feed', :now)
+
+@CHANGEDVIEWERS(:change->'viewers')
+
 -- @if revisions
 @NEWREVISIONS()
 

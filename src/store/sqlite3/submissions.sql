@@ -43,6 +43,8 @@ WHERE (quota IS NULL OR used < quota)
 INSERT INTO event (submission_id, number, hash, body, personal)
 SELECT @ID(), 1, p.event_hash, p.event, p.event_personal FROM @OF(creation, :creation, p)
 
+@NEWFEED(:creation->'feed', :now)
+
 -- Ends the reservations and inserts their keys, as sigreq.blob_settle on PostgreSQL.
 -- @if new_blobs
 INSERT INTO blob_tombstone (folder, key)
@@ -67,6 +69,8 @@ DELETE FROM blob_reservation WHERE key IN (SELECT w.key FROM @EACH(blob, :new_bl
 @NEWDOCUMENTS(:creation->'documents')
 
 @NEWSIGNERS(:creation->'signers')
+
+@NEWVIEWERS(:creation->'viewers')
 
 -- @if revisions
 @FIRSTREVISIONS()
