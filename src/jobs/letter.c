@@ -90,10 +90,53 @@ static void letter_add_deadline(json_t *values, const json_t *invitation, const 
         json_object_set_new(values, "deadline", json_string(sr_moment_text(language, when, pool)));
 }
 
+/* Returns a line of the sender's words in which mail programs find no address that they make a link: a zero-width space
+ * (U+200B) follows each dot, at sign and colon that has text on both sides. */
+static const char *letter_unlinked(const char *line, apr_pool_t *pool)
+{
+    static const char joints[] = ".@:", mark[] = "\xe2\x80\x8b";
+    char *copy = apr_palloc(pool, strlen(line) * sizeof mark + 1), *out = copy;
+    for (const char *at = line; *at; at++) {
+        *out++ = *at;
+        if (at > line && at[-1] != ' ' && at[1] && at[1] != ' ' && strchr(joints, *at))
+            out = apr_cpystrn(out, mark, sizeof mark);
+    }
+    *out = '\0';
+    return copy;
+}
+
+/* Adds the sender's words as "words": {"lines"}, and their subject as "own". The words have no "message" then, in which
+ * `clean` has replaced the ends of lines. */
+static void letter_add_message(json_t *values, const json_t *invitation, apr_pool_t *pool)
+{
+    const json_t *message = json_object_get(invitation, "message");
+    const char *text = sr_json_string(message, "text");
+    json_t *own = json_object_get(json_object_get(values, "message"), "subject"), *lines = json_array();
+    if (own) json_object_set(values, "own", own);
+    json_object_del(values, "message");
+    for (; text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL) {
+        const char *line = apr_pstrmemdup(pool, text, strcspn(text, "\n"));
+        line = letter_unlinked(sr_text_undirected(sr_text_printable(line, pool), pool), pool);
+        json_array_append_new(lines, json_string(line));
+    }
+    if (json_array_size(lines)) json_object_set_new(values, "words", json_pack("{s:O}", "lines", lines));
+    json_decref(lines);
+}
+
+/* Replaces texts that say that one can decline. */
+static void letter_set_choice(json_t *words, const json_t *invitation)
+{
+    static const char *const texts[][2] = {{"deadline", "deadline.sign"}, {"here", "here.sign"}, {"what", "what.sign"}};
+    if (!json_is_true(json_object_get(invitation, "signOnly"))) return;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        json_object_set(words, texts[i][0], json_object_get(words, texts[i][1]));
+}
+
 /* Returns the values of the template: the invitation's members, and those of its theme and language. */
 static json_t *values_of(const json_t *invitation, const sr_language_t *language, const json_t *texts, apr_pool_t *pool)
 {
     json_t *values = sr_json_own(clean(invitation, pool), pool);
+    letter_add_message(values, invitation, pool);
     const json_t *theme = json_object_get(values, "theme");
     const char *brand = sr_json_string(theme, "name"), *organization = sr_json_string(values, "organization");
     json_object_set_new(values, "brand", sr_json_string_or_null(brand ? brand : organization));
@@ -122,6 +165,15 @@ static const char *with_test_html(const char *html, const char *note, apr_pool_t
 }
 
 /* --- the letter */
+
+/* Replaces the subject of the template by the sender's. */
+static void letter_set_own_subject(sr_letter_t *letter, sr_mail_of_t of, const json_t *values,
+                                   const sr_template_t *template, apr_pool_t *pool)
+{
+    if (!sr_json_string(values, "own")) return;
+    if (of == SR_MAIL_INVITATION) letter->subject = sr_template_fill("{{own}}", values, template, pool);
+    if (of == SR_MAIL_REMINDER) letter->subject = sr_template_fill("{{:reminder.own}}", values, template, pool);
+}
 
 /* Takes the subject from the first line of the text, if that is "Subject: …". */
 static void take_subject(sr_letter_t *letter, apr_pool_t *pool)
@@ -158,6 +210,7 @@ sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const js
     const json_t *page = json_object_get(texts, "page");
     json_object_set(words, "pages", json_object_get(page, "pages"));
     json_object_set(words, "request", json_object_get(page, "fact.request"));
+    letter_set_choice(words, invitation);
     json_t *values = values_of(invitation, language, texts, pool);
     json_object_set_new(values, "reply", sr_json_string_or_null(reply_to));
     const char *dir = sr_json_string(texts, "dir");
@@ -170,6 +223,7 @@ sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const js
     letter->from = from_of(mail, values, &template, pool);
     letter->text = sr_template_fill(templates->text, values, &template, pool);
     take_subject(letter, pool);
+    letter_set_own_subject(letter, of, values, &template, pool);
     if (!sr_letter_is_test(invitation)) return NULL;
     const char *note = sr_json_string(words, "test");
     letter->subject = apr_pstrcat(pool, "TEST: ", letter->subject, NULL);

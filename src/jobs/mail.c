@@ -115,11 +115,15 @@ static const char *message_of(const sr_call_t *call, const char *boundary, const
     return apr_array_pstrcat(pool, parts, 0);
 }
 
-/* Returns the address of the requester if replies can be sent to it, else NULL. */
-static const char *reply_address(const sr_mail_t *mail, const json_t *invitation, apr_pool_t *pool)
+/* Returns the address for replies: the one that the request gives (replyTo), else that of the requester; NULL: none.
+ * *box is the mailbox for Reply-To. */
+static const char *reply_address(const char **box, const sr_mail_t *mail, const json_t *invitation, apr_pool_t *pool)
 {
-    const char *address = mail->names_requester ? sr_json_string(invitation, "address") : NULL;
-    return address ? sr_address_of(address, pool) : NULL;
+    const char *own = sr_json_string(invitation, "replyTo");
+    const char *text = own ? own : mail->names_requester ? sr_json_string(invitation, "address") : NULL;
+    const char *address = text ? sr_address_of(text, pool) : NULL;
+    *box = address ? mailbox(own ? NULL : sr_json_string(invitation, "sender"), address, pool) : NULL;
+    return address;
 }
 
 static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, const char *reply_to,
@@ -195,8 +199,7 @@ static bool mail_compose(sr_call_t *call, const sr_mail_t *mail, const json_t *i
                          apr_pool_t *pool)
 {
     const char *boundary = sr_uuid_make(pool), *to = mailbox(sr_json_string(invitation, "signer"), address, pool);
-    const char *reply = reply_address(mail, invitation, pool);
-    const char *reply_to = reply ? mailbox(sr_json_string(invitation, "sender"), reply, pool) : NULL;
+    const char *reply_to, *reply = reply_address(&reply_to, mail, invitation, pool);
     sr_letter_t letter;
     if (sr_letter_write(&letter, mail, invitation, reply, pool)) return false;
     if (!add_headers(call, mail, to, reply_to, &letter, boundary, pool)) return false;

@@ -478,8 +478,8 @@ typedef struct sr_delivery_t {
 json_t *sr_delivery_representation(const sr_delivery_t *delivery);
 /* Returns the invitation of one signer by mail, in the same form as sr_webhook_row and with "url". Its body is
  * {"email", "signer", "sender" (names), "address" (of the sender), "organization", "environment", "name" (of the
- * submission), "documents": [{"name", "count" (of pages)}], "link", "locale"?, "expiresAt"?, "theme"?}. If `base_url`
- * is NULL, it has no link. `theme` is the result of sr_service_theme, or NULL. New reference. */
+ * submission), "documents": [{"name", "count" (of pages)}], "link", "locale"?, "expiresAt"?, "theme"?, "message"?,
+ * "replyTo"?, "signOnly"?}. No link if `base_url` is NULL. `theme`: of sr_service_theme, or NULL. New reference. */
 typedef struct sr_inviter_t {
     const char *organization; /* or NULL */
     sr_environment_t environment;

@@ -36,6 +36,29 @@ static bool has_line_break(const char *text)
     return strpbrk(text, "\r\n") != NULL;
 }
 
+/* Returns a text with \n as its line breaks, and without a byte order mark, tabs, and white space at its ends. */
+static char *words_trimmed(const char *text, apr_pool_t *pool)
+{
+    static const char bom[] = "\xef\xbb\xbf";
+    char *copy = apr_pstrdup(pool, strncmp(text, bom, sizeof bom - 1) ? text : text + sizeof bom - 1), *out = copy;
+    for (const char *in = copy; *in; in++) {
+        if (*in == '\r' && in[1] == '\n') continue;
+        *out++ = (char)(*in == '\r' ? '\n' : *in == '\t' ? ' ' : *in);
+    }
+    while (out > copy && strchr(" \n", out[-1])) out--;
+    *out = '\0';
+    return copy + strspn(copy, " \n");
+}
+
+/* Returns what is wrong with a text that may have several lines, or NULL. */
+static const char *words_fault(const char *text, apr_size_t longest, apr_pool_t *pool)
+{
+    char *line = apr_pstrdup(pool, text);
+    for (char *at = line; (at = strchr(at, '\n')) != NULL;) *at = ' ';
+    return sr_text_fault(line, longest, pool);
+}
+
+/* The words are stored as they are shown: in NFC, without characters that change the direction of other text. */
 static sr_error_t *read_words(const char **words, const json_t *object, const char *name, apr_size_t longest,
                               apr_pool_t *pool)
 {
@@ -45,10 +68,9 @@ static sr_error_t *read_words(const char **words, const json_t *object, const ch
     if (!value) return NULL;
     if (!text || sr_text_is_blank(text))
         return sr_error(pool, SR_EBADREQUEST, "message: %s must be a text that is not blank", name);
-    const char *fault = sr_text_fault(text, longest, pool);
-    if (fault) return sr_error(pool, SR_EBADREQUEST, "message: %s %s", name, fault);
-    *words = text;
-    return NULL;
+    *words = sr_text_composed(sr_text_undirected(words_trimmed(text, pool), pool), pool);
+    const char *fault = words_fault(*words, longest, pool);
+    return fault ? sr_error(pool, SR_EBADREQUEST, "message: %s %s", name, fault) : NULL;
 }
 
 static sr_error_t *read_message(sr_options_t *options, const sr_sent_t *sent, apr_pool_t *pool)
@@ -95,13 +117,14 @@ static sr_error_t *read_types(sr_options_t *options, const char *text, apr_pool_
 {
     char *at, *name = text ? apr_strtok(apr_pstrdup(pool, text), ", ", &at) : NULL;
     json_t *list = sr_json_own(json_array(), pool);
-    if (!name) return NULL;
+    if (!text || !*text) return NULL;
     for (; name; name = apr_strtok(NULL, ", ", &at)) {
-        if (!sr_name_is(signature_types, name) || options_has(list, name))
-            return sr_error(pool, SR_EBADREQUEST,
-                            "signatureTypes must be typed, drawn or uploaded, or several of them separated by commas");
+        if (!sr_name_is(signature_types, name) || options_has(list, name)) break;
         json_array_append_new(list, json_string(name));
     }
+    if (name || !json_array_size(list))
+        return sr_error(pool, SR_EBADREQUEST,
+                        "signatureTypes must be typed, drawn or uploaded, or several of them separated by commas");
     options->types = list;
     return NULL;
 }
@@ -199,4 +222,15 @@ bool sr_options_parse(sr_options_t *options, const json_t *stored)
 bool sr_options_allow(const sr_options_t *options, const char *type)
 {
     return !options->types || options_has(options->types, type);
+}
+
+sr_error_t *sr_options_check_type(const sr_options_t *options, const char *what, const char *type, apr_pool_t *pool)
+{
+    const char *types = "";
+    size_t i;
+    json_t *one;
+    if (sr_options_allow(options, type)) return NULL;
+    json_array_foreach ((json_t *)options->types, i, one)
+        types = apr_pstrcat(pool, types, i ? " or " : "", json_string_value(one), NULL);
+    return sr_error(pool, SR_EBADREQUEST, "The %s must be %s", what, types);
 }

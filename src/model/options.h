@@ -13,7 +13,7 @@ typedef enum sr_refusal_rule_t {
 } sr_refusal_rule_t;
 
 typedef struct sr_options_t {
-    const char *subject, *text; /* the sender's words: plain text, or NULL */
+    const char *subject, *text; /* the sender's words: plain text in NFC, its lines end with \n; or NULL */
     const char *reply_to;       /* the address for answers to mails, or NULL */
     const json_t *types;        /* the types of signatures that signers may use, ["typed", …]; NULL: all */
     sr_refusal_rule_t refusal;
@@ -42,5 +42,7 @@ bool sr_options_parse(sr_options_t *options, const json_t *stored);
 
 /* Returns true if signers may use a type of signature ("typed"). */
 bool sr_options_allow(const sr_options_t *options, const char *type);
+/* Errors: SR_EBADREQUEST if signers must not use the type for `what`, their "signature" or "initials". */
+sr_error_t *sr_options_check_type(const sr_options_t *options, const char *what, const char *type, apr_pool_t *pool);
 
 #endif

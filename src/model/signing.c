@@ -54,8 +54,10 @@ sr_error_t *sr_signing_may(const sr_signing_t *signing, sr_action_t action, apr_
 {
     sr_signer_state_t signer = signing->signer->state;
     sr_submission_state_t submission = signing->submission.state;
-    if (!signing->submission.late && sr_state_change(&signer, &submission, action)) return NULL;
-    return signing_refusal(signing, action, pool);
+    if (signing->submission.late || !sr_state_change(&signer, &submission, action))
+        return signing_refusal(signing, action, pool);
+    if (action != SR_ACTION_REFUSE || signing->submission.options.refusal != SR_REFUSAL_NEVER) return NULL;
+    return sr_error(pool, SR_ECONFLICT, "This signature request cannot be refused");
 }
 
 sr_error_t *sr_signing_may_see(const sr_signing_t *signing, apr_pool_t *pool)

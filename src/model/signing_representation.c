@@ -145,6 +145,15 @@ static void set_authentication(json_t *object, const sr_signing_t *signing)
                                   authentication->on_sign ? "sign" : "open", "needed", !signing->identified));
 }
 
+/* Adds the sender's words, and what they let signers do. */
+static void set_options(json_t *object, const sr_signing_t *signing, apr_pool_t *pool)
+{
+    static const char *const shown[] = {"message", "signatureTypes", "refusal"};
+    const json_t *options = sr_options_json(&signing->submission.options, pool);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (json_object_get(options, shown[i])) json_object_set(object, shown[i], json_object_get(options, shown[i]));
+}
+
 json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_t *consent, const char *terms_url,
                                   const char *link, apr_pool_t *pool)
 {
@@ -171,5 +180,6 @@ json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_
     if (submission->expires_at) signing_representation_set_time(object, "expiresAt", submission->expires_at);
     set_redirect(object, signing, pool);
     set_authentication(object, signing);
+    if (sees) set_options(object, signing, pool);
     return object;
 }

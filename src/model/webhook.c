@@ -42,6 +42,15 @@ json_t *sr_webhook_test(sr_environment_t environment, const char *event_id, apr_
     return object;
 }
 
+/* Adds the sender's words and replyTo. `signOnly` is there if the signer cannot decline. */
+static void mail_add_options(json_t *body, const sr_options_t *options, apr_pool_t *pool)
+{
+    json_t *message = json_object_get(sr_options_json(options, pool), "message");
+    if (message) json_object_set(body, "message", message);
+    if (options->reply_to) json_object_set_new(body, "replyTo", json_string(options->reply_to));
+    if (options->refusal == SR_REFUSAL_NEVER) json_object_set_new(body, "signOnly", json_true());
+}
+
 /* Returns the body of a mail to a signer. It belongs to the pool. */
 static json_t *mail_body(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
                          apr_pool_t *pool)
@@ -67,6 +76,7 @@ static json_t *mail_body(const sr_submission_t *submission, const sr_signer_t *s
     if (signer->locale) json_object_set_new(body, "locale", json_string(signer->locale));
     if (submission->expires_at) json_object_set_new(body, "expiresAt", sr_time_json(submission->expires_at));
     if (json_object_size(inviter->theme)) json_object_set(body, "theme", inviter->theme);
+    mail_add_options(body, &submission->options, pool);
     return body;
 }
 

@@ -285,6 +285,7 @@ sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer, const
     if (signing) add_signing(view, texts, as_sent, http->pool);
     else sr_web_add_closing(view, state);
     if (signing) sr_web_add_entries(view, entered, texts, http->pool);
+    if (signing) sr_web_add_words(view, entered, texts, http->pool);
     html_set_text(view, "host", html_host_of(sr_json_string(view, "redirect"), http->pool));
     return sr_web_reply(http, entered ? HTTP_BAD_REQUEST : HTTP_OK, view, &theme, texts);
 }

@@ -61,6 +61,7 @@ static json_t *identity_values(const sr_signing_t *signing, bool ended, const ch
     json_object_set_new(check, "enters", json_boolean(sent || authentication->method == SR_AUTH_CODE));
     json_object_set_new(check, "signed", json_boolean(ended));
     json_object_set_new(check, "before", json_boolean(authentication->on_sign));
+    json_object_set_new(check, "declines", json_boolean(signing->submission.options.refusal != SR_REFUSAL_NEVER));
     json_object_set_new(check, "focus", json_boolean(!ended || notice || sent));
     if (notice) json_object_set_new(check, notice, json_true());
     return check;

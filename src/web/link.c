@@ -126,7 +126,8 @@ static sr_error_t *link_admit(sr_http_t *http, sr_signing_t **signing, bool json
 /* Shows the form again with what was entered and what is wrong with it. */
 static sr_error_t *link_show_faults(sr_http_t *http, const sr_web_action_t *action, const json_t *faults)
 {
-    const sr_web_entered_t entered = {action->values, faults, action->signature.text};
+    const sr_web_entered_t entered = {action->values, faults, action->signature.text,
+                                      action->action == SR_ACTION_REFUSE};
     sr_signing_t *signing;
     SR_TRY(sr_service_signing(http->service, &signing, http->params[0], http->pool));
     return link_show(http, signing, &entered);
@@ -149,7 +150,9 @@ static sr_error_t *link_post(sr_http_t *http, bool json)
     sr_web_use_locale(http, signing);
     SR_TRY(sr_web_read_action(&action, http, signing));
     sr_error_t *error = link_act(&signing, http, &action);
-    if (error && error->fields && !json) return link_show_faults(http, &action, error->fields);
+    const bool unreasoned = error && error->code == SR_EBADREQUEST && action.action == SR_ACTION_REFUSE
+                            && (!action.reason || sr_text_is_blank(action.reason));
+    if (error && (error->fields || unreasoned) && !json) return link_show_faults(http, &action, error->fields);
     SR_TRY(error);
     if (!json) return link_show_outcome(http, signing);
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));

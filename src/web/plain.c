@@ -145,7 +145,7 @@ void sr_web_add_entries(json_t *view, const sr_web_entered_t *entered, const jso
     json_object_set_new(view, "groups", groups);
     plain_add_initials(view, texts, pool);
     json_object_set_new(view, "entries", json_boolean(fields->nelts || json_object_get(view, "initials")));
-    if (!entered) return;
+    if (!entered || entered->refuses) return;
     json_object_set(view, "rejected", json_object_get(json_object_get(texts, "script"), "rejected"));
     if (entered->typed) json_object_set_new(view, "fullname", json_string(entered->typed));
 }

@@ -99,9 +99,14 @@ typedef struct sr_web_entered_t {
     const json_t *values; /* numbers of fields to texts, true or false; or NULL */
     const json_t *faults; /* [{"number","code"},…] */
     const char *typed;    /* the name, or NULL */
+    bool refuses;         /* the form was one to refuse, without the reason that it needs */
 } sr_web_entered_t;
 /* Adds the fields of the form without a script to the values of a page. `entered` is NULL for a new form. */
 void sr_web_add_entries(json_t *view, const sr_web_entered_t *entered, const json_t *texts, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ words.c */
+/* Adds what the sender has written and lets the signer do. `entered` as in sr_web_add_entries. */
+void sr_web_add_words(json_t *view, const sr_web_entered_t *entered, const json_t *texts, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- html.c */
 /* Sends the signing page for a representation (sr_signing_representation), which the function changes. `entered` is

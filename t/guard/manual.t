@@ -8,7 +8,7 @@ use Sigreq::Source qw(slurp code);
 use Test::More;
 
 my $commands = code('src/ctl/commands.c');
-my %option   = code('src/ctl/options.c') =~ /\[(OPTION_\w+)\]\s*=\s*\{\s*"([\w-]+)"/g;
+my %option   = code('src/ctl/option_rows.c') =~ /\[(OPTION_\w+)\]\s*=\s*\{\s*"([\w-]+)"/g;
 my @command;
 while ($commands =~ /\{\s*"(\w+)",\s*"(\w*)",\s*\w+,\s*-?\d+,\s*\{([^}]*)\}/g) {
     my ($words, $ids) = (join(' ', grep {length} $1, $2), $3);

@@ -29,7 +29,8 @@ sub collect {
 }
 collect($schemas->{Submission});
 delete @members{qw(createdAt updatedAt)};    # which tokens and events have too
-delete @members{qw(expiresAt externalId redirectUrl readOnly maxLength pageFrom ifMissing)}; # which requests have too
+delete @members{qw(expiresAt externalId redirectUrl readOnly maxLength pageFrom ifMissing replyTo signatureTypes)}
+    ;    # which requests have too
 ok($members{$_}, "$_ is a member") for qw(signatureLink signedDocuments signerInformation refusalReason);
 my $names = join '|', sort keys %members;
 

@@ -283,6 +283,15 @@ static void sign_set_initials(signing_t *s, const sr_signer_t *signer, apr_pool_
     else mark->text = sr_person_initials(signer->firstname, signer->lastname, pool);
 }
 
+/* Checks whether the sender lets signers use these types (signatureTypes). */
+static sr_error_t *sign_check_types(const signing_t *s, const sr_signing_t *signing, apr_pool_t *pool)
+{
+    const sr_options_t *options = &signing->submission.options;
+    const char *initials = s->what->initials ? s->what->initials->kind : "typed";
+    SR_TRY(sr_options_check_type(options, "signature", s->what->signature->kind, pool));
+    return has_initials(signing->signer) ? sr_options_check_type(options, "initials", initials, pool) : NULL;
+}
+
 /* --- the transition */
 
 static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition, void *baton)
@@ -303,6 +312,7 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
     json_object_set_new(detail, "documents", s->evidence);
     SR_TRY(sr_signing_may(signing, SR_ACTION_SIGN, transition->pool));
     SR_TRY(sr_session_may_act(signing, transition->pool));
+    SR_TRY(sign_check_types(s, signing, transition->pool));
     SR_TRY(fill_in(service, s, transition));
     sign_set_initials(s, signing->signer, transition->pool);
     json_t *values = sr_entries_json(&signing->submission, signing->signer);

@@ -293,6 +293,8 @@ static sr_error_t *read_life(const sr_service_t *service, sr_preflight_t *prefli
     SR_TRY(sr_reminders_read(&submission->reminders, request->reminders, request->reminders_length,
                              submission->send_email, pool));
     SR_TRY(sr_options_read(&submission->options, &request->options, pool));
+    if (submission->options.reply_to && !submission->send_email)
+        sr_remark(request->remarks, "without sendEmail, replyTo is used only for mails that are requested later");
     SR_TRY(sr_viewers_read(&submission->viewers, &request->options.viewers, &submission->options,
                            request->caller->user.email, pool));
     if (!submission->expires_at && service->settings->expiry) submission->expires_at = now + service->settings->expiry;

@@ -83,14 +83,21 @@ const char *sr_fingerprint(const sr_create_t *request, const sr_submission_t *su
     return apr_pstrcat(pool, digest(all, pool), text, NULL);
 }
 
+/* Adds to ", name, name" the parts of a fingerprint that another one has not, or has with another digest. */
+static const char *add_differing(const char *names, const char *fingerprint, const char *other, apr_pool_t *pool)
+{
+    const char *token;
+    char *rest = strchr(apr_pstrdup(pool, fingerprint), ' ');
+    while (rest && (token = apr_strtok(NULL, " ", &rest)) != NULL) {
+        const char *name = apr_pstrcat(pool, ", ", apr_pstrmemdup(pool, token, strcspn(token, "=")), NULL);
+        if (!strstr(other, token) && !strstr(names, name)) names = apr_pstrcat(pool, names, name, NULL);
+    }
+    return names;
+}
+
 sr_error_t *sr_fingerprint_conflict(const char *fingerprint, const char *first, apr_pool_t *pool)
 {
-    const char *names = "", *token;
-    char *rest = strchr(apr_pstrdup(pool, fingerprint), ' ');
-    while ((token = apr_strtok(NULL, " ", &rest)) != NULL) {
-        if (strstr(first, token)) continue;
-        const char *name = apr_pstrmemdup(pool, token, strcspn(token, "="));
-        names = apr_pstrcat(pool, names, *names ? ", " : "", name, NULL);
-    }
-    return sr_error(pool, SR_ECONFLICT, "This Idempotency-Key was used for another request: its %s differed", names);
+    const char *names = add_differing(add_differing("", fingerprint, first, pool), first, fingerprint, pool);
+    return sr_error(pool, SR_ECONFLICT, "This Idempotency-Key was used for another request: its %s differed",
+                    *names ? names + 2 : names);
 }

@@ -9,6 +9,8 @@ static sr_error_t *refuse(const sr_service_t *service, sr_transition_t *transiti
     const char *reason = baton;
     SR_TRY(sr_signing_may(transition->signing, SR_ACTION_REFUSE, transition->pool));
     SR_TRY(sr_session_may_act(transition->signing, transition->pool));
+    if (!reason && transition->signing->submission.options.refusal == SR_REFUSAL_REASON)
+        return sr_error(transition->pool, SR_EBADREQUEST, "A reason must be provided");
     sr_transition_open(transition);
     sr_signing_refuse(transition->signing, transition->now, reason);
     json_t *detail = json_object();

@@ -92,14 +92,25 @@ export function prepareFinish({ consent, marks, fields, values, visit }) {
     return { open: () => whenChecked(() => { dialog.present(); listValues(dialog, values.list()); show() }) }
 }
 
+/** There is no dialog if the sender lets nobody decline. */
 export function prepareRefuse({ link }) {
+    if (!document.getElementById('refuse')) return
     const dialog = prepareDialog('refuse'), memory = {}
     const button = dialog.querySelector('[data-confirm]'), reason = dialog.querySelector('textarea')
+    const blame = missing => {
+        reason.setAttribute('aria-invalid', String(missing))
+        dialog.say(missing ? text('refuse.missing') : '')
+        if (missing) reason.focus()
+        return missing
+    }
     button.addEventListener('click', () =>
-        send(dialog, button, { label: 'sending.refuse' },
+        blame(reason.required && !reason.value.trim()) || send(dialog, button, { label: 'sending.refuse' },
             { action: 'refuse', reason: reason.value.trim() || null }, memory))
     reason.value = recall(link).reason ?? ''
-    reason.addEventListener('input', () => remember(link, { reason: reason.value }))
+    reason.addEventListener('input', () => {
+        remember(link, { reason: reason.value })
+        if (reason.value.trim()) blame(false)
+    })
     for (const opener of document.querySelectorAll('[data-open=refuse]'))
         opener.addEventListener('click', () => {
             opener.closest('details')?.querySelector('summary').focus() // the menu closes: the focus comes back to it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// signature.js: the dialogs in which a signature and initials are made: drawn, typed or uploaded.
+// signature.js: the dialogs in which a signature and initials are made: drawn, typed or uploaded, as the sender allows.
 import { confirmIdentity } from './check.js'
 import { prepareDialog, whileBusy } from './dialog.js'
 import { prepareDraw } from './draw.js'
@@ -37,7 +37,7 @@ export function makeInitialsDialog({ firstname, lastname }) {
     for (const each of dialog.querySelectorAll('canvas[aria-label]'))
         each.setAttribute('aria-label', text('initials.title'))
     const letters = [firstname, lastname].map(name => [...name ?? ''].at(0) ?? '')
-    dialog.querySelector('[autocomplete=name]').value = letters.join('')
+    for (const input of dialog.querySelectorAll('[autocomplete=name]')) input.value = letters.join('')
     document.body.append(dialog)
     return dialog.id
 }
@@ -114,7 +114,8 @@ export function prepareSignature({ dialog: id, announce, adopt, keep, draft }) {
         /** `count`: for how many fields the signature can be used. */
         open: (mark, count) => {
             const made = draft ?? mark
-            const kind = made?.type ?? chosen ?? (matchMedia('(pointer: coarse)').matches ? 'drawn' : 'typed')
+            const usual = matchMedia('(pointer: coarse)').matches ? 'drawn' : 'typed'
+            const kind = made?.type ?? chosen ?? (ways[usual] ? usual : tabs[0].dataset.kind)
             all.hidden = count < 2
             all.querySelector('input').checked = false
             all.querySelector('span').textContent = text('all', { count })

@@ -68,6 +68,7 @@ export function prepareUpload(panel, { say, announce }) {
     const drop = panel.querySelector('[data-drop]'), canvas = panel.querySelector('[data-uploaded]')
     const input = panel.querySelector('[type=file]'), camera = panel.querySelector('[capture]')
     const turn = panel.querySelector('[data-turn]')
+    const blocked = panel.matches('[data-limited]') ? 'upload.blocked.only' : 'upload.blocked'
     let file = null, image = null, turns = 0 // as it was chosen
     let made = null // what the service has said of it, or is about to say
     let shown = null
@@ -81,7 +82,7 @@ export function prepareUpload(panel, { say, announce }) {
     async function make() {
         if (image && !isCanvasTrue()) {
             panel.querySelector('.hint')?.remove() // it says that the paper is removed
-            if (turns || !isSmall()) return { fault: text('upload.blocked') }
+            if (turns || !isSmall()) return { fault: text(blocked) }
             return send(await asUrl(file).catch(() => null))
         }
         return send(image && await convert(image, turns).catch(() => null))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c: the table of sigreqctl's options. The parser, the checks and the help pages use it. */
+/* option_rows.c: the table of sigreqctl's options. The parser, the checks and the help pages use it. */
 #include "ctl/ctl.h"
 
 const ctl_option_t ctl_options[OPTION_COUNT] = {
