@@ -45,6 +45,7 @@ sr_error_t *sr_api_verify(sr_http_t *http);
 sr_error_t *sr_api_inspect(sr_http_t *http);
 sr_error_t *sr_api_history_list(sr_http_t *http);
 sr_error_t *sr_api_history_redeliver(sr_http_t *http);
+sr_error_t *sr_api_events(sr_http_t *http);
 sr_error_t *sr_api_openapi(sr_http_t *http);
 /* page.c */
 sr_error_t *sr_api_page(sr_http_t *http);

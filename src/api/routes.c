@@ -35,6 +35,7 @@ const sr_route_t sr_api_routes[] = {
     {M_POST, "/webhooks/test", sr_api_webhook_test, false},
     {M_GET, "/webhooks/history", sr_api_history_list, false},
     {M_POST, "/webhooks/history/{event_id}/redeliver", sr_api_history_redeliver, false},
+    {M_GET, "/events", sr_api_events, false},
     {M_POST, "/tokens", sr_api_tokens_create, false},
     {M_GET, "/tokens", sr_api_tokens_list, false},
     {M_GET, "/tokens/current", sr_api_token_current, false},

@@ -122,10 +122,10 @@ const ctl_command_t ctl_commands[] = {
      "this."},
     {"gc", "", ctl_gc, 0,
      {OPTION_DRY_RUN, OPTION_QUARANTINE_DAYS, OPTION_RESERVED, OPTION_CACHE, OPTION_UNUSED, OPTION_HISTORY_DAYS,
-      OPTION_COUNT},
+      OPTION_EVENT_DAYS, OPTION_COUNT},
      "Removes what is no longer needed. Documents that no submission uses are moved to the quarantine. Deletes "
      "documents from the quarantine after 30 days, page images 30 days after the last request, Idempotency-Keys "
-     "after 24 hours, and the history of webhook calls after 90 days. httpd may run."},
+     "after 24 hours, the history of webhook calls after 90 days, and events after SigreqEventDays. httpd may run."},
     {"check", "", ctl_check, 0, {OPTION_QUICK, OPTION_REMOTE, OPTION_EVIDENCE, OPTION_COUNT},
      "Compares the stored documents with the database. Names documents that are missing, damaged (the content has "
      "changed) or foreign (the database does not know them). Changes nothing. httpd may run. Exits with 1 if it "

@@ -31,6 +31,7 @@ static const char *const directives[OPTION_COUNT] = {
     [OPTION_CACHE] = "SigreqCache",
     [OPTION_THEME] = "SigreqTheme",
     [OPTION_QUARANTINE_DAYS] = "SigreqQuarantineDays",
+    [OPTION_EVENT_DAYS] = "SigreqEventDays",
     [OPTION_TIMESTAMP] = "SigreqTimestamp",
     [OPTION_AUTHORITIES] = "SigreqTimestampAuthorities",
     [OPTION_PROXY] = "SigreqProxy",

@@ -49,6 +49,7 @@ typedef enum ctl_option_id_t {
     OPTION_RESERVED,
     OPTION_QUICK,
     OPTION_HISTORY_DAYS,
+    OPTION_EVENT_DAYS,
     OPTION_OUT,
     OPTION_DAYS,
     OPTION_TEST,

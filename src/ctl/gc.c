@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gc.c: sigreqctl gc: removes the documents that no submission uses, the page images that have not been requested for
- * a time, the Idempotency-Keys and webhook calls that have expired, and what is left of submissions that were deleted.
+ * a time, the Idempotency-Keys, webhook calls and events that have expired, and what is left of submissions that were
+ * deleted.
  */
 #include "ctl/ctl.h"
 #include "service/setup.h"
@@ -17,6 +18,7 @@
 /* The lifetime of an Idempotency-Key: docs/api.md, Repeating a request safely. */
 #define KEY_LIFETIME CTL_DAY
 #define HISTORY_DAYS "90"
+#define EVENT_DAYS "90" /* as in src/settings/directives.def */
 
 /* Deletes rows in small transactions, so that requests that write do not wait long. */
 static sr_error_t *gc_expire(ctl_t *ctl, json_t *report, const char *name,
@@ -38,10 +40,15 @@ static sr_error_t *gc_expire(ctl_t *ctl, json_t *report, const char *name,
 static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
 {
     const char *days = ctl->given[OPTION_HISTORY_DAYS] ? ctl->values[OPTION_HISTORY_DAYS] : HISTORY_DAYS;
+    const char *event_days = ctl->given[OPTION_EVENT_DAYS] ? ctl->values[OPTION_EVENT_DAYS] : EVENT_DAYS;
     const apr_time_t now = sr_time_now();
+    const char *wrong = ctl_check_days(&event_days, ctl->pool);
+    if (wrong) return sr_error(ctl->pool, SR_EBADREQUEST, "SigreqEventDays %s %s", event_days, wrong);
     SR_TRY(gc_expire(ctl, report, "keys_deleted", sr_store_admin_expire, now - KEY_LIFETIME));
-    return gc_expire(ctl, report, "history_deleted", sr_store_admin_history_expire,
-                     now - strtol(days, NULL, 10) * CTL_DAY);
+    SR_TRY(gc_expire(ctl, report, "history_deleted", sr_store_admin_history_expire,
+                     now - strtol(days, NULL, 10) * CTL_DAY));
+    return gc_expire(ctl, report, "events_deleted", sr_store_admin_feed_expire,
+                     now - strtol(event_days, NULL, 10) * CTL_DAY);
 }
 
 /* --- documents: what the database dooms, then what has become of that */
@@ -222,6 +229,7 @@ sr_error_t *ctl_gc(ctl_t *ctl)
                                           "temporary_deleted",
                                           "keys_deleted",
                                           "history_deleted",
+                                          "events_deleted",
                                           "cache_kept",
                                           "cache_deleted",
                                           "cache_freed_bytes",

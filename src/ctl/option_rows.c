@@ -49,6 +49,8 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_HELPER] = {"helper", "FILE", "program that reads PDF files, instead of SigreqHelper", NULL},
     [OPTION_HISTORY_DAYS] = {"history-days", "N", "how long the history of webhook calls is kept; default: 90",
                              ctl_check_days},
+    [OPTION_EVENT_DAYS] = {"event-days", "N", "how long events are kept, instead of SigreqEventDays; default: 90",
+                           ctl_check_days},
     [OPTION_CACHE] = {"cache", "DIRECTORY", "directory of page images, instead of SigreqCache", NULL},
     [OPTION_UNUSED] = {"unused", "DAYS", "how long page images are kept after the last request; default: 30",
                        ctl_check_unused},

@@ -74,6 +74,23 @@ static apr_status_t queue_cleanup(void *data)
     return APR_SUCCESS;
 }
 
+/* Returns an error as the event feed shows it: without email addresses, because the event outlives the signer's data.
+ */
+static json_t *queue_said(const char *error)
+{
+    if (!error) return json_null();
+    json_t *said;
+    char *text = strdup(error);
+    for (char *at = text; at && (at = strchr(at, '@')) != NULL; at++) {
+        char *begin = at, *end = at;
+        while (begin > text && !strchr(" <>,;:\"'()", begin[-1])) *--begin = '*';
+        while (*end && !strchr(" <>,;:\"'()", *end)) *end++ = '*';
+    }
+    said = json_string(text ? text : "");
+    free(text);
+    return said;
+}
+
 /* Stores the result of a transfer for the next batch. */
 static void queue_note_over(void *baton, const sr_transfer_t *transfer, const sr_call_result_t *result)
 {
@@ -89,6 +106,7 @@ static void queue_note_over(void *baton, const sr_transfer_t *transfer, const sr
         json_object_set_new(row, "status", result->status ? json_integer(result->status) : json_null());
         json_object_set_new(row, "success", json_boolean(result->success));
         json_object_set_new(row, "error", sr_json_string_or_null(result->error));
+        json_object_set_new(row, "said", queue_said(result->error));
         json_object_set_new(row, "due_at", pause ? json_integer(sr_time_now() + pause) : json_null());
     }
     json_array_append_new(result ? database->ended : database->released, row);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* feed.c: what the event feed tells of the events of a submission. */
 #include "model/model.h"
+#include "model/names.h"
 
 #include <string.h>
 
@@ -51,4 +52,31 @@ void sr_feed_tell(apr_array_header_t *told, const sr_event_t *event, const char 
                                                       .detail = feed_detail(event->detail, type->members, pool),
                                                       .mark = apr_pstrndup(pool, hash, SR_FEED_MARK)};
     }
+}
+
+const char *sr_feed_id(apr_int64_t position, const char *mark, apr_pool_t *pool)
+{
+    return position ? apr_psprintf(pool, "%" APR_INT64_T_FMT "-%s", position, mark) : "0";
+}
+
+bool sr_feed_id_read(apr_int64_t *position, const char **mark, const char *text)
+{
+    const size_t digits = strspn(text, "0123456789");
+    *position = 0;
+    *mark = "";
+    if (!strcmp(text, "0")) return true;
+    if (*text == '0' || !digits || digits > 18 || text[digits] != '-') return false;
+    *position = apr_atoi64(text);
+    *mark = text + digits + 1;
+    return sr_text_is_hex(*mark, SR_FEED_MARK);
+}
+
+sr_error_t *sr_feed_types_check(const char *text, apr_pool_t *pool)
+{
+    char *copy = apr_pstrdup(pool, text), *comma;
+    for (; (comma = strchr(copy, ',')) != NULL; copy = comma + 1) {
+        *comma = '\0';
+        SR_TRY(sr_name_expect(sr_feed_types, copy, "type", pool));
+    }
+    return sr_name_expect(sr_feed_types, copy, "type", pool);
 }

@@ -21,6 +21,13 @@ typedef struct sr_told_t {
  * event's. */
 void sr_feed_tell(apr_array_header_t *told, const sr_event_t *event, const char *hash, apr_pool_t *pool);
 
+/* Returns the id of an event; "0" for position 0, the cursor of a feed that never had an event. */
+const char *sr_feed_id(apr_int64_t position, const char *mark, apr_pool_t *pool);
+/* Parses an id. Returns false if the text is none. */
+bool sr_feed_id_read(apr_int64_t *position, const char **mark, const char *text);
+/* Returns NULL if the text is a list of types, separated by commas. Errors: SR_EBADREQUEST. */
+sr_error_t *sr_feed_types_check(const char *text, apr_pool_t *pool);
+
 extern const char *const sr_feed_types[]; /* all types, terminated by NULL (feed_types.def) */
 
 #endif

@@ -37,11 +37,12 @@ CREATE TABLE sigreq.feed (
 
 CREATE INDEX feed_position ON sigreq.feed (user_id, environment, position, id)
 
--- last: the highest position that was given. pruned: that of the last event that was deleted.
+-- last: the highest position that was given. pruned, mark: of the last event that was deleted.
 CREATE TABLE sigreq.feed_scope (
     user_id bigint NOT NULL REFERENCES sigreq.user_account (id),
     last bigint NOT NULL DEFAULT 0,
     pruned bigint NOT NULL DEFAULT 0,
     environment text COLLATE "C" NOT NULL,
+    mark text COLLATE "C" NOT NULL DEFAULT '',
     PRIMARY KEY (user_id, environment)
 )

@@ -37,5 +37,6 @@ CREATE TABLE feed_scope (
     last INTEGER NOT NULL DEFAULT 0,
     pruned INTEGER NOT NULL DEFAULT 0,
     environment TEXT NOT NULL,
+    mark TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (user_id, environment)
 ) STRICT

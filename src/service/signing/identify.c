@@ -42,6 +42,10 @@ static sr_error_t *identify_try(const sr_service_t *service, sr_transition_t *tr
     sr_transition_change(transition, signing->signer);
     sr_transition_event(transition, signing->signer->uuid, checking->passed ? "authenticated" : "codeFailed",
                         json_incref(detail));
+    if (sr_authentication_is_locked(authentication, signing->clock))
+        sr_transition_tell(
+            transition, "signer.locked", signing->signer->uuid,
+            sr_json_own(json_pack("{s:O}", "method", json_object_get(detail, "method")), transition->pool));
     return NULL;
 }
 

@@ -384,6 +384,7 @@ static sr_error_t *create_try_once(const sr_service_t *service, const char **rep
         sr_contents_blobs(contents, true, pool), first_revisions(submission, pool), webhooks, timers, pool);
     if (!error && *outcome == SR_OK) {
         sr_service_wake_for(service, webhooks, timers);
+        sr_version_cache_changed(request->caller->organization_uuid);
         sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment, sr_metrics_number(SR_LABEL_EVENT, "created"),
                          1);
     }

@@ -32,6 +32,15 @@ void sr_transition_event(sr_transition_t *transition, const char *signer, const 
     APR_ARRAY_PUSH(transition->events, sr_event_arg_t) = (sr_event_arg_t){text.hash, text.body, text.personal};
 }
 
+void sr_transition_tell(sr_transition_t *transition, const char *type, const char *signer, json_t *detail)
+{
+    APR_ARRAY_PUSH(transition->feed, sr_told_t) =
+        (sr_told_t){.type = type,
+                    .signer = signer,
+                    .detail = detail,
+                    .mark = apr_pstrndup(transition->pool, transition->hash, SR_FEED_MARK)};
+}
+
 void sr_transition_notify(sr_transition_t *transition, const char *kind)
 {
     const char **end = transition->kinds;
@@ -311,6 +320,7 @@ static sr_error_t *transition_try_once(const sr_service_t *service, sr_transitio
     transition->lock.ended = !error && *outcome == SR_OK;
     if (transition->lock.ended) count_events(transition);
     /* also after an error, because the transaction may have been committed */
+    sr_version_cache_changed(transition->signing->organization_uuid);
     for (int i = 0; i < transition->signing->submission.documents->nelts; i++)
         sr_version_cache_changed(APR_ARRAY_IDX(transition->signing->submission.documents, i, sr_document_state_t).uuid);
     return error;

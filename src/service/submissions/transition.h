@@ -77,6 +77,9 @@ json_t *sr_transition_revise(const sr_transition_t *transition, sr_document_stat
 /* Adds an event. `signer` is NULL if the event is not of a signer. `detail` may be NULL, and its reference is
  * stolen. */
 void sr_transition_event(sr_transition_t *transition, const char *signer, const char *kind, json_t *detail);
+/* Adds an event of the feed that is not an event of the submission. It follows the last one that was added. `detail`
+ * belongs to the pool. */
+void sr_transition_tell(sr_transition_t *transition, const char *type, const char *signer, json_t *detail);
 /* Returns events of the feed (sr_told_t) as rows of the store (sr_feed_arg_t). feed_rows.c */
 apr_array_header_t *sr_feed_rows(const apr_array_header_t *told, apr_pool_t *pool);
 /* Adds a webhook that is called after the commit if the token has a URL: "signed", "refused", "completed". */

@@ -63,6 +63,10 @@
 -- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid?, token uuid, url text, success
 --     bool?, status int?, error text?, created_at time, ended_at time?}
 -- @row due {due_in int?}
+-- The last row of a list has no type. Its place (position) and mark are those of the last event that was looked at.
+-- pending: some events have no position yet.
+-- @row feed {place int, mark text, type text?, created_at time, environment text, submission uuid?, signer uuid?,
+--     external_id text?, detail text?, pending bool}
 -- @row file {submission uuid, document uuid?, name text}
 -- @row found {id int, submission uuid}
 -- @row installation {schema int, database uuid, read_only bool, risk text?, connections int, clock time}

@@ -13,10 +13,11 @@
 -- functions in SQL the session has this setting: NAMING.) plan_cache_mode = force_generic_plan: otherwise each connection
 -- would plan a statement five times before it caches a plan, although one plan is good for all arguments.
 
--- CLOCK: the clock of this database. FORSHARE: after a query of tokens, waits for a revocation. BODY, CREATED, GIVEN, ID,
--- LASTHASH: ../common/writing.sql.
+-- CLOCK: the clock of this database. FORSHARE: after a query of tokens, waits for a revocation. OBJECT: the function that
+-- makes a JSON object. BODY, CREATED, GIVEN, ID, LASTHASH: ../common/writing.sql.
 -- @macro CLOCK() sigreq.job_clock()
 -- @macro BODY(x) CAST(x AS json)
+-- @macro OBJECT() json_build_object
 -- @macro CREATED()
 -- @macro GIVEN()
 -- @macro ID() v_id

@@ -54,15 +54,18 @@ BEGIN
                      AND (l.claimed_until < v_now
                           OR split_part(l.claimed_by, '.', 1) IN (SELECT json_array_elements_text(p.dead)))
                    FOR UPDATE SKIP LOCKED);
-    UPDATE sigreq.job d
-    SET state = 'done', ended_at = v_now, success = false, attempts = attempts + 1, status = NULL,
-        error = 'interrupted, outcome unknown', body = @ENDEDBODY(d.kind, d.body)
-    WHERE d.id IN (SELECT l.id FROM sigreq.job l
-                   WHERE l.state = 'claimed'
-                     AND (l.claimed_until < v_now
-                          OR split_part(l.claimed_by, '.', 1) IN (SELECT json_array_elements_text(p.dead)))
-                   FOR UPDATE SKIP LOCKED);
-    GET DIAGNOSTICS v_interrupted = ROW_COUNT;
+    WITH lost AS (
+        UPDATE sigreq.job d
+        SET state = 'done', ended_at = v_now, success = false, attempts = attempts + 1, status = NULL,
+            error = 'interrupted, outcome unknown', body = @ENDEDBODY(d.kind, d.body)
+        WHERE d.id IN (SELECT l.id FROM sigreq.job l
+                       WHERE l.state = 'claimed'
+                         AND (l.claimed_until < v_now
+                              OR split_part(l.claimed_by, '.', 1) IN (SELECT json_array_elements_text(p.dead)))
+                       FOR UPDATE SKIP LOCKED)
+        RETURNING d.*),
+    told AS (@FAILED(l, l.error, l.status) FROM lost l WHERE @FAILURE(l.kind) IS NOT NULL)
+    SELECT count(*) INTO v_interrupted FROM lost;
     SELECT count(*), greatest(p.now - min(w.due_at), 0) INTO v_waiting, v_oldest
     FROM (SELECT due_at FROM sigreq.job WHERE state = 'pending' AND destination <> 'archive:'
           ORDER BY organization_id, destination, id LIMIT 100000) w;
@@ -196,9 +199,16 @@ LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     p record;
     v_now bigint := sigreq.job_clock();
+    v_failed bigint[];
 BEGIN
     SELECT * INTO p FROM json_to_record(p_batch) AS r(
         claim text, now bigint, leases json, rows integer, "from" bigint, ended json, released json);
+    -- A later result of a job that is done is recorded, but not told again.
+    v_failed := ARRAY(SELECT d.id
+                      FROM json_to_recordset(p.ended) AS e(id bigint, claim text, success boolean, due_at bigint)
+                      JOIN sigreq.job d ON d.id = e.id AND d.claimed_by = e.claim
+                      WHERE NOT e.success AND e.due_at IS NULL AND d.state = 'claimed' AND @FAILURE(d.kind) IS NOT NULL
+                      ORDER BY d.id FOR UPDATE OF d);
     UPDATE sigreq.job d
     SET state = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN 'scheduled' ELSE 'done' END,
         ended_at = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN NULL ELSE v_now END,
@@ -212,6 +222,11 @@ BEGIN
                                          due_at bigint)
     WHERE d.id = ANY (ARRAY(SELECT (l->>'id')::bigint FROM json_array_elements(p.ended) AS l))
       AND d.id = e.id AND d.claimed_by = e.claim;
+    IF v_failed <> '{}' THEN
+        @FAILED(d, e.said, e.status)
+        FROM sigreq.job d JOIN json_to_recordset(p.ended) AS e(id bigint, status integer, said text) ON e.id = d.id
+        WHERE d.id = ANY (v_failed) ORDER BY d.id;
+    END IF;
     UPDATE sigreq.job d
     SET state = 'pending', claimed_by = NULL, claimed_until = NULL
     FROM json_to_recordset(p.released) AS e(id bigint, claim text)

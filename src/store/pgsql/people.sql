@@ -88,6 +88,8 @@ BEGIN
     END IF;
     DELETE FROM sigreq.submission WHERE user_id = ANY (v_users);
     DELETE FROM sigreq.token WHERE user_id = ANY (v_users);
+    DELETE FROM sigreq.feed WHERE user_id = ANY (v_users);
+    DELETE FROM sigreq.feed_scope WHERE user_id = ANY (v_users);
     DELETE FROM sigreq.user_account WHERE id = ANY (v_users);
     DELETE FROM sigreq.organization WHERE uuid = p_organization;
     RETURN 'ok';

@@ -36,8 +36,8 @@ WHERE submission_id = @ERASED()
 INSERT INTO event (submission_id, number, hash, body)
 SELECT @ERASED(), p.seen + 1, p.hash, p.body FROM @OF(erasure, :erasure, p)
 
-INSERT INTO feed (user_id, environment, created_at, submission_id, type, mark)
-SELECT s.user_id, s.environment, s.updated_at, s.id, w.type, w.mark
+INSERT INTO feed (user_id, environment, created_at, submission_id, type, mark, detail)
+SELECT s.user_id, s.environment, s.updated_at, s.id, w.type, w.mark, w.detail
 FROM submission s CROSS JOIN @EACH(feed, :erasure->'feed', w)
 WHERE s.id = @ERASED()
 

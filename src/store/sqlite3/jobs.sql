@@ -30,6 +30,13 @@ FROM lost
 WHERE job.id = lost.id
 
 WITH p(j) AS (SELECT %s)
+@FAILED(d, x.error, NULL)
+FROM p CROSS JOIN (SELECT 'interrupted, outcome unknown' AS error) x CROSS JOIN job d
+WHERE d.state = 'claimed' AND @FAILURE(d.kind) IS NOT NULL
+  AND (d.claimed_until < @CLOCK()
+       OR @OWNER(d.claimed_by) IN (SELECT v.value FROM json_each(p.j, '$.dead') v))
+
+WITH p(j) AS (SELECT %s)
 UPDATE job
 SET state = 'done', ended_at = @CLOCK(), success = 0, attempts = attempts + 1, status = NULL,
     error = 'interrupted, outcome unknown', body = @ENDEDBODY(kind, body)
@@ -59,6 +66,16 @@ SELECT 'ok', changes(), (SELECT n FROM waiting),
 -- Records the jobs that ended, then claims jobs. If there are claims of this name already, the batch was committed
 -- before, and its response was lost.
 -- @op job_batch(batch json) → ok job[] write
+WITH p(j) AS (SELECT %s),
+e AS MATERIALIZED (
+    SELECT CAST(v.value->>'$.id' AS INTEGER) AS id, v.value->>'$.claim' AS claim, v.value->>'$.status' AS status,
+           v.value->>'$.said' AS said
+    FROM p CROSS JOIN json_each(p.j, '$.ended') v
+    WHERE NOT v.value->>'$.success' AND v.value->>'$.due_at' IS NULL)
+@FAILED(d, e.said, e.status)
+FROM e CROSS JOIN job d ON d.id = e.id AND d.claimed_by = e.claim
+WHERE d.state = 'claimed' AND @FAILURE(d.kind) IS NOT NULL
+
 WITH p(j) AS (SELECT %s),
 e AS MATERIALIZED (
     SELECT CAST(v.value->>'$.id' AS INTEGER) AS id, v.value->>'$.claim' AS claim, v.value->>'$.status' AS status,

@@ -34,6 +34,10 @@ DELETE FROM submission WHERE user_id IN (@USERS())
 
 DELETE FROM token WHERE user_id IN (@USERS())
 
+DELETE FROM feed WHERE user_id IN (@USERS())
+
+DELETE FROM feed_scope WHERE user_id IN (@USERS())
+
 DELETE FROM user_account WHERE id IN (@USERS())
 
 DELETE FROM organization WHERE uuid = :organization
