@@ -4,18 +4,34 @@
 
 #include "web/web.h"
 
-#define FOLDED 600 /* bytes of a message that are always shown, unless it is hardly longer */
+/* Of a message, so many bytes and lines are always shown, and all of a message that is hardly longer. */
+#define FOLDED 600
+#define FOLDED_LINES 10
 
-/* Divides a message so that the page can show its beginning: at a line break, else at a space. Each part is made of
- * whole words. */
+/* Returns the end of line number `count` of a text, or NULL. */
+static char *words_line_end(const char *text, int count)
+{
+    char *end = strchr(text, '\n');
+    while (end && --count > 0) end = strchr(end + 1, '\n');
+    return end;
+}
+
+/* Returns where the beginning of a message ends: at a line break, else at a space, so that it has whole words. NULL: it
+ * cannot be divided. */
+static char *words_fold_at(char *begin)
+{
+    char *lines = words_line_end(begin, FOLDED_LINES), *line = strrchr(begin, '\n');
+    if (lines) return lines;
+    return line && line > begin + FOLDED / 2 ? line : strrchr(begin, ' ');
+}
+
+/* Divides a message into "begin", which the page shows, and "rest", which it shows on request. */
 static void words_fold(json_t *message, apr_pool_t *pool)
 {
     const char *text = sr_json_string(message, "text");
     if (!text) return;
-    char *begin = apr_pstrndup(pool, text, FOLDED);
-    char *line = strrchr(begin, '\n'), *space = strrchr(begin, ' ');
-    char *end = line && line > begin + FOLDED / 2 ? line : space;
-    if (strlen(text) <= FOLDED * 3 / 2 || !end) {
+    char *begin = apr_pstrndup(pool, text, FOLDED), *end = words_fold_at(begin);
+    if (!end || (strlen(text) <= FOLDED * 3 / 2 && !words_line_end(text, FOLDED_LINES * 3 / 2))) {
         json_object_set_new(message, "begin", json_string(text));
         return;
     }

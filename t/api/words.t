@@ -113,6 +113,10 @@ subtest 'long messages' => sub {
     my @parts = map { $_->text } $page->find('.words p')->each;
     is(scalar @parts, 2, 'its beginning is shown');
     is("@parts", $made->{message}{text}, 'nothing of it is lost');
+    ($made, $signer) = made(message => { text => join "\n", 1 .. 40 });
+    is(page($signer)->at('.words p')->text, join("\n", 1 .. 10), 'ten lines are shown');
+    ($made, $signer) = made(message => { text => join "\n", 1 .. 15 });
+    is(page($signer)->at('.words p')->text, $made->{message}{text}, 'a few more are not folded');
     ($made, $signer) = made(message => { text => 'x' x 2000 });
     is(page($signer)->at('.words p')->text, 'x' x 2000, 'a long word stays in one piece');
     ($made, $signer) = made(message => { text => 'é' x 1990 . ' مرحبا' });

@@ -49,9 +49,10 @@ export const field = (page = 0, area = {}) => ({
 export const ann = { firstname: 'Ann', lastname: 'Lee', email: 'ann@example.org', fields: [field()] }
 export const bob = { firstname: 'Bob', lastname: 'Ray', email: 'bob@example.org', fields: [field(0, { y: 20 })] }
 
-/** Creates a submission: its answer of the API, and the links of its signers. */
+/** Creates a submission: its answer of the API, and the links of its signers. `parts`: more parts of the form. */
 export async function create(what = {}) {
     const { signers = [ann], pdf = contract(2), name = 'Lease for 12 Harbour Road', skipIntro, expiresAt } = what
+    const { parts = {} } = what
     const { redirectUrl } = what, location = redirectUrl ? '/timed' : '' // which permits app.example.org
     const form = new FormData()
     form.set('file', new Blob([pdf], { type: 'application/pdf' }), 'Lease.pdf')
@@ -60,6 +61,7 @@ export async function create(what = {}) {
     if (skipIntro) form.set('skipIntro', 'true')
     if (expiresAt) form.set('expiresAt', expiresAt)
     if (redirectUrl) form.set('redirectUrl', redirectUrl)
+    for (const [part, value] of Object.entries(parts)) form.set(part, value)
     const answer = await fetch(place(`${location}/api/v3/signatures`), {
         method: 'POST', body: form, headers: { Authorization: `Bearer ${tokenOfOurs()}` },
     })

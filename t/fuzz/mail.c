@@ -47,6 +47,8 @@ static const json_t *body_of(char *const *parts, apr_pool_t *pool)
         json_object_set_new(body, MEMBERS[i], sr_json_string_or_null(parts[i]));
     json_object_set_new(body, "address", sr_json_string_or_null(parts[1]));
     json_object_set_new(body, "organization", json_string("Example"));
+    json_object_set_new(body, "replyTo", sr_json_string_or_null(*parts[0] ? parts[1] : NULL));
+    json_object_set_new(body, "message", json_pack("{s:s,s:s}", "subject", parts[2], "text", parts[0]));
     if (*parts[3] == '#') json_object_set_new(body, "code", sr_json_string_or_null(parts[3]));
     else json_object_set_new(body, "link", json_string("https://example.org/sign/0"));
     return body;

@@ -302,6 +302,21 @@ static void test_disclosed(void)
     ok(!strstr(strstr(text, "\"salts\""), "signers.1"), "there is no salt of anybody else");
 }
 
+/* The sender's words and the addresses for replies and copies are the caller's. */
+static void test_words(void)
+{
+    static const char created[] = "{\"message\":{\"text\":\"Words\"},\"replyTo\":\"legal@x.org\","
+                                  "\"copies\":{\"to\":[\"archive@x.org\"]},\"refusal\":{\"reason\":\"required\"}}";
+    const sr_event_text_t text = event_with(created);
+    ok(!strstr(text.body, "Words") && !strstr(text.body, "@x.org"), "there are commitments in their place");
+    for (int old = 0; old < 2; old++) {
+        check_disclosed(disclosed("created", NULL, created, ANN, false, old), "created", "Words @x.org",
+                        "the sender's words, for a signer");
+        check_disclosed(disclosed("created", NULL, created, NULL, true, old), "Words legal@x.org archive@x.org", ANN,
+                        "the sender's words, for the caller");
+    }
+}
+
 #define FILLED(value) "\"values\":[{\"document\":\"" CID "\",\"field\":\"Rent\",\"value\":" value "}]"
 
 /* The values of fields are personal: of the signer who has the field. */
@@ -376,6 +391,7 @@ int main(void)
     test_drawing();
     test_erased();
     test_disclosed();
+    test_words();
     test_values();
     test_identified();
     apr_pool_destroy(pool);
