@@ -207,7 +207,7 @@ $(O)/embed/%.h: $(O)/api/%
 $(call obj,$(wildcard src/api/*.c)): $(O)/embed/openapi.json.h
 
 # the templates of mails to signers
-MAIL_TEMPLATES := invitation.txt invitation.html reminder.txt reminder.html code.txt code.html
+MAIL_TEMPLATES := $(foreach kind,invitation reminder code copy view,$(kind).txt $(kind).html)
 MAIL_FILES := $(addprefix $(O)/mail/,$(MAIL_TEMPLATES))
 $(MAIL_FILES): tools/mail src/jobs/mail.txt src/jobs/mail.html
 	@mkdir -p $(@D)

@@ -22,6 +22,7 @@ sr_error_t *sr_api_audit_get(sr_http_t *http);
 sr_error_t *sr_api_signature_change(sr_http_t *http);
 sr_error_t *sr_api_signature_delete(sr_http_t *http);
 sr_error_t *sr_api_cancel(sr_http_t *http);
+sr_error_t *sr_api_copy(sr_http_t *http);
 sr_error_t *sr_api_signer_replace(sr_http_t *http);
 sr_error_t *sr_api_signer_remind(sr_http_t *http);
 sr_error_t *sr_api_signer_change(sr_http_t *http);

@@ -13,6 +13,7 @@ const sr_route_t sr_api_routes[] = {
     {M_PATCH, "/signatures/{uuid}", sr_api_signature_change, false},
     {M_DELETE, "/signatures/{uuid}", sr_api_signature_delete, false},
     {M_POST, "/signatures/{uuid}/cancel", sr_api_cancel, false},
+    {M_POST, "/signatures/{uuid}/copies", sr_api_copy, false},
     {M_PATCH, "/signatures/{uuid}/signers/{signer_uuid}", sr_api_signer_change, false},
     {M_POST, "/signatures/{uuid}/signers/{signer_uuid}/replace", sr_api_signer_replace, false},
     {M_POST, "/signatures/{uuid}/signers/{signer_uuid}/remind", sr_api_signer_remind, false},

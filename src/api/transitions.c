@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transitions.c: what the caller does with a submission after its creation: cancels it, changes its deadline, replaces
- * or reminds a signer, or changes the check of their identity. Nearly each response is the submission afterwards. */
+ * or reminds a signer, mails copies again, or changes the check of a signer's identity. Nearly each response is the
+ * submission afterwards. */
 #include "api/api.h"
 
 #include <string.h>
@@ -83,6 +84,15 @@ sr_error_t *sr_api_signer_remind(sr_http_t *http)
     const char *signer, *view;
     SR_TRY(read_signer(&caller, &signer, http));
     SR_TRY(sr_service_remind(http->service, &view, &caller, signer, http->pool));
+    return sr_http_view(http, HTTP_ACCEPTED, view);
+}
+
+sr_error_t *sr_api_copy(sr_http_t *http)
+{
+    sr_caller_t caller;
+    const char *view;
+    SR_TRY(read_caller(&caller, http));
+    SR_TRY(sr_service_copy(http->service, &view, &caller, http->pool));
     return sr_http_view(http, HTTP_ACCEPTED, view);
 }
 

@@ -226,6 +226,9 @@ typedef struct sr_run_tasks_t {
                          apr_interval_time_t *again, apr_pool_t *pool);
     void (*answered)(sr_store_source_t *database, apr_pool_t *pool);
     sr_error_t *(*retain)(sr_store_source_t *database, int *deleted, sr_retained_t *at, apr_pool_t *pool);
+    /* Opens the files of a mail (sr_service_attachments). */
+    sr_error_t *(*files)(sr_store_source_t *database, const char *documents, const char *submission,
+                         const apr_array_header_t **files, apr_pool_t *pool);
     /* NULL: this child archives nothing. */
     sr_error_t *(*archive)(sr_store_source_t *database, const char *documents, const char *submission,
                            apr_interval_time_t *again, apr_pool_t *pool);

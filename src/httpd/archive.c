@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* archive.c: what a child needs to archive completed submissions (SigreqLongTerm lta): which child of the machine does
- * it, its connections to timestamp authorities, and the documents folders of each database. */
+ * it, its connections to timestamp authorities, and the documents folders of each database,
+ * which the files of mails need, too. */
 #include <httpd.h>
 #include <apr_atomic.h>
 #include <http_log.h>
@@ -63,13 +64,13 @@ sr_timestamps_t *sr_run_archive_child_init(apr_pool_t *pchild, server_rec *main_
 {
     const apr_array_header_t *databases = sr_conf_databases(pchild, main_server);
     apr_array_header_t *folders = apr_array_make(pchild, 2, sizeof(const apr_array_header_t *));
-    if (conf->long_term != SR_LONG_TERM_LTA || !sr_run_timestamps_authorities()) return NULL;
     child.main_server = main_server;
-    child.proofs = conf->proofs;
-    child.locked = sr_pool_alone();
     for (int i = 0; i < databases->nelts; i++)
         APR_ARRAY_PUSH(folders, const apr_array_header_t *) =
             sr_conf_folders(pchild, APR_ARRAY_IDX(databases, i, server_rec *), main_server);
     child.folders = folders;
+    if (conf->long_term != SR_LONG_TERM_LTA || !sr_run_timestamps_authorities()) return NULL;
+    child.proofs = conf->proofs;
+    child.locked = sr_pool_alone();
     return sr_run_timestamps_patient(pchild, main_server, conf, archive_is_stopped);
 }

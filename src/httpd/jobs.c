@@ -78,6 +78,15 @@ static sr_error_t *jobs_archive(void *baton, int number, const char *kind, const
     return child.tasks->archive(database(baton, number, pool), documents, submission, again, pool);
 }
 
+static sr_error_t *jobs_files(void *baton, int number, const char *submission, const char *folder,
+                              const apr_array_header_t **files, apr_pool_t *pool)
+{
+    const char *documents = sr_run_archive_folder(number, folder, pool);
+    if (!documents)
+        return sr_error(pool, SR_EUNAVAILABLE, "The documents are in a folder that is not a SigreqDocuments");
+    return child.tasks->files(database(baton, number, pool), documents, submission, files, pool);
+}
+
 static void jobs_queue(void *baton, int number, apr_pool_t *pool)
 {
     apr_int64_t due = 0;
@@ -137,6 +146,7 @@ static sr_error_t *jobs_start(apr_pool_t *pchild, const sr_process_settings_t *c
                                        .authorities = sr_run_authorities(),
                                        .timer = jobs_timer,
                                        .work = child.tasks->archive ? jobs_archive : NULL,
+                                       .files = jobs_files,
                                        .runs = runs,
                                        .queue = child.tasks->archive ? jobs_queue : NULL,
                                        .retain = conf->retention.limited ? jobs_retain : NULL,

@@ -38,8 +38,11 @@ static const char *template_of(const char *folder, const char *name, bool may_mi
 static void read_templates_of(sr_mail_t *mail, sr_mail_templates_t *list, sr_mail_of_t of, const char *folder,
                               server_rec *server, apr_pool_t *pool)
 {
-    static const char *const names[SR_MAIL_COUNT] = {
-        [SR_MAIL_INVITATION] = "invitation", [SR_MAIL_REMINDER] = "reminder", [SR_MAIL_CODE] = "code"};
+    static const char *const names[SR_MAIL_COUNT] = {[SR_MAIL_INVITATION] = "invitation",
+                                                     [SR_MAIL_REMINDER] = "reminder",
+                                                     [SR_MAIL_CODE] = "code",
+                                                     [SR_MAIL_COPY] = "copy",
+                                                     [SR_MAIL_VIEW] = "view"};
     const sr_mail_template_t *builtin = &sr_mail_builtin.of[of];
     const bool may_miss = of != SR_MAIL_INVITATION;
     const char *text = apr_pstrcat(pool, names[of], ".txt", NULL), *html = apr_pstrcat(pool, names[of], ".html", NULL);

@@ -99,7 +99,7 @@ CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms)
 {
     CURL *easy = call->easy;
     sr_call_drop_mail(call);
-    *call = (sr_call_t){.easy = easy, .headers = call->headers, .options = call->options};
+    *call = (sr_call_t){.easy = easy, .headers = call->headers, .options = call->options, .multi = call->multi};
     curl_easy_reset(easy); /* this keeps the handle's connections */
     sr_curl_authorities(easy, call->options->authorities);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, call);

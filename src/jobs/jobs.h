@@ -2,7 +2,7 @@
 /* jobs.h: the queue of jobs: webhook calls and invitations by mail. It does not include httpd.h. src/httpd gives it a
  * thread and the databases.
  *
- * Sections: address.c · call.c · hook.c · mail.c (letter.c) · maildir.c · kinds.c (work.c) · queue.c
+ * Sections: address.c · call.c · hook.c · mail.c (letter.c, files.c) · maildir.c · kinds.c (work.c) · queue.c
  *
  * A job is a row of the table `job`. The transaction that makes the job necessary inserts the row, with the time at
  * which it is due. A process claims the job and commits the claim before it sends anything. The same process records
@@ -36,6 +36,8 @@ void sr_address_refresh(void);
  */
 typedef struct sr_call_t sr_call_t;
 
+typedef struct sr_mail_files_t sr_mail_files_t; /* files.h */
+
 typedef struct sr_call_result_t {
     int status;        /* the status of the HTTP response or of the last SMTP reply; 0: there was none */
     bool success;      /* the status is 2xx */
@@ -43,7 +45,8 @@ typedef struct sr_call_result_t {
     const char *detail; /* more precise text for the log, or NULL */
     bool unaccepted;    /* the call failed, perhaps only for now, and it is certain that the other side has accepted
                            nothing */
-    apr_interval_time_t again; /* it succeeded, and is to be done again after this time; 0: it is done */
+    apr_interval_time_t again;    /* it succeeded, and is to be done again after this time; 0: it is done */
+    const sr_mail_files_t *files; /* what a thread has read, with which the mail begins; or NULL */
 } sr_call_result_t;
 
 /* Makes a call, which is released with the pool. The options must live as long. Errors: SR_EINTERNAL. */
@@ -70,7 +73,14 @@ typedef struct sr_mail_template_t {
     const char *html;
 } sr_mail_template_t; /* templates of base/template.c. Their values are the members of sr_invitation_row, their texts
                          are the texts "mail" of the catalogue */
-typedef enum sr_mail_of_t { SR_MAIL_INVITATION, SR_MAIL_REMINDER, SR_MAIL_CODE, SR_MAIL_COUNT } sr_mail_of_t;
+typedef enum sr_mail_of_t {
+    SR_MAIL_INVITATION,
+    SR_MAIL_REMINDER,
+    SR_MAIL_CODE,
+    SR_MAIL_COPY,
+    SR_MAIL_VIEW,
+    SR_MAIL_COUNT
+} sr_mail_of_t;
 typedef struct sr_mail_templates_t {
     sr_mail_template_t of[SR_MAIL_COUNT];
 } sr_mail_templates_t;
@@ -85,6 +95,7 @@ typedef struct sr_mail_t {
     const char *from_name, *from_address;
     bool names_requester; /* mails come "from" the requester "via" from_name, who also gets replies */
     sr_mail_templates_t templates;
+    const sr_mail_files_t *files;          /* of the one mail that is made with this; or NULL */
     const sr_mail_templates_t *translated; /* by language number (sr_language); NULL: all use `templates` */
 } sr_mail_t;
 
@@ -164,6 +175,11 @@ struct sr_jobs_options_t {
      * at a time. `folder` is the uuid of the folder of the documents, or NULL. NULL: this process does not. */
     sr_error_t *(*work)(void *baton, int number, const char *kind, const char *submission, const char *folder,
                         apr_interval_time_t *again, apr_pool_t *pool);
+    /* Reads the files (sr_attachment_t) of a mail about a submission. It is called like `work`. *files is NULL if they
+     * are larger than SR_ATTACHED_MAX. Errors: SR_ENOTFOUND or SR_EGONE if it is not completed or was deleted. NULL: no
+     * mail has files. */
+    sr_error_t *(*files)(void *baton, int number, const char *submission, const char *folder,
+                         const apr_array_header_t **files, apr_pool_t *pool);
     /* Returns false if this process does not run jobs of this kind at present. It is asked before each batch. NULL: it
      * runs all kinds. */
     bool (*runs)(void *baton, const char *kind);

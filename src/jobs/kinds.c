@@ -86,12 +86,25 @@ CURL *sr_webhook_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *r
     return sr_call_begin(call, job->url, sr_json_text(body, pool));
 }
 
-CURL *sr_invitation_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+static CURL *kinds_mail(sr_call_t *call, const sr_mail_t *mail, const sr_job_t *job, sr_call_result_t *result,
+                        apr_pool_t *pool)
 {
-    const sr_mail_t *mail = call->options->mail;
     if (!mail || !mail->folder) return sr_mail_begin(call, mail, job->body, &result->error, pool);
     sr_mail_keep(call, mail, job->body, result, pool);
     return NULL;
+}
+
+CURL *sr_invitation_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    return kinds_mail(call, call->options->mail, job, result, pool);
+}
+
+CURL *sr_job_go_on(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    sr_mail_t mail = *call->options->mail;
+    mail.files = result->files;
+    *result = (sr_call_result_t){0};
+    return kinds_mail(call, &mail, job, result, pool);
 }
 
 /* Sends a mail if the database has said so (SR_OK). Otherwise it is over, and the history says why. */
@@ -131,6 +144,24 @@ CURL *sr_code_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *resu
                             ? sr_store_job_code(kinds_database(call, job, pool), &outcome, until, pool)
                             : NULL;
     return kinds_mail_if(outcome, "not sent, because the code is not valid any more", error, call, job, result, pool);
+}
+
+/* Sends a copy or the link of a viewer if the link shows something. A copy with files begins with reading them. */
+CURL *sr_copy_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    const char *submission = sr_json_string(job->body, "shows"), *viewer = sr_json_string(job->body, "viewer");
+    const bool copies = json_is_true(json_object_get(job->body, "copies"));
+    sr_outcome_t outcome = SR_MISSING;
+    sr_error_t *error =
+        submission ? sr_store_signing_shows(kinds_database(call, job, pool), &outcome, submission, viewer, copies, pool)
+                   : NULL;
+    const bool attaches = json_is_true(json_object_get(job->body, "attach")) && call->options->mail;
+    if (!error && outcome == SR_OK && attaches && call->options->files) {
+        call->work = sr_work_begin(call->options, call->multi, job);
+        if (call->work) return NULL;
+        error = sr_error(pool, SR_EUNAVAILABLE, "there is no thread that reads the files");
+    }
+    return kinds_mail_if(outcome, "not sent, because the link shows nothing any more", error, call, job, result, pool);
 }
 
 CURL *sr_timer_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)

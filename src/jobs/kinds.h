@@ -18,6 +18,8 @@ json_t *sr_kinds_repeated(const sr_jobs_options_t *options);
 sr_error_t *sr_job_read(sr_job_t *job, const sr_jobs_options_t *options, const sr_job_row_t *row, apr_pool_t *pool);
 /* Returns the microseconds to wait before the next attempt after an attempt with this result; 0: there is none. */
 apr_interval_time_t sr_job_pause(const sr_job_t *job, const sr_call_result_t *result);
+/* Begins the mail of a job whose work has read its files (result->files), as its begin does. */
+CURL *sr_job_go_on(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool);
 
 /* Declares the functions of kinds.def that begin an attempt (sr_job_kind_t). */
 #define SR_JOB_KIND(name, repeat, attempts, pause, lease, most, metric, begin)                                         \

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* letter.c: makes the texts of a mail to a signer: fills a template (base/template.c) with the members of the
+/* letter.c: makes the texts of a mail: fills a template (base/template.c) with the members of the
  * invitation, the texts of the signer's language, and the theme of the location where it was created. */
 #include "jobs/letter.h"
+#include "jobs/files.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "embed/code.html.h"
 #include "embed/code.txt.h"
+#include "embed/copy.html.h"
+#include "embed/copy.txt.h"
 #include "embed/invitation.html.h"
 #include "embed/invitation.txt.h"
 #include "embed/reminder.html.h"
 #include "embed/reminder.txt.h"
+#include "embed/view.html.h"
+#include "embed/view.txt.h"
 
 #define SUBJECT "Subject:"
 #define ACCENT "#1f3a8a" /* the default of page.css */
@@ -20,7 +25,9 @@
 const sr_mail_templates_t sr_mail_builtin = {
     {[SR_MAIL_INVITATION] = {embedded_invitation_txt, embedded_invitation_html},
      [SR_MAIL_REMINDER] = {embedded_reminder_txt, embedded_reminder_html},
-     [SR_MAIL_CODE] = {embedded_code_txt, embedded_code_html}}};
+     [SR_MAIL_CODE] = {embedded_code_txt, embedded_code_html},
+     [SR_MAIL_COPY] = {embedded_copy_txt, embedded_copy_html},
+     [SR_MAIL_VIEW] = {embedded_view_txt, embedded_view_html}}};
 
 bool sr_letter_is_test(const json_t *invitation)
 {
@@ -77,6 +84,8 @@ static void add_colour(json_t *values, const char *key, const json_t *theme, con
 static sr_mail_of_t letter_kind(const json_t *invitation)
 {
     if (sr_json_string(invitation, "code")) return SR_MAIL_CODE;
+    if (sr_json_string(invitation, "shows"))
+        return json_is_true(json_object_get(invitation, "copies")) ? SR_MAIL_COPY : SR_MAIL_VIEW;
     return sr_json_string(invitation, "reminds") ? SR_MAIL_REMINDER : SR_MAIL_INVITATION;
 }
 
@@ -130,6 +139,15 @@ static void letter_set_choice(json_t *words, const json_t *invitation)
     if (!json_is_true(json_object_get(invitation, "signOnly"))) return;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         json_object_set(words, texts[i][0], json_object_get(words, texts[i][1]));
+}
+
+/* Adds what a copy says of its files, and of its link, which is valid for some days unless it is a signer's. */
+static void letter_add_files(json_t *values, const sr_mail_files_t *files)
+{
+    json_object_set_new(values, "attached", json_boolean(files && files->parts));
+    json_object_set_new(values, "large", json_boolean(files && !files->parts));
+    json_object_set_new(values, "days",
+                        json_boolean(json_object_get(values, "copies") && json_object_get(values, "viewer")));
 }
 
 /* Returns the values of the template: the invitation's members, and those of its theme and language. */
@@ -213,6 +231,7 @@ sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const js
     letter_set_choice(words, invitation);
     json_t *values = values_of(invitation, language, texts, pool);
     json_object_set_new(values, "reply", sr_json_string_or_null(reply_to));
+    letter_add_files(values, mail->files);
     const char *dir = sr_json_string(texts, "dir");
     sr_template_t template = {.texts = words,
                               .plurals = sr_language_plurals(language),

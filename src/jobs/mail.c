@@ -7,10 +7,12 @@
 #include <apr_uri.h>
 #include <string.h>
 
+#include "jobs/files.h"
 #include "jobs/letter.h"
 
 #define CONNECT_LIMIT_MS 5000L
 #define MAIL_LIMIT_MS 20000L
+#define BYTES_IN_MS 128 /* the slowest connection for a mail with files */
 
 #define MAILDIR "maildir:"
 
@@ -50,27 +52,9 @@ bool sr_mail_read(sr_mail_t *mail, const char *smtp, const char *from, apr_pool_
 
 /* --- headers */
 
-/* Returns "=?UTF-8?B?…?=", in words of at most 75 characters that are cut between characters. Plain ASCII text is
- * returned as it is. */
-static const char *encoded(const char *text, apr_pool_t *pool)
-{
-    const char *words = "", *next;
-    text = sr_text_undirected(sr_text_printable(text, pool), pool);
-    for (next = text; *next >= 0x20 && *next < 0x7f && !strchr("\"<>@,;:\\()[]=?_", *next); next++) continue;
-    if (!*next && strlen(text) < 60) return text;
-    while (*text) {
-        const char *end = text;
-        for (next = text; *next && (sr_text_next(&next), next - text <= 42);) end = next;
-        const char *word = apr_pencode_base64(pool, text, end - text, 0, NULL);
-        words = apr_pstrcat(pool, words, *words ? "\r\n " : "", "=?UTF-8?B?", word, "?=", NULL);
-        text = end;
-    }
-    return words;
-}
-
 static const char *mailbox(const char *name, const char *address, apr_pool_t *pool)
 {
-    return name && *name ? apr_pstrcat(pool, encoded(name, pool), " <", address, ">", NULL) : address;
+    return name && *name ? apr_pstrcat(pool, sr_mail_encoded(name, pool), " <", address, ">", NULL) : address;
 }
 
 /* --- the message */
@@ -82,36 +66,52 @@ static bool mail_add_header(sr_call_t *call, const char *name, const char *value
     return list != NULL;
 }
 
-/* Returns one part of the message, in base64 with lines of 76 characters (RFC 2045, 6.8). */
+/* Returns one part of the message. */
 static const char *mail_part_of(const char *text, const char *type, const char *boundary, apr_pool_t *pool)
 {
-    const char *code = apr_pencode_base64(pool, text, (apr_ssize_t)strlen(text), 0, NULL);
-    apr_array_header_t *lines = apr_array_make(pool, 64, sizeof(const char *));
-    APR_ARRAY_PUSH(lines, const char *) =
-        apr_pstrcat(pool, "--", boundary, "\r\nContent-Type: ", type,
-                    "; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n", NULL);
-    for (size_t left = strlen(code), length; left; code += length, left -= length) {
-        length = left < 76 ? left : 76;
-        APR_ARRAY_PUSH(lines, const char *) = apr_pstrmemdup(pool, code, length);
-        APR_ARRAY_PUSH(lines, const char *) = "\r\n";
+    const size_t length = strlen(text);
+    char *code = apr_palloc(pool, SR_MAIL_BASE64(length));
+    *sr_mail_base64(code, (const unsigned char *)text, length) = '\0';
+    return apr_pstrcat(pool, "--", boundary, "\r\nContent-Type: ", type,
+                       "; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n", code, NULL);
+}
+
+/* Adds the files to the parts. `boundary` is between the files, and not between the texts. */
+static void mail_add_files(apr_array_header_t *parts, const apr_array_header_t *files, const char *boundary,
+                           apr_pool_t *pool)
+{
+    for (int i = 0; i < files->nelts; i++) {
+        APR_ARRAY_PUSH(parts, const char *) = apr_pstrcat(pool, "--", boundary, "\r\n", NULL);
+        APR_ARRAY_PUSH(parts, const char *) = APR_ARRAY_IDX(files, i, const char *);
     }
-    return apr_array_pstrcat(pool, lines, 0);
+    APR_ARRAY_PUSH(parts, const char *) = apr_pstrcat(pool, "--", boundary, "--\r\n", NULL);
+}
+
+/* Returns the type of the texts, in the headers of the message or of its first part. */
+static const char *alternative(const char *boundary, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, "multipart/alternative; boundary=\"", boundary, "\"", NULL);
 }
 
 /* Returns the message: the headers, the plain text, and the HTML last, because multipart/alternative prefers the last
- * part. */
-static const char *message_of(const sr_call_t *call, const char *boundary, const char *text, const char *html,
-                              apr_pool_t *pool)
+ * part. Files follow. */
+static const char *message_of(const sr_call_t *call, const char *boundary, const sr_letter_t *letter,
+                              const apr_array_header_t *files, apr_pool_t *pool)
 {
+    const char *inner = files ? sr_uuid_make(pool) : boundary;
     apr_array_header_t *parts = apr_array_make(pool, 32, sizeof(const char *));
     for (const struct curl_slist *header = call->mail_headers; header; header = header->next) {
         APR_ARRAY_PUSH(parts, const char *) = header->data;
         APR_ARRAY_PUSH(parts, const char *) = "\r\n";
     }
     APR_ARRAY_PUSH(parts, const char *) = "\r\n";
-    APR_ARRAY_PUSH(parts, const char *) = mail_part_of(text, "text/plain", boundary, pool);
-    APR_ARRAY_PUSH(parts, const char *) = mail_part_of(html, "text/html", boundary, pool);
-    APR_ARRAY_PUSH(parts, const char *) = apr_pstrcat(pool, "--", boundary, "--\r\n", NULL);
+    if (files)
+        APR_ARRAY_PUSH(parts, const char *) =
+            apr_pstrcat(pool, "--", boundary, "\r\nContent-Type: ", alternative(inner, pool), "\r\n\r\n", NULL);
+    APR_ARRAY_PUSH(parts, const char *) = mail_part_of(letter->text, "text/plain", inner, pool);
+    APR_ARRAY_PUSH(parts, const char *) = mail_part_of(letter->html, "text/html", inner, pool);
+    APR_ARRAY_PUSH(parts, const char *) = apr_pstrcat(pool, "--", inner, "--\r\n", NULL);
+    if (files) mail_add_files(parts, files, boundary, pool);
     return apr_array_pstrcat(pool, parts, 0);
 }
 
@@ -127,7 +127,7 @@ static const char *reply_address(const char **box, const sr_mail_t *mail, const 
 }
 
 static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, const char *reply_to,
-                        const sr_letter_t *letter, const char *boundary, apr_pool_t *pool)
+                        const sr_letter_t *letter, const char *type, apr_pool_t *pool)
 {
     const char *domain = strrchr(mail->from_address, '@') + 1;
     char date[APR_RFC822_DATE_LEN];
@@ -136,13 +136,11 @@ static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, 
     return mail_add_header(call, "Date", apr_pstrcat(pool, date, "+0000", NULL), pool)
            && mail_add_header(call, "From", mailbox(letter->from, mail->from_address, pool), pool)
            && (!reply_to || mail_add_header(call, "Reply-To", reply_to, pool)) && mail_add_header(call, "To", to, pool)
-           && mail_add_header(call, "Subject", encoded(letter->subject, pool), pool)
+           && mail_add_header(call, "Subject", sr_mail_encoded(letter->subject, pool), pool)
            && mail_add_header(call, "Message-ID", apr_pstrcat(pool, "<", sr_uuid_make(pool), "@", domain, ">", NULL),
                               pool)
            && mail_add_header(call, "Auto-Submitted", "auto-generated", pool)
-           && mail_add_header(call, "MIME-Version", "1.0", pool)
-           && mail_add_header(call, "Content-Type",
-                              apr_pstrcat(pool, "multipart/alternative; boundary=\"", boundary, "\"", NULL), pool);
+           && mail_add_header(call, "MIME-Version", "1.0", pool) && mail_add_header(call, "Content-Type", type, pool);
 }
 
 /* Remembers the server's last error reply. */
@@ -200,10 +198,13 @@ static bool mail_compose(sr_call_t *call, const sr_mail_t *mail, const json_t *i
 {
     const char *boundary = sr_uuid_make(pool), *to = mailbox(sr_json_string(invitation, "signer"), address, pool);
     const char *reply_to, *reply = reply_address(&reply_to, mail, invitation, pool);
+    const apr_array_header_t *files = mail->files ? mail->files->parts : NULL;
+    const char *type =
+        files ? apr_pstrcat(pool, "multipart/mixed; boundary=\"", boundary, "\"", NULL) : alternative(boundary, pool);
     sr_letter_t letter;
     if (sr_letter_write(&letter, mail, invitation, reply, pool)) return false;
-    if (!add_headers(call, mail, to, reply_to, &letter, boundary, pool)) return false;
-    call->body = message_of(call, boundary, letter.text, letter.html, pool);
+    if (!add_headers(call, mail, to, reply_to, &letter, type, pool)) return false;
+    call->body = message_of(call, boundary, &letter, files, pool);
     call->length = strlen(call->body);
     return true;
 }
@@ -225,6 +226,7 @@ CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const json_t *invita
     curl_easy_setopt(call->easy, CURLOPT_READFUNCTION, sr_call_send);
     curl_easy_setopt(call->easy, CURLOPT_READDATA, call);
     curl_easy_setopt(call->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)call->length);
+    curl_easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, MAIL_LIMIT_MS + (long)(call->length / BYTES_IN_MS));
     return call->easy;
 }
 

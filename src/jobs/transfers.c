@@ -127,6 +127,15 @@ static void transfer_note_failure(const sr_transfers_t *transfers, const sr_tran
         apr_psprintf(transfer->pool, "%s %" APR_INT64_T_FMT " failed%s: %s", job->kind->name, job->id, again, why));
 }
 
+/* Ends a job, unless it is under way. */
+static void transfer_end_unless(sr_transfers_t *transfers, sr_transfer_t *transfer, const sr_call_result_t *result)
+{
+    if (transfer->easy) curl_multi_add_handle(transfers->multi, transfer->easy);
+    if (is_under_way(transfer)) return;
+    transfer_note_failure(transfers, transfer, result);
+    transfers_transfer_end(transfers, transfer, result);
+}
+
 /* Begins a job. If it needs no connection or cannot be sent, it ends at once. */
 static void transfer_begin(sr_transfers_t *transfers, sr_transfer_t *transfer)
 {
@@ -140,10 +149,7 @@ static void transfer_begin(sr_transfers_t *transfers, sr_transfer_t *transfer)
     if (job->kind->metric != SR_JOB_UNCOUNTED)
         sr_metrics_observe(SR_METRIC_DELIVERY_DELAY, job->kind->metric, sr_time_now() - job->due_at);
     transfer->easy = job->kind->begin(transfer->call, job, &result, transfer->pool);
-    if (transfer->easy) curl_multi_add_handle(transfers->multi, transfer->easy);
-    if (is_under_way(transfer)) return;
-    transfer_note_failure(transfers, transfer, &result);
-    transfers_transfer_end(transfers, transfer, &result);
+    transfer_end_unless(transfers, transfer, &result);
 }
 
 /* Returns true if a waiting job should be released: it has waited for 8 s, or its destination has become slow, so
@@ -198,7 +204,7 @@ static void end_all(sr_transfers_t *transfers)
     }
 }
 
-/* Ends the jobs whose work has ended. */
+/* Ends the jobs whose work has ended. If it has read files, the mail begins. */
 static void end_work(sr_transfers_t *transfers)
 {
     for (int i = 0; i < SR_TRANSFERS; i++) {
@@ -207,8 +213,11 @@ static void end_work(sr_transfers_t *transfers)
         if (!transfer->destination || !transfer->call->work || !sr_work_has_ended(transfer->call->work)) continue;
         sr_work_end(transfer->call->work, &result, transfer->pool);
         transfer->call->work = NULL;
-        transfer_note_failure(transfers, transfer, &result);
-        transfers_transfer_end(transfers, transfer, &result);
+        if (result.files) {
+            transfer->since = sr_time_steady();
+            transfer->easy = sr_job_go_on(transfer->call, &transfer->job, &result, transfer->pool);
+        }
+        transfer_end_unless(transfers, transfer, &result);
     }
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* work.c: jobs whose work may block, such as archiving a submission, which asks helpers and timestamp authorities. The
- * thread that serves all jobs must not wait for them, so each has a thread of its own. A kind has few of them at a time
- * (kinds.def). */
+/* work.c: jobs whose work may block, such as archiving a submission, which asks helpers and timestamp authorities, or
+ * reading the files of a mail. The thread that serves all jobs must not wait for them, so each has a thread of its own.
+ * A kind has few of them at a time (kinds.def). */
 #include "jobs/work.h"
+#include "jobs/files.h"
 
 #include <apr_atomic.h>
 #include <pthread.h>
@@ -15,16 +16,27 @@ struct sr_work_t {
     pthread_t thread;
     int database;
     const char *kind, *submission, *folder;
+    bool reads; /* the files of a mail, without other work */
     apr_interval_time_t again;
+    const sr_mail_files_t *files;
     sr_error_t *error;
     volatile apr_uint32_t ended;
 };
 
+static sr_error_t *work_read(sr_work_t *work)
+{
+    const apr_array_header_t *files;
+    SR_TRY(
+        work->options->files(work->options->baton, work->database, work->submission, work->folder, &files, work->pool));
+    return sr_mail_files(&work->files, files, work->pool);
+}
+
 static void *work_run(void *data)
 {
     sr_work_t *work = data;
-    work->error = work->options->work(work->options->baton, work->database, work->kind, work->submission, work->folder,
-                                      &work->again, work->pool);
+    work->error = work->reads ? work_read(work)
+                              : work->options->work(work->options->baton, work->database, work->kind, work->submission,
+                                                    work->folder, &work->again, work->pool);
     apr_atomic_set32(&work->ended, 1);
     curl_multi_wakeup(work->multi);
     return NULL;
@@ -44,6 +56,7 @@ static bool work_start(sr_work_t *work)
 sr_work_t *sr_work_begin(const sr_jobs_options_t *options, CURLM *multi, const sr_job_t *job)
 {
     apr_pool_t *pool = sr_pool_alone();
+    const char *read = sr_json_string(job->body, "shows");
     if (!pool) return NULL;
     sr_work_t *work = apr_pcalloc(pool, sizeof *work);
     *work = (sr_work_t){.options = options,
@@ -51,7 +64,8 @@ sr_work_t *sr_work_begin(const sr_jobs_options_t *options, CURLM *multi, const s
                         .pool = pool,
                         .database = job->database,
                         .kind = job->kind->name,
-                        .submission = apr_pstrdup(pool, sr_json_string(job->body, "submission")),
+                        .reads = read != NULL,
+                        .submission = apr_pstrdup(pool, read ? read : sr_json_string(job->body, "submission")),
                         .folder = apr_pstrdup(pool, sr_json_string(job->body, "folder"))};
     if (work_start(work)) return work;
     apr_pool_destroy(pool);
@@ -63,14 +77,25 @@ bool sr_work_has_ended(const sr_work_t *work)
     return apr_atomic_read32((volatile apr_uint32_t *)&work->ended) != 0;
 }
 
+static apr_status_t work_free(void *pool)
+{
+    apr_pool_destroy(pool);
+    return APR_SUCCESS;
+}
+
 void sr_work_end(sr_work_t *work, sr_call_result_t *result, apr_pool_t *pool)
 {
     pthread_join(work->thread, NULL);
-    if (result) {
-        const sr_error_t *error = work->error;
-        *result = (sr_call_result_t){.success = !error, .again = work->again};
-        result->error = error ? apr_pstrdup(pool, error->message) : NULL;
-        result->detail = error ? apr_pstrdup(pool, sr_error_text(error, false, pool)) : NULL;
+    if (!result) {
+        apr_pool_destroy(work->pool);
+        return;
     }
-    apr_pool_destroy(work->pool);
+    const sr_error_t *error = work->error;
+    *result = (sr_call_result_t){.success = !error,
+                                 .again = work->again,
+                                 .unaccepted = error && error->code != SR_ENOTFOUND && error->code != SR_EGONE,
+                                 .error = error ? error->message : NULL,
+                                 .detail = error ? sr_error_text(error, false, work->pool) : NULL,
+                                 .files = work->files};
+    apr_pool_cleanup_register(pool, work->pool, work_free, apr_pool_cleanup_null);
 }

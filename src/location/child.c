@@ -40,6 +40,14 @@ static sr_error_t *child_archive(sr_store_source_t *database, const char *docume
     return sr_service_archive_due(&service, again, submission, &archive_options, pool);
 }
 
+/* The same for the files of a mail, in threads of their own. */
+static sr_error_t *child_files(sr_store_source_t *database, const char *documents, const char *submission,
+                               const apr_array_header_t **files, apr_pool_t *pool)
+{
+    const sr_service_t service = {.child = &child, .database = database, .storage = sr_run_storage(documents)};
+    return sr_service_attachments(&service, files, submission, pool);
+}
+
 static sr_error_t *child_queue(sr_store_source_t *database, apr_int64_t *due, apr_pool_t *pool)
 {
     const sr_service_t service = {.child = &child, .database = database};
@@ -48,7 +56,8 @@ static sr_error_t *child_queue(sr_store_source_t *database, apr_int64_t *due, ap
 
 void sr_location_child_init(apr_pool_t *pchild, server_rec *main_server)
 {
-    static sr_run_tasks_t tasks = {.timer = child_timer, .retain = child_retain, .answered = sr_service_answered};
+    static sr_run_tasks_t tasks = {
+        .timer = child_timer, .retain = child_retain, .answered = sr_service_answered, .files = child_files};
     const sr_process_settings_t *conf = sr_conf_of_process(main_server);
     sr_metrics_join();
     sr_json_watch_memory();

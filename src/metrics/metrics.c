@@ -43,9 +43,10 @@ static const char *const codes[] = {"200", "201", "204", "206", "303",     "304"
                                     "404", "405", "408", "409", "411",     "412",   "413", "415", "416",
                                     "422", "429", "500", "503", "aborted", "other", NULL};
 static const char *const results[] = {[SR_RESULT_SEALED] = "sealed", [SR_RESULT_FAILED] = "failed", NULL};
-static const char *const kinds[] = {
-    [SR_KIND_WEBHOOK] = "webhook", [SR_KIND_INVITATION] = "invitation", [SR_KIND_REMINDER] = "reminder",
-    [SR_KIND_CODE] = "code",       [SR_KIND_CODE_HOOK] = "code-hook",   NULL};
+static const char *const kinds[] = {[SR_KIND_WEBHOOK] = "webhook",     [SR_KIND_INVITATION] = "invitation",
+                                    [SR_KIND_REMINDER] = "reminder",   [SR_KIND_CODE] = "code",
+                                    [SR_KIND_CODE_HOOK] = "code-hook", [SR_KIND_COPY] = "copy",
+                                    [SR_KIND_VIEW] = "view",           NULL};
 static const char *const endings[] = {[SR_ENDING_SUCCESS] = "success",
                                       [SR_ENDING_REJECTED] = "rejected",
                                       [SR_ENDING_UNANSWERED] = "unanswered",

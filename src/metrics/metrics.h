@@ -49,7 +49,15 @@ typedef enum sr_label_t {
 } sr_label_t;
 
 typedef enum { SR_RESULT_SEALED, SR_RESULT_FAILED } sr_result_t;
-typedef enum { SR_KIND_WEBHOOK, SR_KIND_INVITATION, SR_KIND_REMINDER, SR_KIND_CODE, SR_KIND_CODE_HOOK } sr_kind_t;
+typedef enum {
+    SR_KIND_WEBHOOK,
+    SR_KIND_INVITATION,
+    SR_KIND_REMINDER,
+    SR_KIND_CODE,
+    SR_KIND_CODE_HOOK,
+    SR_KIND_COPY,
+    SR_KIND_VIEW
+} sr_kind_t;
 typedef enum {
     SR_ENDING_SUCCESS,
     SR_ENDING_REJECTED,    /* the response was not 2xx */

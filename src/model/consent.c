@@ -134,9 +134,11 @@ static const char *consent_language_of(const sr_signer_t *signer)
     return chosen ? chosen->code : consent ? consent->language : NULL;
 }
 
-const sr_language_t *sr_signers_language(const sr_submission_t *submission)
+/* Returns the language that most signers have, of all languages or of those that are not English; English if no signer
+ * has one. */
+static const sr_language_t *consent_language_most(const sr_submission_t *submission, bool all)
 {
-    const sr_language_t *best = NULL;
+    const sr_language_t *best = sr_language_of("en");
     int most = 0;
     for (int i = 0; i < sr_language_count(); i++) {
         const sr_language_t *language = sr_language(i);
@@ -145,9 +147,19 @@ const sr_language_t *sr_signers_language(const sr_submission_t *submission)
             const char *code = consent_language_of(&APR_ARRAY_IDX(submission->signers, k, sr_signer_t));
             count += code && !strcmp(code, language->code);
         }
-        if (count <= most || !strcmp(language->code, "en")) continue;
+        if (count <= most || (!all && !strcmp(language->code, "en"))) continue;
         best = language;
         most = count;
     }
-    return best ? best : sr_language_of("en");
+    return best;
+}
+
+const sr_language_t *sr_signers_language(const sr_submission_t *submission)
+{
+    return consent_language_most(submission, false);
+}
+
+const sr_language_t *sr_viewers_language(const sr_submission_t *submission)
+{
+    return consent_language_most(submission, true);
 }

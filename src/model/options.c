@@ -150,9 +150,10 @@ static sr_error_t *read_refusal(sr_options_t *options, const sr_sent_t *sent, ap
 
 /* --- copies */
 
-static bool is_recipient(const char *text)
+static bool is_recipient(const char *text, apr_pool_t *pool)
 {
-    return text && (!strcmp(text, "signers") || !strcmp(text, "sender") || is_address(text));
+    if (!text || !strcmp(text, "signers") || !strcmp(text, "sender")) return text != NULL;
+    return is_address(text) && sr_address_of(text, pool);
 }
 
 static sr_error_t *read_copies(sr_options_t *options, const sr_sent_t *sent, apr_pool_t *pool)
@@ -166,7 +167,7 @@ static sr_error_t *read_copies(sr_options_t *options, const sr_sent_t *sent, apr
     if (!json_array_size(to) || json_array_size(to) > SR_COPIES_MAX)
         return sr_error(pool, SR_EBADREQUEST, "copies: to must be a list of 1 to %d recipients", SR_COPIES_MAX);
     json_array_foreach ((json_t *)to, i, one)
-        if (!is_recipient(json_string_value(one)))
+        if (!is_recipient(json_string_value(one), pool))
             return sr_error(pool, SR_EBADREQUEST, "copies: to must have signers, sender or email addresses");
     if (attach && !json_is_boolean(attach))
         return sr_error(pool, SR_EBADREQUEST, "copies: attach must be true or false");

@@ -284,6 +284,7 @@ static void put_options(out_t *out, const sr_submission_t *submission)
     submission_put(out, "{", 1);
     put_value(out, "to", json_incref((json_t *)submission->options.to));
     put_value(out, "attach", json_boolean(submission->options.attach));
+    put_time(out, "sentAt", submission->copied_at);
     put_viewers(out, "links", submission, true);
     submission_put(out, "}", 1);
 }

@@ -89,6 +89,7 @@ struct sr_submission_t {
     bool late;                 /* it is open, and its deadline was over when a transition read it (SR_OP_SIGNING_GET) */
     apr_time_t stamped_until;  /* when the certificate of the first of its document timestamps ends; 0: it has none */
     apr_time_t held_at;        /* since when it is under legal hold; 0: it is not */
+    apr_time_t copied_at;      /* when copies were mailed last; 0: never */
     const char *cancel_reason; /* or NULL */
     const char *external_id;   /* the caller's own name for it, or NULL */
     const char *redirect_url;  /* where the page leads after signing or refusing, or NULL */

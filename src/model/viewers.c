@@ -47,7 +47,8 @@ static sr_error_t *read_viewer(sr_viewer_t *viewer, const json_t *object, int nu
     SR_TRY(read_name(&viewer->firstname, object, "firstname", number, pool));
     SR_TRY(read_name(&viewer->lastname, object, "lastname", number, pool));
     if (sr_json_given(object, "email")
-        && (!viewer->email || strlen(viewer->email) > ADDRESS_MAX || !sr_text_is_email(viewer->email)))
+        && (!viewer->email || strlen(viewer->email) > ADDRESS_MAX || !sr_text_is_email(viewer->email)
+            || !sr_address_of(viewer->email, pool)))
         return viewers_refuse(number, "email must be an email address", pool);
     return read_when(&viewer->when_completed, object, number, pool);
 }

@@ -51,20 +51,19 @@ static void mail_add_options(json_t *body, const sr_options_t *options, apr_pool
     if (options->refusal == SR_REFUSAL_NEVER) json_object_set_new(body, "signOnly", json_true());
 }
 
-/* Returns the body of a mail to a signer. It belongs to the pool. */
-static json_t *mail_body(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
+/* Returns the body of a mail. It belongs to the pool. */
+static json_t *mail_body(const sr_submission_t *submission, const sr_recipient_t *to, const sr_inviter_t *inviter,
                          apr_pool_t *pool)
 {
     const sr_person_t *sender = &submission->created_by;
-    const char *path = sr_signature_path(signer, submission->skip_intro, pool);
-    const char *link = inviter->base_url ? apr_pstrcat(pool, inviter->base_url, path, NULL) : NULL;
+    const char *link = inviter->base_url ? apr_pstrcat(pool, inviter->base_url, to->path, NULL) : NULL;
     json_t *body = sr_json_own(json_object(), pool), *documents = json_array();
     for (int i = 0; i < submission->documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
         json_array_append_new(documents, json_pack("{s:s,s:i}", "name", document->name, "count", document->pages));
     }
-    json_object_set_new(body, "email", json_string(signer->email));
-    json_object_set_new(body, "signer", json_string(sr_person_name(signer->firstname, signer->lastname, pool)));
+    json_object_set_new(body, "email", json_string(to->email));
+    if (to->name) json_object_set_new(body, "signer", json_string(to->name));
     json_object_set_new(body, "sender", json_string(sr_person_name(sender->firstname, sender->lastname, pool)));
     json_object_set_new(body, "address", sr_json_string_or_null(sender->email));
     json_object_set_new(body, "organization", sr_json_string_or_null(inviter->organization));
@@ -73,19 +72,20 @@ static json_t *mail_body(const sr_submission_t *submission, const sr_signer_t *s
     json_object_set_new(body, "request", json_string(sr_submission_number(submission->uuid, pool)));
     json_object_set_new(body, "documents", documents);
     json_object_set_new(body, "link", sr_json_string_or_null(link));
-    if (signer->locale) json_object_set_new(body, "locale", json_string(signer->locale));
+    if (to->locale) json_object_set_new(body, "locale", json_string(to->locale));
     if (submission->expires_at) json_object_set_new(body, "expiresAt", sr_time_json(submission->expires_at));
     if (json_object_size(inviter->theme)) json_object_set(body, "theme", inviter->theme);
     mail_add_options(body, &submission->options, pool);
     return body;
 }
 
-static json_t *mail_row(const char *kind, const sr_signer_t *signer, const json_t *body, apr_pool_t *pool)
+static json_t *mail_row(const char *kind, const json_t *body, apr_pool_t *pool)
 {
     json_t *row = json_object();
+    const char *email = sr_json_string(body, "email");
     json_object_set_new(row, "event_id", json_string(sr_uuid_make(pool)));
     json_object_set_new(row, "kind", json_string(kind));
-    json_object_set_new(row, "url", json_string(apr_pstrcat(pool, "mailto:", signer->email, NULL)));
+    json_object_set_new(row, "url", json_string(apr_pstrcat(pool, "mailto:", email, NULL)));
     json_object_set_new(row, "body", json_string(sr_json_text(body, pool)));
     return row;
 }
@@ -93,15 +93,43 @@ static json_t *mail_row(const char *kind, const sr_signer_t *signer, const json_
 json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
                           apr_pool_t *pool)
 {
-    return mail_row("invitation", signer, mail_body(submission, signer, inviter, pool), pool);
+    const sr_recipient_t to = sr_signer_recipient(submission, signer, pool);
+    return mail_row("invitation", mail_body(submission, &to, inviter, pool), pool);
 }
 
 json_t *sr_reminder_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
                         apr_pool_t *pool)
 {
-    json_t *body = mail_body(submission, signer, inviter, pool);
+    const sr_recipient_t to = sr_signer_recipient(submission, signer, pool);
+    json_t *body = mail_body(submission, &to, inviter, pool);
     json_object_set_new(body, "reminds", json_string(signer->uuid));
-    return mail_row("reminder", signer, body, pool);
+    return mail_row("reminder", body, pool);
+}
+
+static json_t *shown_body(const sr_submission_t *submission, const sr_recipient_t *to, const sr_inviter_t *inviter,
+                          apr_pool_t *pool)
+{
+    json_t *body = mail_body(submission, to, inviter, pool);
+    json_object_del(body, "message"); /* the sender's words are for signers */
+    json_object_set_new(body, "shows", json_string(submission->uuid));
+    if (to->viewer) json_object_set_new(body, "viewer", json_string(to->viewer));
+    return body;
+}
+
+json_t *sr_view_row(const sr_submission_t *submission, const sr_recipient_t *recipient, const sr_inviter_t *inviter,
+                    apr_pool_t *pool)
+{
+    return mail_row("view", shown_body(submission, recipient, inviter, pool), pool);
+}
+
+json_t *sr_copy_row(const sr_submission_t *submission, const sr_recipient_t *recipient, const sr_inviter_t *inviter,
+                    const char *folder, apr_pool_t *pool)
+{
+    json_t *body = shown_body(submission, recipient, inviter, pool);
+    json_object_set_new(body, "copies", json_true());
+    if (submission->options.attach) json_object_set_new(body, "attach", json_true());
+    if (submission->options.attach) json_object_set_new(body, "folder", json_string(folder));
+    return mail_row("copy", body, pool);
 }
 
 json_t *sr_code_row(const sr_signer_t *signer, const char *code, const sr_inviter_t *inviter, apr_pool_t *pool)

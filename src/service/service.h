@@ -178,6 +178,9 @@ sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *d
 /* The events as a JSON array. */
 sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const char *token_hash,
                              const char *submission_uuid, apr_pool_t *pool);
+/* Returns the name of the file of a document in its present revision, and of a certificate. */
+const char *sr_download_name(const sr_document_state_t *document, apr_pool_t *pool);
+const char *sr_certificate_name(const char *submission_name, apr_pool_t *pool);
 /* The same downloads, for callers that have read the record already. */
 sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
                                 const sr_document_state_t *document, bool original, apr_pool_t *pool);
@@ -344,6 +347,10 @@ sr_error_t *sr_service_replace(const sr_service_t *service, const char **represe
                                const sr_replace_t *request, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- remind.c */
+/* Mails the copies of a completed submission again (copies.c). Errors: SR_ENOTFOUND, SR_ECONFLICT if there are none,
+ * SR_ETOOMANY (within 10 minutes, and the limits of mail), SR_EUNAVAILABLE (the service sends no mail). */
+sr_error_t *sr_service_copy(const sr_service_t *service, const char **representation, const sr_caller_t *caller,
+                            apr_pool_t *pool);
 /* Reminds a signer (uuid) by mail. Errors: SR_ENOTFOUND for no such signer, SR_ECONFLICT if they cannot be reminded,
  * SR_ETOOMANY (within 10 minutes after the last reminder, or the limits of mail), SR_EUNAVAILABLE if the service sends
  * no mail. */

@@ -96,6 +96,12 @@ sr_error_t *sr_service_retain(const sr_service_t *service, int *deleted, sr_reta
  * Nothing happens if it is not, or if the submission is closed or gone. The service needs a database alone. */
 sr_error_t *sr_service_expire(const sr_service_t *service, const char *uuid, apr_pool_t *pool);
 
+/* For the job thread (attachments.c): opens the files of a copy (sr_attachment_t). *files is NULL if they are larger
+ * than SR_ATTACHED_MAX. Errors: SR_ENOTFOUND and SR_EGONE if there is no copy to send any more. The service needs a
+ * database and the storage. */
+sr_error_t *sr_service_attachments(const sr_service_t *service, const apr_array_header_t **files,
+                                   const char *submission_uuid, apr_pool_t *pool);
+
 /* For the job thread (archive.c). Does what sr_service_archive does for a job: it is not an error if the submission was
  * deleted. *again is that of the result. The service needs all that sr_service_archive needs. */
 sr_error_t *sr_service_archive_due(const sr_service_t *service, apr_interval_time_t *again, const char *uuid,

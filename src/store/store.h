@@ -79,8 +79,8 @@ typedef enum sr_outcome_t {
  * - "webhook" is {"event_id" (a new uuid),"kind" ("sent"|"signed"|"refused"|"completed"),"body"} (model:
  *   sr_webhook_row). It becomes a job if the submission's token has a URL for that kind. The body is the JSON text of
  *   an object with at least one member. "userTokenId" and "webhookUrl" are added to it when the webhook is called. A
- *   webhook of the kind "invitation" or "reminder" (sr_invitation_row) has its own "url" ("mailto:…"), and does not
- *   wait for other jobs.
+ *   webhook of the kind "invitation", "reminder", "copy" or "view" (sr_invitation_row) has its own "url"
+ *   ("mailto:…"), and does not wait for other jobs.
  * - An operation that reads a submission is DELETED if it was deleted and is in the caller's scope. SR_OP_AUDIT_GET and
  *   lists are exceptions.
  * - "folder" is the uuid of the folder of all these blobs (sr_blobs_binding).
@@ -164,6 +164,9 @@ typedef enum sr_op_t {
     /* signer uuid → OK | MISSING. OK if the signer is due and the submission is open, before its deadline: a reminder
      * may be sent to them. */
     SR_OP_SIGNING_REMINDS,
+    /* submission uuid, viewer uuid|NULL, completed → OK | MISSING. OK if a mail with the link of this viewer, or of a
+     * signer, may be sent: the link shows the submission, which must be completed for a copy. */
+    SR_OP_SIGNING_SHOWS,
     /* signer uuid → OK + the events of that submission, as SR_OP_AUDIT_GET | MISSING */
     SR_OP_SIGNING_EVENTS,
     /* hash, signer uuid → OK | MISSING: whether the signer has this session (sessions.sql) */
@@ -230,15 +233,15 @@ typedef enum sr_op_t {
     SR_OP_HISTORY_LIST,
     /* $T, event uuid, uuid of the new call → OK + its row as above (success and ended_at null) | MISSING (also while
      * the first call is not over) | CONFLICT (the token has no URL for that kind now) | STALE (an earlier repetition
-     * of the event is not over) | QUOTA (there were 5 in the last minute, or an invitation in the last 10 minutes) |
-     * UNAUTHORIZED. Inserts a job that reports the event again, at the URL that its token has now; an invitation is
-     * sent to its signer. A repetition with the same uuid changes nothing and is OK. */
+     * of the event is not over) | QUOTA (there were 5 in the last minute, or a mail in the last 10 minutes) |
+     * UNAUTHORIZED. Inserts a job that reports the event again, at the URL that its token has now; a mail is sent to
+     * its recipient. A repetition with the same uuid changes nothing and is OK. */
     SR_OP_HISTORY_REDELIVER,
     /* token hash, now, url, uuid, body (JSON text) → OK + delivery | QUOTA | UNAUTHORIZED. Makes a call with the event
      * "test" and without a submission. */
     SR_OP_HISTORY_TEST,
-    /* $T, event uuid → OK + invitation (the whole URL) | MISSING (this event of the caller is no invitation) |
-     * UNAUTHORIZED. Reads to whom SR_OP_HISTORY_REDELIVER would send the invitation. */
+    /* $T, event uuid → OK + invitation (the whole URL) | MISSING (this event of the caller is no mail) |
+     * UNAUTHORIZED. Reads to whom SR_OP_HISTORY_REDELIVER would send the mail. */
     SR_OP_HISTORY_INVITATION,
 
     /* servers (that the connection string names; sr_store_servers) → OK + installation. connections: how many the

@@ -28,7 +28,7 @@ sub collect {
     return;
 }
 collect($schemas->{Submission});
-delete @members{qw(createdAt updatedAt)};    # which tokens and events have too
+delete @members{qw(createdAt updatedAt revokedAt)};    # which tokens and events have too
 delete @members{qw(expiresAt externalId redirectUrl readOnly maxLength pageFrom ifMissing replyTo signatureTypes)}
     ;    # which requests have too
 ok($members{$_}, "$_ is a member") for qw(signatureLink signedDocuments signerInformation refusalReason);

@@ -3,7 +3,7 @@
 # smtpd.py LOG [CERTIFICATE KEY USER PASSWORD [smtps]]: a mail server on the loopback for tests (aiosmtpd of Debian). Prints
 # its port; writes a line of JSON for each mail. With a certificate it wants STARTTLS (smtps: TLS from the first byte), and
 # the user's password. A mail to nobody@… is refused, one to
-# later@… for the time being, and one to slow@… takes its time.
+# later@… for the time being, one to slow@… takes its time, and the connection is lost after one to drop@….
 import asyncio, base64, json, socket, ssl, sys
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
@@ -21,11 +21,14 @@ class Handler:
         return '250 OK'
 
     async def handle_DATA(self, server, session, envelope):
+        drops = envelope.rcpt_tos[0].startswith('drop@')
         with open(sys.argv[1], 'a') as log:
             log.write(json.dumps({
                 'from': envelope.mail_from, 'to': envelope.rcpt_tos,
                 'tls': server.transport.get_extra_info('sslcontext') is not None,
                 'user': session.auth_data, 'data': base64.b64encode(envelope.original_content).decode()}) + '\n')
+        if drops:  # it has the mail, and nobody is told
+            server.transport.abort()
         return '250 OK'
 
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What surrounds a request. options is JSON (sr_options_json): the sender's words and what they allow.
-ALTER TABLE sigreq.submission ADD COLUMN options text
+-- What surrounds a request. options is JSON (sr_options_json): the sender's words and what they allow. copied_at: when
+-- copies were mailed last.
+ALTER TABLE sigreq.submission ADD COLUMN options text, ADD COLUMN copied_at bigint
 
 -- People who see a submission by a link and never sign it: viewers, and those who get a copy of a completed one. A viewer
 -- sees it from then on when it is in the state `shown_when`, and a recipient of a copy for some days after sent_at.

@@ -2,6 +2,8 @@
 -- What surrounds a request: the same as pgsql/0012_around.sql, which explains it.
 ALTER TABLE submission ADD COLUMN options TEXT
 
+ALTER TABLE submission ADD COLUMN copied_at INTEGER
+
 CREATE TABLE viewer (
     submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
     sent_at INTEGER,

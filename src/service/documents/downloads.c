@@ -15,6 +15,16 @@ static const char *signed_name(const char *name, apr_pool_t *pool)
                         has_ending ? name + length - own : ending);
 }
 
+const char *sr_download_name(const sr_document_state_t *document, apr_pool_t *pool)
+{
+    return sr_document_state_is_signed(document) ? signed_name(document->name, pool) : document->name;
+}
+
+const char *sr_certificate_name(const char *submission_name, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, submission_name, " - certificate.pdf", NULL);
+}
+
 static sr_error_t *open_blobs(apr_array_header_t **blobs, const sr_service_t *service, const apr_array_header_t *keys,
                               apr_pool_t *pool)
 {
@@ -48,10 +58,9 @@ sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *down
         APR_ARRAY_IDX(files, 0, const char *) = document->key;
     }
     SR_TRY(open_blobs(&blobs, service, files, pool));
-    *download = (sr_download_t){
-        .blobs = blobs,
-        .name = original || !sr_document_state_is_signed(document) ? document->name : signed_name(document->name, pool),
-        .sha256 = original ? document->sha256 : sr_document_state_sha256(document)};
+    *download = (sr_download_t){.blobs = blobs,
+                                .name = original ? document->name : sr_download_name(document, pool),
+                                .sha256 = original ? document->sha256 : sr_document_state_sha256(document)};
     return NULL;
 }
 
@@ -88,8 +97,7 @@ sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_down
     apr_array_header_t *keys = apr_array_make(pool, 1, sizeof(const char *)), *blobs;
     APR_ARRAY_PUSH(keys, const char *) = key;
     SR_TRY(open_blobs(&blobs, service, keys, pool));
-    *download = (sr_download_t){
-        .blobs = blobs, .name = apr_pstrcat(pool, submission_name, " - certificate.pdf", NULL), .sha256 = sha256};
+    *download = (sr_download_t){.blobs = blobs, .name = sr_certificate_name(submission_name, pool), .sha256 = sha256};
     return NULL;
 }
 

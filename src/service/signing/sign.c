@@ -6,7 +6,7 @@
 
 #include "service/documents/placed_fields.h"
 #include "service/seals/seal_document.h"
-#include "service/submissions/transition.h"
+#include "service/submissions/copies.h"
 
 typedef struct signing_t {
     sr_blobs_t *documents;
@@ -328,8 +328,11 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition
     sr_transition_event(transition, transition->signing->signer->uuid, "signed", json_incref(detail));
     sr_transition_notify(transition, "signed");
     sr_transition_change(transition, signing->signer);
-    if (sr_submission_all_signed(&signing->submission)) SR_TRY(sr_certify(service, transition, s->documents));
-    else sr_transition_due(service, transition);
+    if (!sr_submission_all_signed(&signing->submission)) sr_transition_due(service, transition);
+    else {
+        SR_TRY(sr_certify(service, transition, s->documents));
+        SR_TRY(sr_copies_write(service, transition, s->documents));
+    }
     return sign_store(service, s, transition);
 }
 

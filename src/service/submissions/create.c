@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "metrics/metrics.h"
+#include "service/submissions/copies.h"
 #include "service/submissions/drawn_preview.h"
 #include "service/submissions/invite.h"
 #include "service/submissions/templates.h"
@@ -170,7 +171,8 @@ static apr_array_header_t *signer_rows(const apr_array_header_t *signers, apr_po
     return rows;
 }
 
-static apr_array_header_t *viewer_rows(const apr_array_header_t *viewers, apr_pool_t *pool)
+/* The links of those who see it when it is completed are not in use yet. */
+static apr_array_header_t *viewer_rows(const apr_array_header_t *viewers, apr_time_t created_at, apr_pool_t *pool)
 {
     apr_array_header_t *rows = viewers ? apr_array_make(pool, viewers->nelts, sizeof(sr_viewer_arg_t)) : NULL;
     for (int i = 0; viewers && i < viewers->nelts; i++) {
@@ -182,7 +184,7 @@ static apr_array_header_t *viewer_rows(const apr_array_header_t *viewers, apr_po
                               .firstname = viewer->firstname,
                               .lastname = viewer->lastname,
                               .email = viewer->email,
-                              .sent_at = viewer->sent_at};
+                              .sent_at = viewer->when_completed ? 0 : created_at};
     }
     return rows;
 }
@@ -198,6 +200,7 @@ static void add_invitations(json_t *webhooks, const sr_service_t *service, const
         if (signer->state == SR_SIGNER_SENT)
             json_array_append_new(webhooks, sr_invitation_row(submission, signer, &inviter, pool));
     }
+    sr_views_write(webhooks, submission, &inviter, pool);
 }
 
 /* Returns NULL if there are none. */
@@ -251,7 +254,7 @@ static sr_creation_arg_t creation_of(const sr_service_t *service, const sr_creat
                                .event_personal = event.personal,
                                .documents = document_rows(submission->documents, pool),
                                .signers = signer_rows(submission->signers, pool),
-                               .viewers = viewer_rows(submission->viewers, pool),
+                               .viewers = viewer_rows(submission->viewers, submission->created_at, pool),
                                .feed = feed,
                                .fingerprint =
                                    request->idempotency_key ? sr_fingerprint(request, submission, pool) : NULL,
@@ -297,6 +300,8 @@ static sr_error_t *read_life(const sr_service_t *service, sr_preflight_t *prefli
         sr_remark(request->remarks, "without sendEmail, replyTo is used only for mails that are requested later");
     SR_TRY(sr_viewers_read(&submission->viewers, &request->options.viewers, &submission->options,
                            request->caller->user.email, pool));
+    if (submission->options.copies && !service->child->sends_mail)
+        return sr_error(pool, SR_EUNAVAILABLE, "This service sends no mail (SigreqSMTP): copies must be left out");
     if (!submission->expires_at && service->settings->expiry) submission->expires_at = now + service->settings->expiry;
     return NULL;
 }
@@ -428,15 +433,16 @@ static void create_hide_codes(const sr_submission_t *submission, apr_pool_t *poo
     }
 }
 
-/* Counts invitations. At the limit only a replay is answered. */
+/* Counts invitations, copies and mails to viewers. At the limit only a replay is answered. */
 static sr_error_t *count_invitations(sr_inviting_t *inviting, sr_preflight_t *preflight,
                                      const sr_submission_t *submission, const sr_create_t *request, apr_pool_t *pool)
 {
-    if (!submission->send_email || preflight->unless_replay) return NULL;
     apr_array_header_t *addresses = apr_array_make(pool, submission->signers->nelts, sizeof(const char *));
-    for (int i = 0; i < submission->signers->nelts; i++)
+    for (int i = 0; submission->send_email && i < submission->signers->nelts; i++)
         APR_ARRAY_PUSH(addresses, const char *) = APR_ARRAY_IDX(submission->signers, i, sr_signer_t).email;
-    return unless_replay(preflight, sr_invite_take(inviting, addresses, pool), true, request);
+    const int others = sr_copies_addresses(addresses, submission, pool);
+    if (!addresses->nelts || preflight->unless_replay) return NULL;
+    return unless_replay(preflight, sr_invite_take(inviting, addresses, others, pool), true, request);
 }
 
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
@@ -468,6 +474,8 @@ static void create_unname(sr_submission_t *submission, apr_pool_t *pool)
     for (int i = 0; i < submission->documents->nelts; i++)
         APR_ARRAY_IDX(submission->documents, i, sr_document_state_t).uuid = NULL;
     for (int i = 0; i < submission->signers->nelts; i++) APR_ARRAY_IDX(submission->signers, i, sr_signer_t).uuid = NULL;
+    for (int i = 0; submission->viewers && i < submission->viewers->nelts; i++)
+        APR_ARRAY_IDX(submission->viewers, i, sr_viewer_t).uuid = NULL;
     if (!submission->warnings) submission->warnings = sr_json_own(json_array(), pool);
 }
 

@@ -18,7 +18,8 @@ typedef struct taken_t {
     apr_uint64_t key;
     const sr_rate_t *rate;
     apr_uint32_t count;
-    int signer; /* the number of the first signer with this address, from 1; 0 for the organisation */
+    int number; /* of the first signer with this address, from 1; 0 for the organisation */
+    bool other; /* it is not the address of a signer */
 } taken_t;
 
 #define PREFIX 6 /* characters of a number: + and five digits */
@@ -44,7 +45,7 @@ static taken_t *invite_add(sr_inviting_t *inviting, sr_mail_rate_of_t of, const 
 }
 
 /* Makes one row for the organisation, and one for each address, regardless of case. */
-static void invite_list(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
+static void invite_list(sr_inviting_t *inviting, const apr_array_header_t *addresses, int others, apr_pool_t *pool)
 {
     apr_hash_t *rows = apr_hash_make(pool); /* from an address to the number of its row, from 1 */
     inviting->taken = apr_array_make(pool, addresses->nelts + 1, sizeof(taken_t)); /* room for all: rows do not move */
@@ -54,7 +55,8 @@ static void invite_list(sr_inviting_t *inviting, const apr_array_header_t *addre
         taken_t *row = apr_hash_get(rows, address, APR_HASH_KEY_STRING);
         if (!row) {
             row = invite_add(inviting, SR_MAIL_RATE_RECIPIENT, address, pool);
-            row->signer = i + 1;
+            row->number = i + 1;
+            row->other = i >= addresses->nelts - others;
             apr_hash_set(rows, address, APR_HASH_KEY_STRING, row);
         }
         row->count++;
@@ -66,8 +68,9 @@ static sr_error_t *invite_refuse(const sr_inviting_t *inviting, const taken_t *r
                                  apr_pool_t *pool)
 {
     const char *test = inviting->environment == SR_TEST ? "test " : "", *rate = sr_rate_text(row->rate, pool);
-    const char *whose =
-        row->signer ? apr_psprintf(pool, "to one address (signer %d)", row->signer) : "of this organisation";
+    const char *whose = !row->number ? "of this organisation"
+                        : row->other ? "to one address (of a copy or a viewer)"
+                                     : apr_psprintf(pool, "to one address (signer %d)", row->number);
     if (!state)
         return sr_error(pool, SR_EBADREQUEST, "Too many %sinvitations %s: the limit is %s, this submission needs %u",
                         test, whose, rate, row->count);
@@ -93,10 +96,10 @@ static sr_error_t *invite_take_rows(sr_inviting_t *inviting, apr_pool_t *pool)
     return NULL;
 }
 
-sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
+sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, int others, apr_pool_t *pool)
 {
     if (!inviting->service->settings) return NULL; /* the administrator has no limits */
-    invite_list(inviting, addresses, pool);
+    invite_list(inviting, addresses, others, pool);
     for (int i = 0; i < inviting->taken->nelts; i++) {
         const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
         if (!row->rate->times || row->count <= row->rate->times) continue;
@@ -121,7 +124,7 @@ sr_error_t *sr_invite_take_one(sr_inviting_t *inviting, const char *address, apr
 {
     apr_array_header_t *addresses = apr_array_make(pool, 1, sizeof(const char *));
     APR_ARRAY_PUSH(addresses, const char *) = address;
-    return sr_invite_take(inviting, addresses, pool);
+    return sr_invite_take(inviting, addresses, 0, pool);
 }
 
 void sr_invite_give_back(sr_inviting_t *inviting)

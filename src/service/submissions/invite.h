@@ -12,9 +12,10 @@ typedef struct sr_inviting_t {
     apr_array_header_t *taken; /* private to invite.c; NULL if nothing was counted */
 } sr_inviting_t;
 
-/* Counts one invitation for each address (const char *), in the order of the signers. Errors: SR_ETOOMANY, and
- * SR_EBADREQUEST if the limit is too low for all of them. With an error nothing is counted. */
-sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool);
+/* Counts one mail for each address (const char *): in the order of the signers, and last those of `others`, who get
+ * copies or may look. Errors: SR_ETOOMANY, and SR_EBADREQUEST if the limit is too low for all of them. With an error
+ * nothing is counted. */
+sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, int others, apr_pool_t *pool);
 /* The same for one mail. */
 sr_error_t *sr_invite_take_one(sr_inviting_t *inviting, const char *address, apr_pool_t *pool);
 /* Counts one code that SigreqCodeHook delivers, also by the first digits of a telephone number. Such limits are those

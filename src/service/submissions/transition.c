@@ -200,6 +200,7 @@ static sr_change_arg_t change_of(const sr_transition_t *transition)
                              .cancel_reason = submission->cancel_reason,
                              .held_at = submission->held_at,
                              .hold_reason = transition->hold_reason,
+                             .copied_at = submission->copied_at,
                              .over = transition->deadline == SR_DEADLINE_AFTER,
                              .representation_version = SR_REPRESENTATION_VERSION,
                              .signers = changed_signers(transition),

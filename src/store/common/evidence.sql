@@ -43,7 +43,8 @@ SELECT 'ok', json_object('uuid', s.uuid, 'state', s.state,
               OR EXISTS (SELECT 1 FROM job j WHERE j.submission_id = s.id AND j.kind = 'expiry'),
     'calls', (SELECT json_group_object(x.event, x.n) FROM (
         SELECT j.event, count(*) AS n FROM job j
-        WHERE j.submission_id = s.id AND j.event IS NOT NULL AND j.uuid = j.event_id AND j.kind <> 'reminder'
+        WHERE j.submission_id = s.id AND j.event IS NOT NULL AND j.uuid = j.event_id
+          AND j.kind IN ('webhook', 'invitation')
         GROUP BY j.event) x),
     'signers', (SELECT json_group_array(json(body)) FROM (
         SELECT json_object('uuid', g.uuid, 'state', g.state, 'firstname', g.firstname, 'lastname', g.lastname,

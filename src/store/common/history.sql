@@ -2,7 +2,7 @@
 -- The history of deliveries. engine.sql describes the form of this file.
 
 -- EVENT: what the history calls the event of a job.
--- @macro EVENT(d) CASE d.kind WHEN 'reminder' THEN 'reminder' ELSE d.event END
+-- @macro EVENT(d) CASE WHEN @MAILED(d.kind) THEN d.kind ELSE d.event END
 
 -- URLs are truncated to 255 characters, as the contract says.
 CREATE VIEW job_row AS
@@ -13,13 +13,13 @@ CREATE VIEW job_row AS
     FROM job d CROSS JOIN token t
     WHERE t.id = d.token_id AND d.event IS NOT NULL
 
--- The recipient of an invitation or a reminder, read before it is sent again.
+-- The recipient of a mail, read before it is sent again.
 -- @op history_invitation(token_hash hash, now time, event uuid) → ok invitation | missing | unauthorized
 -- @answer
 SELECT 'ok', o.uuid, d.environment, d.url
 FROM token t CROSS JOIN organization o CROSS JOIN job d
 WHERE @CALLER(t) AND o.id = t.organization_id AND @SCOPE(d, t)
-  AND d.uuid = :event AND d.kind IN ('invitation', 'reminder')
+  AND d.uuid = :event AND @MAILED(d.kind)
 
 -- @outcome
 SELECT @NOTHING()

@@ -81,6 +81,21 @@ WHERE g.uuid = :signer AND g.state IN ('sent', 'opened')
 -- @outcome
 SELECT 'missing'
 
+-- Whether a mail that was written for somebody who only looks may be sent. viewer: whose link it has; NULL: a signer's.
+-- completed: it has a copy, whose link is valid for 90 days.
+-- @op signing_shows(submission uuid, viewer uuid?, completed bool) → ok | missing
+-- @outcome
+SELECT 'ok' FROM submission s
+WHERE s.uuid = :submission
+  AND (s.state = 'completed' OR (NOT :completed AND s.state = 'open' AND NOT @LATE(s)))
+  AND (:viewer IS NULL
+       OR EXISTS (SELECT 1 FROM viewer v
+                  WHERE v.submission_id = s.id AND v.uuid = :viewer AND v.revoked_at IS NULL
+                    AND (NOT :completed OR v.sent_at > @CLOCK() - 7776000000000)))
+
+-- @outcome
+SELECT 'missing'
+
 -- @op signing_events(signer uuid) → ok body | missing
 -- @answer
 SELECT 'ok', @EVENTS(g.submission_id) FROM signer g WHERE g.uuid = :signer

@@ -25,7 +25,7 @@ CREATE VIEW submission_row AS
                'stamped_until', s.stamped_until, 'closed_at', s.closed_at, 'expires_at', s.expires_at,
                'cancel_reason', s.cancel_reason, 'external_id', s.external_id, 'redirect_url', s.redirect_url,
                'metadata', json(s.metadata), 'reminders', json(s.reminders), 'options', json(s.options),
-               'held_at', s.held_at,
+               'held_at', s.held_at, 'copied_at', s.copied_at,
                'created_by', json_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),
                'documents', (SELECT json_group_array(json(body))
                              FROM (SELECT d.body FROM document_row d WHERE d.submission_id = s.id

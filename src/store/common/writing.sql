@@ -26,10 +26,10 @@
 -- @type event {hash hash, body text, personal text?}
 -- signer: who acts. seen, seen_hash: the number of events, and the hash of the last one, as they were read. A change of
 -- submission_state raises access_epoch. hold_reason is ignored without held_at, and NULL changes nothing, as in the
--- members certificate_… and stamped_until. over: whether the deadline must be over by the clock of the database, or must
+-- members certificate_…, copied_at and stamped_until. over: whether the deadline must be over by the clock of the database, or must
 -- not be. There is at least one event. holder: of the lease that ends if the outcome is 'ok'.
 -- @type change {signer uuid?, seen int, seen_hash hash, submission_state text, closed_at time?, expires_at time?,
---     cancel_reason text?, held_at time?, hold_reason text?, over bool, representation_version int,
+--     cancel_reason text?, held_at time?, hold_reason text?, copied_at time?, over bool, representation_version int,
 --     signers [signer_change], viewers [viewer_change]?, events [event], feed [feed], certificate_sha256 hash?, certificate_size int?, stamped_until time?,
 --     holder text?}
 -- A signer whose sessions end (sessions.sql), which raises access_epoch.
@@ -50,8 +50,8 @@
 -- is STALE and changes nothing. Its caller stores the contents again under new keys.
 -- @type blob {sha256 hash, size int, key text?, replaces text?, found text?}
 -- What becomes a job if the submission's token has a URL for that kind ("sent", "signed", "refused", "completed"). A
--- webhook of the kind "invitation" or "reminder" has its own URL, one of the kind "code" has none. The body is the JSON
--- text of an object.
+-- webhook of a kind of mail (MAILED) has its own URL, one of the kind "code" has none. The body is the JSON text of an
+-- object.
 -- @type webhook {event_id uuid, kind text, url text?, body text}
 -- seen, seen_hash: as in a change. hash, body: of the event. contents: the SHA-256 of all versions of its documents.
 -- @type erasure {submission uuid, now time, seen int, seen_hash hash, hash hash, body text, feed [feed], contents json,
@@ -103,17 +103,18 @@
 -- @macro OLDTIMERJOBS() DELETE FROM job
 --     WHERE submission_id = @ID() AND state = 'scheduled' AND kind IN (SELECT w.kind FROM @EACH(timer, :timers, w))
 
--- No row is inserted if the token t has no URL for this kind of event (URLOF). A reminder is an invitation of another
--- kind. A code has neither a URL nor an event, so it is in no history. Nobody writes jobs without events, because the
--- statement would be costly all the same.
+-- No row is inserted if the token t has no URL for this kind of event (URLOF). All kinds of mail (MAILED) have the event
+-- of an invitation. A code has neither a URL nor an event, so it is in no history. Nobody writes jobs without events,
+-- because the statement would be costly all the same.
+-- @macro MAILED(kind) kind IN ('invitation', 'reminder', 'copy', 'view')
 -- @macro URLOF(t, kind) CASE kind WHEN 'sent' THEN t.sent_webhook_url WHEN 'completed' THEN t.completed_webhook_url
---     WHEN 'invitation' THEN NULL WHEN 'reminder' THEN NULL WHEN 'code' THEN NULL ELSE t.signed_webhook_url END
+--     WHEN 'signed' THEN t.signed_webhook_url WHEN 'refused' THEN t.signed_webhook_url END
 -- @macro NEWJOBS() INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment,
 --         state, kind, event, created_at, due_at, url, body)
 --     SELECT w.event_id, CASE WHEN w.kind <> 'code' THEN w.event_id END, s.id, t.id, t.user_id, t.organization_id,
 --         t.environment, 'pending',
---         CASE WHEN w.kind IN ('invitation', 'reminder', 'code') THEN w.kind ELSE 'webhook' END,
---         CASE w.kind WHEN 'reminder' THEN 'invitation' WHEN 'code' THEN NULL ELSE w.kind END, :now, :now,
+--         CASE WHEN @MAILED(w.kind) OR w.kind = 'code' THEN w.kind ELSE 'webhook' END,
+--         CASE WHEN @MAILED(w.kind) THEN 'invitation' WHEN w.kind <> 'code' THEN w.kind END, :now, :now,
 --         coalesce(w.url, @URLOF(t, w.kind)), @BODY(w.body)
 --     FROM submission s CROSS JOIN token t CROSS JOIN @EACH(webhook, :webhooks, w)
 --     WHERE s.id = @ID() AND t.id = s.token_id
@@ -127,6 +128,7 @@
 --         cancel_reason = p.cancel_reason, held_at = p.held_at,
 --         hold_reason = CASE WHEN p.held_at IS NOT NULL THEN coalesce(p.hold_reason, submission.hold_reason) END,
 --         events = p.seen + json_array_length(p.events), events_hash = @LASTHASH(),
+--         copied_at = coalesce(p.copied_at, submission.copied_at),
 --         certificate_sha256 = coalesce(p.certificate_sha256, submission.certificate_sha256),
 --         certificate_key = coalesce(@KEY(:folder, p.certificate_sha256), submission.certificate_key),
 --         certificate_size = coalesce(p.certificate_size, submission.certificate_size),

@@ -52,7 +52,7 @@ BEGIN
 END $$
 
 -- Repeats the call d, whose row is locked. The event is sent to the URL that its token has now, because it may have been
--- corrected. An invitation and a reminder are sent to their signer again. The limits are one repetition at a time and five
+-- corrected. A mail is sent to its recipient again. The limits are one repetition at a time and five
 -- in a minute, and for mail one in ten minutes.
 CREATE FUNCTION sigreq.job_repeat(d sigreq.job, p_now bigint, p_uuid uuid) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -64,7 +64,7 @@ BEGIN
     IF EXISTS (SELECT 1 FROM sigreq.job WHERE uuid = p_uuid AND event_id = d.event_id) THEN
         RETURN 'ok';
     END IF;
-    IF d.kind NOT IN ('invitation', 'reminder') THEN
+    IF NOT @MAILED(d.kind) THEN
         v_most := 5;
         v_since := p_now - 60000000;
         v_url := (SELECT @URLOF(t, d.event) FROM sigreq.token t WHERE t.id = d.token_id);

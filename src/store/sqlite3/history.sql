@@ -45,7 +45,7 @@ CROSS JOIN job_row r ON r.id = page.id
 
 -- AGAIN: where the call d is made again. JUDGED: why that is not possible. The limits are one repetition of an event at a
 -- time and five in a minute, and for mail one in ten minutes. REPEAT: makes it again.
--- @macro AGAIN(d) iif(d.kind IN ('invitation', 'reminder'), d.url,
+-- @macro AGAIN(d) iif(@MAILED(d.kind), d.url,
 --     (SELECT @URLOF(t, d.event) FROM token t WHERE t.id = d.token_id)) AS url
 -- @macro JUDGED() judged AS MATERIALIZED (
 --     SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN submission_id IS NULL THEN 'missing'
@@ -56,13 +56,13 @@ CROSS JOIN job_row r ON r.id = page.id
 --                 WHEN (SELECT count(*) FROM job d
 --                       WHERE d.event_id = found.event AND d.uuid <> d.event_id
 --                         AND d.created_at
---                             > found.now - iif(found.kind IN ('invitation', 'reminder'), 600000000, 60000000))
---                      >= iif(found.kind IN ('invitation', 'reminder'), 1, 5) THEN 'quota' END AS outcome
+--                             > found.now - iif(@MAILED(found.kind), 600000000, 60000000))
+--                      >= iif(@MAILED(found.kind), 1, 5) THEN 'quota' END AS outcome
 --     FROM found)
 -- @macro REPEAT() INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state,
 --                      kind, event, created_at, due_at, url, body)
 --     SELECT a.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, 'pending',
---            d.kind, d.event, a.now, a.now, iif(d.kind IN ('invitation', 'reminder'), d.url, @URLOF(t, d.event)), d.body
+--            d.kind, d.event, a.now, a.now, iif(@MAILED(d.kind), d.url, @URLOF(t, d.event)), d.body
 --     FROM a CROSS JOIN job d CROSS JOIN token t
 --     WHERE d.uuid = a.event AND t.id = d.token_id
 --     ON CONFLICT (uuid) DO NOTHING

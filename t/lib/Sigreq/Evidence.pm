@@ -26,8 +26,9 @@ sub commitments_fault {
         my $there = exists $at->{$last};
         my $value = delete $at->{$last};
         return "$path is " . ($there ? 'there' : 'missing') if $there != !!$salts;
+        my $bytes = ref $value ? JSON::PP->new->canonical->utf8->encode($value) : encode_utf8($value // '');
         return "the commitment of $path is wrong"
-            if $salts && $commitments->{$path} ne sha256_hex(encode_utf8($salts->{$path} . $value));
+            if $salts && $commitments->{$path} ne sha256_hex($salts->{$path} . $bytes);
     }
     return;
 }
