@@ -37,7 +37,7 @@ sub linted {
 
 # Templates of mail, and what a folder below conf/ has that is no part of the build.
 sub shared {
-    my @files = map {"mail/$_"} qw(code.html code.txt invitation.html invitation.txt reminder.html reminder.txt);
+    my @files = map { ("mail/$_.html", "mail/$_.txt") } qw(code copy invitation reminder view);
     push @files, 'modsecurity.conf', map {s{^conf/}{}r} grep { !m{^conf/(?:schema|systemd)/} } glob 'conf/*/*';
     return map { (-x "conf/$_" ? '-rwxr-xr-x' : '-rw-r--r--') . " usr/share/sigreq/$_" } sort @files;
 }
