@@ -183,6 +183,11 @@ const char *sr_key_cache_get(sr_key_cache_t *cache, const char *digest, apr_pool
 /* `key` may be NULL: then the entry is removed. */
 void sr_key_cache_put(sr_key_cache_t *cache, const char *digest, const char *key);
 
+/* ----------------------------------------------------------------------------------------------- downloads.c */
+/* Returns the name of the file of a document in its present revision, and of a certificate. */
+const char *sr_download_name(const sr_document_state_t *document, apr_pool_t *pool);
+const char *sr_certificate_name(const char *submission_name, apr_pool_t *pool);
+
 /* ----------------------------------------------------------------------------------------------- ownership.c */
 /* storage.c: opens the storage of the documents. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_service_documents(sr_blobs_t **documents, const sr_service_t *service, apr_pool_t *pool);

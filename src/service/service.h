@@ -178,9 +178,6 @@ sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *d
 /* The events as a JSON array. */
 sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const char *token_hash,
                              const char *submission_uuid, apr_pool_t *pool);
-/* Returns the name of the file of a document in its present revision, and of a certificate. */
-const char *sr_download_name(const sr_document_state_t *document, apr_pool_t *pool);
-const char *sr_certificate_name(const char *submission_name, apr_pool_t *pool);
 /* The same downloads, for callers that have read the record already. */
 sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
                                 const sr_document_state_t *document, bool original, apr_pool_t *pool);
