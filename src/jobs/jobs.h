@@ -2,7 +2,7 @@
 /* jobs.h: the queue of jobs: webhook calls and invitations by mail. It does not include httpd.h. src/httpd gives it a
  * thread and the databases.
  *
- * Sections: address.c · call.c · hook.c · mail.c (letter.c, files.c) · maildir.c · kinds.c (work.c) · queue.c
+ * Sections: address.c · call.c · hook.c · mail.c (letter.c, attached.c) · maildir.c · kinds.c (work.c) · queue.c
  *
  * A job is a row of the table `job`. The transaction that makes the job necessary inserts the row, with the time at
  * which it is due. A process claims the job and commits the claim before it sends anything. The same process records
@@ -36,7 +36,7 @@ void sr_address_refresh(void);
  */
 typedef struct sr_call_t sr_call_t;
 
-typedef struct sr_mail_files_t sr_mail_files_t; /* files.h */
+typedef struct sr_mail_files_t sr_mail_files_t; /* attached.h */
 
 typedef struct sr_call_result_t {
     int status;        /* the status of the HTTP response or of the last SMTP reply; 0: there was none */

@@ -2,7 +2,7 @@
 /* letter.c: makes the texts of a mail: fills a template (base/template.c) with the members of the
  * invitation, the texts of the signer's language, and the theme of the location where it was created. */
 #include "jobs/letter.h"
-#include "jobs/files.h"
+#include "jobs/attached.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <apr_uri.h>
 #include <string.h>
 
-#include "jobs/files.h"
+#include "jobs/attached.h"
 #include "jobs/letter.h"
 
 #define CONNECT_LIMIT_MS 5000L

@@ -3,7 +3,7 @@
  * reading the files of a mail. The thread that serves all jobs must not wait for them, so each has a thread of its own.
  * A kind has few of them at a time (kinds.def). */
 #include "jobs/work.h"
-#include "jobs/files.h"
+#include "jobs/attached.h"
 
 #include <apr_atomic.h>
 #include <pthread.h>

@@ -31,7 +31,7 @@ const char *sr_viewer_path(const sr_viewer_t *viewer, apr_pool_t *pool);
 /* Returns true if the link of a viewer shows the submission at a time, by the database's clock. */
 bool sr_viewer_may_see(const sr_viewer_t *viewer, const sr_submission_t *submission, apr_time_t now);
 
-/* ------------------------------------------------------------------------------------------- copies.c
+/* --------------------------------------------------------------------------------------- recipients.c
  * Who gets a mail with a link that shows a submission.
  */
 typedef struct sr_recipient_t {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* files.c: the encodings of a mail, and its files. Each file becomes one text in base64, so at most that of all files
- * is in memory. */
-#include "jobs/files.h"
+/* attached.c: the encodings of a mail, and its files. Each file becomes one text in base64, so at most that of all
+ * files is in memory. */
+#include "jobs/attached.h"
 
 #include <apr_encode.h>
 #include <ctype.h>

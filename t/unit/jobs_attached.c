@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs_files.c: tests of src/jobs/files.c: the files of a mail as parts of its message. */
-#include "jobs/files.h"
+/* jobs_attached.c: tests of src/jobs/attached.c: the files of a mail as parts of its message. */
+#include "jobs/attached.h"
 #include "tap.h"
 
 #include <apr_encode.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* files.h: the files of a mail, as parts of its message. Private to src/jobs. */
-#ifndef SR_JOBS_FILES_H
-#define SR_JOBS_FILES_H
+/* attached.h: the files of a mail, as parts of its message. Private to src/jobs. */
+#ifndef SR_JOBS_ATTACHED_H
+#define SR_JOBS_ATTACHED_H
 
 #include "jobs/jobs.h"
 

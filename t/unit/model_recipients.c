@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_copies.c: tests of src/model/copies.c: who gets a mail, in which language, and when copies are repeated. */
+/* model_recipients.c: tests of src/model/recipients.c: who gets a mail, in which language, and when copies are
+ * repeated. */
 #include "model/model.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copies.c: who gets a copy of a completed submission, and who is told that they may look at one. */
+/* recipients.c: who gets a copy of a completed submission, and who is told that they may look at one. */
 #include "model/model.h"
 
 #include <string.h>
