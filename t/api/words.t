@@ -9,7 +9,7 @@ use Mojo::DOM;
 use Mojo::JSON qw(encode_json true false);
 use Mojo::Util qw(decode encode);
 use Sigreq::Client;
-use Sigreq::Here qw(organisation is_error is_text);
+use Sigreq::Here qw(organisation is_error is_text sql);
 use Sigreq::Multipart 'part';
 use Sigreq::Signer 'signers_of';
 use Test::More;
@@ -104,6 +104,7 @@ subtest 'the message' => sub {
     is($client->delete("/signatures/$made->{uuid}")->code, 204, 'the submission is deleted');
     my $audit = $client->get("/signatures/$made->{uuid}/audit")->body;
     unlike($audit, qr/evil\.example|legal\@example|Your/, 'what is left has no words');
+    is(sql("SELECT coalesce(options, '') FROM submission WHERE uuid = '$made->{uuid}'"), '', 'nor has the row');
 };
 
 subtest 'long messages' => sub {

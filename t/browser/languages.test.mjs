@@ -58,10 +58,12 @@ const act = async (link, what) => {
 const sign = link => act(link, { action: 'sign', consent: true, signature: { type: 'typed', text: 'Ann Lee' } })
 const refuse = link => act(link, { action: 'refuse', reason: 'The rent is too high.' })
 
+const words = { message: JSON.stringify({ text: 'Dear Ann, please sign. '.repeat(60) }), refusal: '{"reason":"required"}' }
+
 /** Links in every state, and a document that was signed. */
 async function prepare() {
     const [open, bare, half, whole, declined] = await Promise.all([
-        create({ signers: [{ ...ann, fields: [field(0), field(1)] }] }), create({ skipIntro: true }),
+        create({ signers: [{ ...ann, fields: [field(0), field(1)] }], parts: words }), create({ skipIntro: true }),
         create({ signers: [ann, bob] }), create(), create({ signers: [ann, bob] }),
     ])
     await Promise.all([sign(half.links[0]), sign(whole.links[0]), refuse(declined.links[1])])
@@ -148,6 +150,9 @@ async function lookAtSigning(page, { bare }, query) {
     await assertFits(page, 'menu')
     await press(page, '.menu [data-open=refuse]')
     await assertFits(page, 'decline')
+    await press(page, '#refuse [data-confirm]')
+    await errorOf(page, '#refuse')
+    await assertFits(page, 'decline, and the reason is missing')
     await press(page, '#refuse [data-close]')
     await press(page, '.languages summary')
     await lookAtDialog(page)
