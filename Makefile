@@ -47,7 +47,7 @@ ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
 # What is compiled and linked is made again when one of these changes: $(O)/flags, on which it depends, holds them.
 FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(HTTPD_CPPFLAGS) $(BASE_CPPFLAGS) \
-         $(PDFD_CPPFLAGS) $(SIGND_CPPFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(PDFD_LIBS) $(SIGND_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS))
+         $(PDFD_CPPFLAGS) $(SIGND_CPPFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(PDFD_LIBS) $(SIGND_LIBS) $(SERVICE_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS))
 
 SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c $(O)/sql_operations.c $(O)/sql_shapes.c
 c_files = $(foreach i,$(1),$(wildcard src/$i/*.c))
@@ -114,7 +114,7 @@ $(O)/libsigreq.a: $(call obj,$(LIB_SRC))
 	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
 
 $(O)/mod_sigreq.so: $(call obj,$(MOD_SRC)) $(O)/libsigreq.a src/mod_sigreq.map $(O)/flags
-	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(objects) $(filter -lqrencode,$(PDFD_LIBS)) $(CURL_LIBS) $(BASE_LIBS)
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(objects) $(filter -lqrencode,$(PDFD_LIBS)) $(SERVICE_LIBS) $(BASE_LIBS)
 
 $(O)/sigreq-pdfd: $(call obj,$(PDFD_SRC) $(PDFD_CXX)) $(O)/libsigreq.a $(O)/flags
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(objects) $(PDFD_LIBS) -lstdc++ $(BASE_LIBS) $(APR_LIBS)
@@ -123,7 +123,7 @@ $(O)/sigreq-signd: $(call obj,$(SIGND_SRC)) $(O)/libsigreq.a $(O)/flags
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(SIGND_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
 $(O)/sigreqctl: $(call obj,$(CTL_SRC)) $(O)/libsigreq.a $(O)/flags
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(objects) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(objects) $(SERVICE_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # the parsers of src/http that know no httpd.h are tested alone, too
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
@@ -133,7 +133,7 @@ $(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: $(call obj,$(filter
 $(O)/t/pdf_revisions $(O)/t/pdf_policies $(O)/t/pdf_entries: UNIT_LIBS := $(PDFD_LIBS) -lstdc++
 $(O)/t/%: $(O)/obj/t/unit/%.o $(UNIT_HTTP) $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(UNIT_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(UNIT_LIBS) $(SERVICE_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # a test of one file of sigreq-pdfd links that file
 $(foreach i,$(filter $(O)/t/pdfd_%,$(UNIT_BIN)),$(eval $i: $(call obj,$(filter %/$(i:$(O)/t/pdfd_%=%).c,$(PDFD_SRC)))))
@@ -148,7 +148,7 @@ $(O)/t/tool/%: $(O)/obj/t/tool/%.o $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
-$(O)/t/tool/collect: private BASE_LIBS += $(CURL_LIBS)
+$(O)/t/tool/collect: private BASE_LIBS += $(SERVICE_LIBS)
 $(O)/t/tool/judges: private BASE_LIBS += $(PDFD_LIBS) -lstdc++
 $(call obj,$(TOOL_CXX)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 

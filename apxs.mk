@@ -25,4 +25,4 @@ PDFD_LIBS     := -Wl,--export-dynamic-symbol=fstat $(shell $(PKG_CONFIG) --libs 
 SIGND_LIBS    := $(shell $(PKG_CONFIG) --libs libseccomp p11-kit-1 2>/dev/null)
 SIGND_CPPFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags p11-kit-1 2>/dev/null))
 IMAGE_LIBS    := $(shell $(PKG_CONFIG) --libs libpng libjpeg 2>/dev/null)
-CURL_LIBS     := -Wl,--as-needed $(shell $(PKG_CONFIG) --libs libcurl 2>/dev/null) -Wl,--no-as-needed
+SERVICE_LIBS  := -Wl,--as-needed $(shell $(PKG_CONFIG) --libs libcurl libarchive 2>/dev/null) -Wl,--no-as-needed

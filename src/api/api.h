@@ -19,6 +19,7 @@ sr_error_t *sr_api_signature_get(sr_http_t *http);
 sr_error_t *sr_api_document_get(sr_http_t *http);
 sr_error_t *sr_api_certificate_get(sr_http_t *http);
 sr_error_t *sr_api_audit_get(sr_http_t *http);
+sr_error_t *sr_api_archive_get(sr_http_t *http);
 sr_error_t *sr_api_signature_change(sr_http_t *http);
 sr_error_t *sr_api_signature_delete(sr_http_t *http);
 sr_error_t *sr_api_cancel(sr_http_t *http);

@@ -22,6 +22,7 @@ const sr_route_t sr_api_routes[] = {
     {M_GET, "/signatures/{uuid}/documents/{document_uuid}", sr_api_document_get, false},
     {M_GET, "/signatures/{uuid}/certificate", sr_api_certificate_get, false},
     {M_GET, "/signatures/{uuid}/audit", sr_api_audit_get, false},
+    {M_GET, "/signatures/{uuid}/archive", sr_api_archive_get, false},
     {M_GET, "/templates", sr_api_templates_list, false},
     {M_GET, "/templates/{uuid}", sr_api_template_get, false},
     {M_DELETE, "/templates/{uuid}", sr_api_template_delete, false},

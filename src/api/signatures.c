@@ -2,6 +2,7 @@
 /* signatures.c: reads submissions: the list, one submission, and its documents. */
 #include "api/api.h"
 #include "model/names.h"
+#include "service/bundle.h"
 
 #include <string.h>
 
@@ -91,12 +92,21 @@ sr_error_t *sr_api_certificate_get(sr_http_t *http)
 sr_error_t *sr_api_audit_get(sr_http_t *http)
 {
     const char *token_hash, *submission;
-    json_t *events;
+    json_t *audit;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&submission, http, 0));
-    SR_TRY(sr_service_audit(http->service, &events, token_hash, submission, http->pool));
-    json_t *answer = json_object();
-    json_object_set_new(answer, "submission", json_string(submission));
-    json_object_set(answer, "events", events);
-    return sr_http_json(http, HTTP_OK, answer);
+    SR_TRY(sr_service_audit(http->service, &audit, token_hash, submission, 0, http->pool));
+    return sr_http_json(http, HTTP_OK, json_incref(audit));
+}
+
+sr_error_t *sr_api_archive_get(sr_http_t *http)
+{
+    const char *token_hash, *submission;
+    sr_bundle_t bundle;
+    SR_TRY(sr_api_token(&token_hash, http));
+    SR_TRY(sr_http_query(http, (const sr_query_param_t[]){{NULL, NULL}}));
+    SR_TRY(sr_api_uuid(&submission, http, 0));
+    SR_TRY(sr_service_bundle(http->service, &bundle, token_hash, submission, http->pool));
+    return sr_http_zip(http, sr_bundle_brigade(&bundle, http->r->connection->bucket_alloc, http->pool), bundle.etag,
+                       bundle.name);
 }

@@ -159,6 +159,12 @@ sr_error_t *sr_http_pdf(sr_http_t *http, apr_bucket_brigade *brigade, const char
     return sr_http_content(http, &content);
 }
 
+sr_error_t *sr_http_zip(sr_http_t *http, apr_bucket_brigade *brigade, const char *etag, const char *name)
+{
+    const sr_http_content_t content = {.brigade = brigade, .type = "application/zip", .etag = etag, .name = name};
+    return sr_http_content(http, &content);
+}
+
 sr_error_t *sr_http_redirect(sr_http_t *http, int status, const char *url)
 {
     apr_table_setn(http->r->headers_out, "Location", url);

@@ -177,6 +177,8 @@ json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_
     json_object_set_new(object, "documents", sees ? documents(signing, link, pool) : json_array());
     json_object_set_new(object, "fields", sees ? fields(signing, pool) : json_array());
     json_object_set_new(object, "certificate", sr_json_string_or_null(certificate));
+    if (submission->state == SR_SUBMISSION_COMPLETED)
+        json_object_set_new(object, "archive", json_string(apr_pstrcat(pool, link, "/archive", NULL)));
     if (submission->expires_at) signing_representation_set_time(object, "expiresAt", submission->expires_at);
     set_redirect(object, signing, pool);
     set_authentication(object, signing);

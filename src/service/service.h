@@ -175,9 +175,10 @@ sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *down
 /* The certificate of completion. */
 sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *download, const char *token_hash,
                                    const char *submission_uuid, apr_pool_t *pool);
-/* The events as a JSON array. */
-sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const char *token_hash,
-                             const char *submission_uuid, apr_pool_t *pool);
+/* The audit trail as the API shows it: {"submission", "events"}. It belongs to the pool. The first `most` events; 0:
+ * all. Errors: SR_EGONE if the submission was deleted after those. */
+sr_error_t *sr_service_audit(const sr_service_t *service, json_t **audit, const char *token_hash,
+                             const char *submission_uuid, int most, apr_pool_t *pool);
 /* The same downloads, for callers that have read the record already. */
 sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
                                 const sr_document_state_t *document, bool original, apr_pool_t *pool);

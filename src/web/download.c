@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* download.c: downloads of a signing link: the documents in their current revision, and the certificate of
- * completion. */
+/* download.c: downloads of a signing link: the documents in their current revision, the certificate of
+ * completion, and all of them in one ZIP. */
 #include "web/web.h"
+#include "service/bundle.h"
 
 static sr_error_t *download_begin(sr_http_t *http, sr_signing_t **signing)
 {
@@ -42,4 +43,15 @@ sr_error_t *sr_web_certificate(sr_http_t *http)
                                            signing->submission.certificate_sha256, signing->submission.certificate_key,
                                            http->pool));
     return download_reply_download(http, &download);
+}
+
+sr_error_t *sr_web_archive(sr_http_t *http)
+{
+    sr_signing_t *signing;
+    sr_bundle_t bundle;
+    sr_error_t *error = download_begin(http, &signing);
+    if (error) return sr_web_unchecked(http, error);
+    SR_TRY(sr_service_bundle_final(http->service, &bundle, &signing->submission, http->pool));
+    return sr_http_zip(http, sr_bundle_brigade(&bundle, http->r->connection->bucket_alloc, http->pool), bundle.etag,
+                       bundle.name);
 }

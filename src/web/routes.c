@@ -22,6 +22,7 @@ const sr_route_t sr_web_routes[] = {
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}", sr_web_image, false},
     {M_GET, "/{uuid}/qr.svg", sr_web_qr, false},
     {M_GET, "/{uuid}/certificate", sr_web_certificate, false},
+    {M_GET, "/{uuid}/archive", sr_web_archive, false},
     {0, NULL, NULL, false},
 };
 

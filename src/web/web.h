@@ -36,6 +36,7 @@ sr_error_t *sr_web_login(sr_http_t *http);
 sr_error_t *sr_web_code_post(sr_http_t *http);
 sr_error_t *sr_web_document(sr_http_t *http);
 sr_error_t *sr_web_certificate(sr_http_t *http);
+sr_error_t *sr_web_archive(sr_http_t *http);
 sr_error_t *sr_web_qr(sr_http_t *http);
 sr_error_t *sr_web_image(sr_http_t *http);
 sr_error_t *sr_web_png(sr_http_t *http);

@@ -14,7 +14,7 @@ $(O)/libpdfd.a: $(call obj,$(FUZZED_PDFD))
 	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
 $(O)/t/fuzz_%: $(O)/obj/t/fuzz/%.o $(O)/obj/t/fuzz/replay.o $(UNIT_HTTP) $(O)/libpdfd.a $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(PDFD_LIBS) -lstdc++ $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(PDFD_LIBS) -lstdc++ $(SERVICE_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 CLANG ?= clang
 FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -33,7 +33,7 @@ $(call fuzz_obj,src/jobs/letter.c): $(foreach k,code invitation reminder,$(O)/em
 $(O)/fuzz/libfuzzed.a: $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD))
 	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
 $(O)/fuzz/%: $(O)/fuzz/obj/t/fuzz/%.o $(O)/fuzz/libfuzzed.a $(O)/flags
-	$(call say,LD)$(CLANG)++ $(FUZZ_FLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(objects) $(PDFD_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CLANG)++ $(FUZZ_FLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(objects) $(PDFD_LIBS) $(SERVICE_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # these stand for functions of src/
 $(O)/t/fuzz_lies $(O)/fuzz/lies: private override LDFLAGS += -Wl,--wrap=sr_pdf_put

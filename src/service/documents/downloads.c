@@ -112,12 +112,25 @@ sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *d
     return sr_service_download_certificate(service, download, row->name, row->sha256, row->key, pool);
 }
 
-sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const char *token_hash,
-                             const char *submission_uuid, apr_pool_t *pool)
+/* Leaves out the events after the first `most`. A deletion among them has erased personal values of the others. */
+static sr_error_t *cut_events(json_t *events, size_t most, apr_pool_t *pool)
+{
+    for (size_t last = json_array_size(events); last-- > most; json_array_remove(events, last))
+        if (!strcmp(sr_json_string(json_array_get(events, last), "event"), "deleted"))
+            return sr_service_refusal(SR_DELETED, pool);
+    return NULL;
+}
+
+sr_error_t *sr_service_audit(const sr_service_t *service, json_t **audit, const char *token_hash,
+                             const char *submission_uuid, int most, apr_pool_t *pool)
 {
     const sr_body_row_t *row;
     sr_outcome_t outcome;
+    json_t *events;
     SR_TRY(sr_store_audit_get(service->database, &outcome, &row, token_hash, sr_time_now(), submission_uuid, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
-    return sr_events_read(events, row->body, pool);
+    SR_TRY(sr_events_read(&events, row->body, pool));
+    if (most) SR_TRY(cut_events(events, (size_t)most, pool));
+    *audit = sr_json_own(json_pack("{s:s,s:O}", "submission", submission_uuid, "events", events), pool);
+    return NULL;
 }

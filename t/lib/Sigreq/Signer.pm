@@ -55,7 +55,7 @@ sub differences {
     my ($self, $res, $method, $path, %o) = @_;
     my $way = ($path // '') =~ s/\?.*//sr;
     return if !$ENV{SIGREQ_SUITE} || $o{form} || exists $o{body} || $o{headers} || length $res->body > 1 << 16;
-    return if $way !~ m{^(?:|/preview|/check|/code|/visit|/certificate|/documents/[^/.]+(?:/pages/\d+)?)$};
+    return if $way !~ m{^(?:|/preview|/check|/code|/visit|/certificate|/archive|/documents/[^/.]+(?:/pages/\d+)?)$};
     $judge //= do {
         require Sigreq::Here;
         Sigreq::Spec->of(Sigreq::Here::suite()->{source} . '/src/api/openapi.json');
