@@ -40,7 +40,7 @@ shutil.rmtree(out, ignore_errors=True)
 out.mkdir(parents=True)
 named = [f'--outdir={out}', '--entry-names=[name]-[hash]', '--loader:.svg=copy']
 bundle(['js/page.js', 'css/page.css', 'css/icon.svg'], '--format=esm', *named)
-bundle(['js/boot.js'], '--format=iife', *named)
+bundle(['js/boot.js', 'js/embed.js'], '--format=iife', *named)
 
 for file in sorted(out.iterdir()):
     data = file.read_bytes()

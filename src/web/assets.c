@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assets.c: the files that browsers load for the pages. Their names contain a hash of their content, so a file with
- * one name never changes. */
+ * one name never changes. Pages of other sites load embed.js, which has one name for ever. */
 #include <string.h>
 
 #include "web/web.h"
@@ -34,4 +34,22 @@ sr_error_t *sr_web_asset(sr_http_t *http)
     apr_table_setn(r->err_headers_out, "Cross-Origin-Resource-Policy", "same-origin");
     return sr_http_bytes(http, HTTP_OK, assets_type_of(asset->file), asset->forms[form].bytes,
                          asset->forms[form].length);
+}
+
+/* The ETag of embed.js is its name with the hash. */
+sr_error_t *sr_web_embed(sr_http_t *http)
+{
+    const sr_embedded_t *script = sr_web_asset_named("embed.js");
+    request_rec *r = http->r;
+    if (!script) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
+    apr_brigade_write(brigade, NULL, NULL, script->forms[0].bytes, script->forms[0].length);
+    apr_table_unset(r->err_headers_out, "Vary");
+    apr_table_setn(r->err_headers_out, "Cross-Origin-Resource-Policy", "cross-origin");
+    apr_table_setn(r->err_headers_out, "Access-Control-Allow-Origin", "*");
+    const sr_http_content_t content = {.brigade = brigade,
+                                       .type = assets_type_of(script->file),
+                                       .etag = script->file,
+                                       .cache_control = "public, max-age=3600"};
+    return sr_http_content(http, &content);
 }

@@ -19,9 +19,14 @@ const sr_embedded_t *sr_web_asset_file(const char *file)
     return files_named(embedded_assets, file, false);
 }
 
+const sr_embedded_t *sr_web_asset_named(const char *name)
+{
+    return files_named(embedded_assets, name, true);
+}
+
 const char *sr_web_asset_url(const char *name, apr_pool_t *pool)
 {
-    const sr_embedded_t *asset = files_named(embedded_assets, name, true);
+    const sr_embedded_t *asset = sr_web_asset_named(name);
     return asset ? apr_pstrcat(pool, "assets/", asset->file, NULL) : "";
 }
 

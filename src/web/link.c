@@ -68,6 +68,7 @@ static sr_error_t *link_show(sr_http_t *http, sr_signing_t *signing, const sr_we
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     json_t *view = sr_json_own(view_of(http, signing), http->pool);
     json_object_set_new(view, "request", json_string(sr_submission_number(signing->submission.uuid, http->pool)));
+    json_object_set_new(view, "submission", json_string(signing->submission.uuid));
     json_object_set_new(view, "mailed", json_boolean(signing->submission.send_email && signing->signer->email));
     return sr_web_show(http, view, sr_web_name(http, signing->signer->uuid), entered);
 }

@@ -4,6 +4,7 @@
 #include "web/web.h"
 
 const sr_route_t sr_web_routes[] = {
+    {M_GET, "/embed.js", sr_web_embed, false},
     {M_GET, "/assets/{name}", sr_web_asset, false},
     {M_GET, "/theme/{name}", sr_web_theme_file, false},
     {M_GET, "/login/{name}", sr_web_login, false},

@@ -42,6 +42,7 @@ sr_error_t *sr_web_image(sr_http_t *http);
 sr_error_t *sr_web_png(sr_http_t *http);
 sr_error_t *sr_web_text(sr_http_t *http);
 sr_error_t *sr_web_asset(sr_http_t *http);
+sr_error_t *sr_web_embed(sr_http_t *http);
 sr_error_t *sr_web_theme_file(sr_http_t *http);
 sr_error_t *sr_web_verify_get(sr_http_t *http);
 sr_error_t *sr_web_verify_post(sr_http_t *http);
@@ -140,6 +141,8 @@ const char *sr_web_word(const json_t *texts, const char *key);
 /* ------------------------------------------------------------------------------------------------ files.c */
 /* Returns the file with this hashed name, or NULL if there is none. */
 const sr_embedded_t *sr_web_asset_file(const char *file);
+/* Returns the file with this name (without hash), or NULL. */
+const sr_embedded_t *sr_web_asset_named(const char *name);
 /* Returns the URL of the file with this name (without hash), relative to <location>/sign/. */
 const char *sr_web_asset_url(const char *name, apr_pool_t *pool);
 const char *sr_web_piece(const char *name, apr_pool_t *pool);

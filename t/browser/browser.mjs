@@ -71,9 +71,21 @@ export async function create(what = {}) {
     return { ...made, links: made.submitters.map(submitter => submitter.signatureLink) }
 }
 
-export async function ask(path) {
-    const answer = await fetch(place(`/api/v3${path}`), { headers: { Authorization: `Bearer ${tokenOfOurs()}` } })
+export async function ask(path, method = 'GET', body = undefined) {
+    const answer = await fetch(place(`/api/v3${path}`), {
+        method, body: body && JSON.stringify(body),
+        headers: { Authorization: `Bearer ${tokenOfOurs()}`, ...body && { 'Content-Type': 'application/json' } },
+    })
     return answer.json()
+}
+
+/** What a program does with a signing link. */
+export async function act(link, what) {
+    const answer = await fetch(link, {
+        method: 'POST', body: JSON.stringify(what),
+        headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+    })
+    assert.equal(answer.status, 200, await answer.text())
 }
 
 /** The submission's documents pass the validator, each with so many valid signatures. */
@@ -112,12 +124,12 @@ const launch = {
             '--host-resolver-rules=MAP *.test 127.0.0.1'],
     }),
     // Debian's own, by WebDriver BiDi. It starts no process in reserve, which takes longer than most of what the tests
-    // do with a page, shows 20 frames a second, which are enough for conditions, and has no animations, which cannot be
-    // chosen for a test.
+    // do with a page, lets frames of other sites store nothing, shows 20 frames a second, which are enough for
+    // conditions, and has no animations, which cannot be chosen for a test.
     firefox: () => firefox.launch({
         timeout, channel: 'moz-firefox', executablePath: '/usr/bin/firefox-esr', firefoxUserPrefs: {
             'fission.autostart': false, 'dom.ipc.processCount': 1, 'dom.ipc.processPrelaunch.enabled': false,
-            'layout.frame_rate': 20, 'ui.prefersReducedMotion': 1, 'accessibility.force_disabled': 1,
+            'network.cookie.cookieBehavior': 1, 'layout.frame_rate': 20, 'ui.prefersReducedMotion': 1, 'accessibility.force_disabled': 1,
         },
     }),
 }
@@ -217,10 +229,11 @@ export const isWide = page => page.evaluate(() => document.documentElement.scrol
 /** The link at the location that has a theme, and that sites may show in a frame. */
 export const themed = link => link.replace('/sign/', '/themed/sign/')
 
-/** A site of somebody's with the page in a frame; what the page tells it is in window.told. */
+/** A site of somebody's with the page in a frame; messages that have nothing but a type are in window.told. */
 export async function embedder(link, work) {
     const html = `<!doctype html><title>x</title><link rel="icon" href="data:,"><script>window.told = []
-        addEventListener('message', event => told.push([event.data.type, event.origin]))</script>
+        addEventListener('message', ({ data: { type, ...more }, origin }) =>
+            JSON.stringify(more) === '{}' && told.push([type, origin]))</script>
         <iframe width="400" height="700" src="${link}"></iframe>`
     const server = createServer((request, response) => response.end(html)).listen(0, '127.0.0.1')
     await new Promise(resolve => server.once('listening', resolve))
@@ -230,6 +243,12 @@ export async function embedder(link, work) {
         server.close()
     }
 }
+
+/** As in a browser that lets frames of other sites store nothing. */
+export const storeNothing = page => page.addInitScript(() => {
+    for (const name of ['sessionStorage', 'localStorage'])
+        Object.defineProperty(window, name, { get: () => { throw new DOMException('denied', 'SecurityError') } })
+})
 
 /** The page's host is another than the embedder's. */
 export const elsewhere = [/^request to/]

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
     ann, anotherTab, ask, assertAccessible, assertSealed, chromiumOnly, counted, create, devices, DONE, drawOn,
-    elsewhere, embedder, field, finish, isWide, openSignature, ready, settled, shoot, shown, themed, typeSignature,
-    until, visit,
+    elsewhere, embedder, field, finish, isWide, openSignature, ready, settled, shoot, shown, storeNothing, themed,
+    typeSignature, until, visit,
 } from './browser.mjs'
 
 const CONFIRM = 'Confirm who you are'
@@ -227,12 +227,6 @@ test('the connection is lost in the check: it is said, and works again', async (
         await enter(page, '4711kx')
         await finish(page)
     })
-})
-
-/** As in a browser that lets frames of other sites store nothing. */
-const storeNothing = page => page.addInitScript(() => {
-    for (const name of ['sessionStorage', 'localStorage'])
-        Object.defineProperty(window, name, { get: () => { throw new DOMException('denied', 'SecurityError') } })
 })
 
 for (const when of ['open', 'sign'])

@@ -8,7 +8,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-    ann, ask, assertAccessible, bob, chromiumOnly, create, devices, field, isWide, place, ready, source, until, visit,
+    act, ann, ask, assertAccessible, bob, chromiumOnly, create, devices, field, isWide, place, ready, source, until,
+    visit,
 } from './browser.mjs'
 import { contract } from './pdf.mjs'
 
@@ -48,13 +49,6 @@ async function assertFits(page, state) {
 
 // --- what all languages share
 
-const act = async (link, what) => {
-    const answer = await fetch(link, {
-        method: 'POST', body: JSON.stringify(what),
-        headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-    })
-    assert.equal(answer.status, 200, await answer.text())
-}
 const sign = link => act(link, { action: 'sign', consent: true, signature: { type: 'typed', text: 'Ann Lee' } })
 const refuse = link => act(link, { action: 'refuse', reason: 'The rent is too high.' })
 

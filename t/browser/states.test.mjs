@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, anotherTab, ask, assertAccessible, assertSealed, bob, counted, create, devices, DONE, drawOn, field, finish,
-    openSignature, place, ready, settled, shoot, shown, typeSignature, visit,
+    act, ann, anotherTab, ask, assertAccessible, assertSealed, bob, counted, create, devices, DONE, drawOn, field,
+    finish, openSignature, place, ready, settled, shoot, shown, typeSignature, visit,
 } from './browser.mjs'
 import { contract } from './pdf.mjs'
 
@@ -19,13 +19,7 @@ const confirm = async page => {
     await settled(page)
     await page.locator('#finish [data-confirm]').click()
 }
-const refuse = async link => {
-    const answer = await fetch(link, {
-        method: 'POST', body: JSON.stringify({ action: 'refuse' }),
-        headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-    })
-    assert.equal(answer.status, 200)
-}
+const refuse = link => act(link, { action: 'refuse' })
 const isPost = route => route.request().method() === 'POST'
 const signedEvents = async uuid =>
     (await ask(`/signatures/${uuid}/audit`)).events.filter(event => event.event === 'signed').length

@@ -58,6 +58,8 @@ export async function inWebKit(port, work) {
         return await work({
             run,
             goto: url => call('POST', '/url', { url }),
+            /** Scripts and clicks are for the frame that a script returns, or without one for the page again. */
+            enter: async script => call('POST', '/frame', { id: script ? await run(script) : null }),
             waitFor: script => until(() => run(script)),
             click: css => until(async () => {
                 await call('POST', `/element/${await find(css)}/click`, {})

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// webkit.test.mjs: signing in WebKitGTK, the engine of Safari: typed and drawn, and axe on the way.
+// webkit.test.mjs: signing in WebKitGTK, the engine of Safari: typed, drawn and in a page of another site, and axe on
+// the way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ann, assertSealed, axeSource, create, DONE, field } from './browser.mjs'
+import { ann, assertSealed, axeSource, create, DONE, field, themed } from './browser.mjs'
+import { pageOf, site } from './site.mjs'
 import { inWebKit } from './webkit.mjs'
 
-const port = 30_001 + 3 * (process.pid % 850) // below what the kernel hands out, above what free_port() does
+const port = 30_001 + 4 * (process.pid % 630) // below what the kernel hands out, above what free_port() does
 const settled = page => page.waitFor('return performance.now() - (window.lastClick ?? -1e4) > 600')
 
 async function open(page, link) {
@@ -90,5 +92,31 @@ test('a code before signing', async () => {
         await page.type('#check-code', '4711kx\uE007') // Enter
         await sign(page)
     })
+    await assertSealed(made, 1)
+})
+
+test('in a page of another site', async () => {
+    const made = await create(), link = themed(made.links[0])
+    await inWebKit(port + 3, page => site(link, pageOf(link, 'lang="ar"', 'rtl'), async url => {
+        const happened = type => page.waitFor(`return window.seen.some(([each]) => each === '${type}')`)
+        await page.goto(url)
+        await happened('opened')
+        await page.enter("return document.querySelector('sigreq-sign').shadowRoot.querySelector('iframe')")
+        await page.run("addEventListener('click', () => (window.lastClick = performance.now()), { capture: true })")
+        assert.equal(await page.run('return document.documentElement.dir'), 'rtl')
+        await page.click('[data-start]')
+        await page.click('.field')
+        await page.waitFor("return document.querySelector('#signature').open")
+        await settled(page)
+        await page.click('#tab-type')
+        await page.click('[data-adopt]')
+        await page.waitFor("return document.querySelector('#finish').open")
+        await settled(page)
+        await page.click('#finish [data-confirm]')
+        await page.enter()
+        await happened('closed')
+        assert.deepEqual(await page.run('return window.seen.map(([type]) => type)'),
+            ['ready', 'opened', 'ready', 'completed', 'closed'])
+    }))
     await assertSealed(made, 1)
 })

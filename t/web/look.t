@@ -61,6 +61,28 @@ subtest 'files' => sub {
     is($fetch->(place('/deep/er/place/sign/' . $files[0]))->code, 200, 'the files exist at every location');
 };
 
+subtest 'embed.js' => sub {
+    my $file = $fetch->(place('/sign/embed.js'));
+    is($file->code, 200, 'it exists');
+    cmp_ok(length $file->body, '<=', 2048, length($file->body) . ' bytes');
+    my %have = (
+        'Content-Type'                 => 'text/javascript; charset=utf-8',
+        'X-Content-Type-Options'       => 'nosniff',
+        'Cache-Control'                => 'public, max-age=3600',
+        'Cross-Origin-Resource-Policy' => 'cross-origin',
+        'Access-Control-Allow-Origin'  => '*',
+        'Vary'                         => undef,
+    );
+    is($file->headers->header($_), $have{$_}, $_) for sort keys %have;
+    my $etag = $file->headers->etag;
+    like($etag, qr/^"embed-[0-9A-Z]{8}\.js"$/, 'the ETag has the hash');
+    is($fetch->(place('/sign/embed.js'), 'If-None-Match' => $etag)->code, 304, 'it has not changed');
+    is($fetch->(place('/deep/er/place/sign/embed.js'))->headers->etag, $etag, 'it exists at every location');
+    my $other = $fetch->(place('/sign/' . ($page =~ m{(assets/page-[^"]+\.js)})[0]));
+    is($other->headers->header('Cross-Origin-Resource-Policy'), 'same-origin', 'other files are not for other sites');
+    is($other->headers->header('Access-Control-Allow-Origin'), undef, 'nor readable by them');
+};
+
 subtest 'languages' => sub {
     my $lang = sub {
         my $body = $ann->get('', headers => { %html, 'Accept-Language' => shift })->body;
@@ -151,7 +173,7 @@ subtest 'headers' => sub {
     like($headers->header('Vary'), qr/Accept-Language/, 'Vary');
     my $themed = Sigreq::Signer->new(link => $ann->{link} =~ s{/sign/}{/themed/sign/}r);
     like($themed->get('', headers => {%html})->headers->header('Content-Security-Policy'),
-        qr{frame-ancestors http://127\.0\.0\.1:\* http://embedder\.test:\*$},
+        qr{frame-ancestors http://127\.0\.0\.1:\* http://localhost:\* http://embedder\.test:\*$},
             'the page may be in frames of allowed sites');
     like($themed->get('/documents/x', headers => {%html})->headers->header('Content-Security-Policy'),
         qr{embedder}, 'errors are pages, too');

@@ -5,6 +5,7 @@
 const root = document.documentElement
 const needed = [window.IntersectionObserver, window.ResizeObserver, window.AbortController, window.Intl?.PluralRules,
     window.HTMLDialogElement?.prototype.showModal, Array.prototype.at]
+if (parent !== window) root.classList.add('framed')
 const giveUp = () => root.classList.contains('ready') || root.classList.replace('js', 'plain')
 if (needed.every(Boolean)) root.classList.replace('plain', 'js')
 addEventListener('error', event => (event.target === window || event.target instanceof HTMLScriptElement) && giveUp(),

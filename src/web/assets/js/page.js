@@ -3,6 +3,7 @@
 import { startClosed } from './closed.js'
 import { startFrame } from './frame.js'
 import { startSigning } from './signing.js'
+import { startTelling } from './tell.js'
 import { startVerify } from './verify.js'
 
 const main = document.getElementById('main'), root = document.documentElement
@@ -13,3 +14,4 @@ if (root.classList.contains('js')) {
     else if (main.dataset.verify) startVerify(main)
     root.classList.add('ready')
 }
+if (parent !== window) startTelling(main.dataset)
