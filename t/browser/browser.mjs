@@ -129,7 +129,8 @@ const launch = {
     firefox: () => firefox.launch({
         timeout, channel: 'moz-firefox', executablePath: '/usr/bin/firefox-esr', firefoxUserPrefs: {
             'fission.autostart': false, 'dom.ipc.processCount': 1, 'dom.ipc.processPrelaunch.enabled': false,
-            'network.cookie.cookieBehavior': 1, 'layout.frame_rate': 20, 'ui.prefersReducedMotion': 1, 'accessibility.force_disabled': 1,
+            'network.cookie.cookieBehavior': 1, 'layout.frame_rate': 20, 'ui.prefersReducedMotion': 1,
+            'accessibility.force_disabled': 1,
         },
     }),
 }

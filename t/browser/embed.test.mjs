@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-    act, ann, ask, assertSealed, bob, create, devices, DONE, elsewhere, isFirefox, isWide, settled, shoot, source,
-    storeNothing, themed, until, visit,
+    act, ann, ask, assertSealed, bob, chromiumOnly, create, devices, DONE, elsewhere, isFirefox, isWide, settled, shoot,
+    source, storeNothing, themed, until, visit,
 } from './browser.mjs'
 import { embedFile, pageOf, site } from './site.mjs'
 
@@ -148,8 +148,8 @@ test('a frame that follows each height comes to rest', async () => {
     const link = themed(await closed.waiting())
     const script = `addEventListener('message', ({ data: { height } }) =>
         height && (document.querySelector('iframe').style.height = height + 'px'))`
-    const page = `<!doctype html><title>x</title><link rel="stylesheet" href="/site.css"><script src="/site.js"></script>
-        <script src="/own.js"></script><iframe src="${link}" width="360" height="`
+    const page = `<!doctype html><title>x</title><link rel="stylesheet" href="/site.css">
+        <script src="/site.js"></script><script src="/own.js"></script><iframe src="${link}" width="360" height="`
     for (const height of [100, 416, 900])
         await look(link, `${page}${height}"></iframe>`, async (page, frame, own) => {
             await until(page, () => window.told.some(each => each.height))
@@ -204,6 +204,17 @@ test('the element: its life, and what it does not believe', async () => {
         await happened(page, 'opened')
         assert.equal(await page.locator('iframe').count(), 1)
     })
+})
+
+test('a page that is not available', chromiumOnly('responses cannot be changed'), async () => {
+    const link = themed(await closed.unknown()), answer = async route => {
+        const response = await route.fetch(), body = (await response.text()).replace('"404"', '"503"')
+        return route.fulfill({ response, body })
+    }
+    await look(link, pageOf(link), async page => {
+        await happened(page, 'error')
+        assert.deepEqual(await seen(page), [['ready', { version: 1 }], ['error', { version: 1, reason: '503' }]])
+    }, { prepare: page => page.route(link, answer) })
 })
 
 test('a site that is not permitted gets an error', async () => {

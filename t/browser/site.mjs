@@ -12,12 +12,13 @@ const style = 'body { margin: 0 } h1 { margin: 1rem; font: 1.25rem sans-serif }'
 export const embedFile = link => link.replace(/\/sign\/.*/, '/sign/embed.js')
 
 /** A page with the element for a link. */
-export const pageOf = (link, attributes = '', dir = 'ltr') => `<!doctype html><html lang="en" dir="${dir}"><title>x</title>
+export const pageOf = (link, attributes = '', dir = 'ltr') => `<!doctype html>
+<html lang="en" dir="${dir}"><title>x</title>
 <meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/site.css">
 <script src="/site.js"></script><script src="${embedFile(link)}" async></script>
 <h1>A shop</h1><sigreq-sign src="${link}" ${attributes}></sigreq-sign><p>The end</p>`
 
-/** Serves a page at a URL of `localhost`, and `script` as /own.js. For the browser, links at 127.0.0.1 are elsewhere. */
+/** Serves a page at a URL of `localhost`, and `script` as /own.js. Links are at 127.0.0.1, another site. */
 export async function site(link, page, work, script = '') {
     const { origin } = new URL(link), files = {
         '/': ['text/html', page], '/site.js': ['text/javascript', noting], '/site.css': ['text/css', style],
