@@ -135,8 +135,8 @@ typedef sr_error_t *(*sr_http_sink_t)(void *baton, const char *data, apr_size_t 
  * and SR_EBADREQUEST if reading fails; SR_EMEDIATYPE if it has a Content-Encoding; and the errors of `sink`. */
 sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton);
 /* readers.c: takes a place among the threads that wait for slow bodies (SR_READER_WAITS), among those that give a body
- * 100 ms before it is refused (SR_READER_LINGERS), or among those that wait for events (SR_READER_EVENTS). Returns false
- * if no place is free. */
+ * 100 ms before it is refused (SR_READER_LINGERS), or among those that wait for events (SR_READER_EVENTS). Returns
+ * false if no place is free. */
 typedef enum sr_reader_t { SR_READER_WAITS, SR_READER_LINGERS, SR_READER_EVENTS, SR_READERS } sr_reader_t;
 bool sr_http_readers_enter(int *place, sr_reader_t what);
 void sr_http_readers_leave(int place);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* feed.h: the event feed (docs/api.md, Events): what a caller is told of the events of a submission, without personal
- * values. Part of model.h.
+/* feed.h: the event feed (docs/api.md, The event feed): what a caller is told of the events of a submission, without
+ * personal values. Part of model.h.
  *
  * The position of an event is its place among the events of its user and environment, from 1. Its id, which is also the
  * cursor of a reader, is "<position>-<mark>". */

@@ -251,9 +251,9 @@ typedef enum sr_op_t {
     SR_OP_REWRITE,
 
     /* The event feed. */
-    /* $T, position of the event after which to read (NULL: before the first that is kept; -1: the last), its mark or NULL,
-     * types separated by commas|NULL, limit → OK + feed, oldest first | GONE (there is no such event) | UNAUTHORIZED.
-     * With types, at most 5,000 events are looked at. */
+    /* $T, position of the event after which to read (NULL: before the first that is kept; -1: the last), its mark or
+     * NULL, types separated by commas|NULL, limit → OK + feed, oldest first | GONE (there is no such event) |
+     * UNAUTHORIZED. With types, at most 5,000 events are looked at. */
     SR_OP_FEED_LIST,
     /* $T → OK | UNAUTHORIZED. Gives positions to the oldest 1,000 events of the caller that have none. */
     SR_OP_FEED_NUMBER,
@@ -425,7 +425,8 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_BLOB_TOMBSTONES,
     /* JSON array of keys → OK. Deletes these tombstones, whose files have been removed. */
     SR_OP_ADMIN_BLOB_BURY,
-    /* time → OK + count. They delete up to 1,000 idempotency rows, jobs that ended, or events of the feed, before it. */
+    /* time → OK + count. They delete up to 1,000 idempotency rows, jobs that ended, or events of the feed, before it.
+     */
     SR_OP_ADMIN_EXPIRE,
     SR_OP_ADMIN_HISTORY_EXPIRE,
     SR_OP_ADMIN_FEED_EXPIRE,
