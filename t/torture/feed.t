@@ -106,7 +106,8 @@ sub fault_on {
     });
 }
 
-Mojo::IOLoop->timer($seconds => sub { $over = 1 });
+my $end = time + $seconds;
+Mojo::IOLoop->recurring(0.5 => sub { $over = 1 if time > $end && @{ $read[0] } > 50 });
 my @reading = map { read_on($_) } 0 .. $readers - 1;
 Mojo::Promise->all(@reading, (map { write_on() } 1 .. 4), (map { hold_on() // () } 1 .. 3), fault_on())->wait;
 
@@ -116,7 +117,6 @@ my $all      = db('SELECT count(*) FROM feed');
 my $numbered = db('SELECT count(*) FROM feed WHERE position > 0');
 my $dense    = db('SELECT max(position) FROM feed');
 diag "$all events, $faults faults, $held transactions committed late, $lost rolled back";
-cmp_ok($all, '>', 50, 'there are events');
 is("$numbered $dense", "$all $all", 'all have positions, without a gap');
 is("@wrong", '', 'no reader was refused');
 my @ids = map { join ' ', map { $_->{id} } @$_ } @read;
