@@ -137,6 +137,15 @@ ok(wait_for(sub { ($test) = grep { !$_->{submissionId} } @{ page($at, type => 'd
 is($test->{detail}{event}, 'test', 'it is one');
 $client->delete('/webhooks/sent-webhook-url');
 
+$at = now();
+my $mailed = $client->create(sendEmail => 'true', signers => Sigreq::Client::signers({ email => 'named@x.org' }))->json;
+ok(wait_for(sub { @failed = @{ page($at, type => 'mail.failed')->{data} } }), 'a failed mail is an event');
+($row) = @{ $client->get('/webhooks/history', query => { submissionId => $mailed->{uuid} })->json->{data} };
+is($row->{error}, '550 5.1.1 <named@x.org> is unknown', 'the history has the address');
+is_deeply($failed[0]{detail}, { event => 'invitation', eventId => $row->{eventId}, statusCode => 550,
+    error => '550 5.1.1 <***********> is unknown' }, 'the event does not');
+is(scalar @failed, 1, 'it is told once');
+
 # --- scope
 my $stranger = other('ann@x.org', 'production');
 is_deeply($stranger->get('/events')->json, { data => [], next => '0' }, 'another environment has none of them');

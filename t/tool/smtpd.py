@@ -13,6 +13,8 @@ class Handler:
     async def handle_RCPT(self, server, session, envelope, address, options):
         if address.startswith('nobody@'):
             return '550 5.1.1 No such user'
+        if address.startswith('named@'):
+            return f'550 5.1.1 <{address}> is unknown'
         if address.startswith('later@'):
             return '450 4.2.0 Greylisted'
         if address.startswith('slow@'):
