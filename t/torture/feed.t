@@ -18,7 +18,7 @@ my $seconds = times('SIGREQ_SECONDS', 12, 120);
 my $readers = 16;
 my $twin    = Sigreq::Twin->new(children => 2, threads => 24);
 my @clients = map { $twin->client($_)->crowd } 0, 1;
-my $over    = 0;
+my ($over, $written) = (0, 0);    # the writers should end; they have ended
 seed();
 $twin->create(0, [{}]);    # the events of transactions that are held open are of the newest submission
 
@@ -35,7 +35,7 @@ sub read_on {
     my $number = shift;
     my %query  = (limit => 1 + int rand 100, wait => int rand 4);
     $query{after} = $next[$number] if defined $next[$number];
-    my $last = $over;
+    my $last = $written;
     return $clients[rand 2]->request_p(GET => '/events', query => \%query, unjudged => 1)->then(sub {
         my $res = shift;
         push @wrong, $res->code . ': ' . $res->body if $res->code != 200 && $res->code != 503;
@@ -109,7 +109,8 @@ sub fault_on {
 my $end = time + $seconds;
 Mojo::IOLoop->recurring(0.5 => sub { $over = 1 if time > $end && @{ $read[0] } > 50 });
 my @reading = map { read_on($_) } 0 .. $readers - 1;
-Mojo::Promise->all(@reading, (map { write_on() } 1 .. 4), (map { hold_on() // () } 1 .. 3), fault_on())->wait;
+my @writing = ((map { write_on() } 1 .. 4), (map { hold_on() } 1 .. 3), fault_on());
+Mojo::Promise->all(@reading, Mojo::Promise->all(@writing)->then(sub { $written = 1 }))->wait;
 
 # --- what the database has
 
@@ -120,6 +121,7 @@ diag "$all events, $faults faults, $held transactions committed late, $lost roll
 is("$numbered $dense", "$all $all", 'all have positions, without a gap');
 is("@wrong", '', 'no reader was refused');
 my @ids = map { join ' ', map { $_->{id} } @$_ } @read;
+diag 'events of the readers: ', join ' ', map { scalar @$_ } @read;
 is(scalar @{ $read[0] }, $all, 'the first reader has all events');
 is_deeply([map { $_ =~ /^(\d+)/ } map { $_->{id} } @{ $read[0] }], [1 .. $all], 'in order, each once');
 is(scalar(grep { $_ ne $ids[0] } @ids), 0, 'all readers have the same');
