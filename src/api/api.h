@@ -27,6 +27,7 @@ sr_error_t *sr_api_copy(sr_http_t *http);
 sr_error_t *sr_api_signer_replace(sr_http_t *http);
 sr_error_t *sr_api_signer_remind(sr_http_t *http);
 sr_error_t *sr_api_signer_change(sr_http_t *http);
+sr_error_t *sr_api_viewer_revoke(sr_http_t *http);
 sr_error_t *sr_api_signer_unlock(sr_http_t *http);
 sr_error_t *sr_api_signer_session(sr_http_t *http);
 sr_error_t *sr_api_templates_list(sr_http_t *http);

@@ -19,6 +19,7 @@ const sr_route_t sr_api_routes[] = {
     {M_POST, "/signatures/{uuid}/signers/{signer_uuid}/remind", sr_api_signer_remind, false},
     {M_POST, "/signatures/{uuid}/signers/{signer_uuid}/unlock", sr_api_signer_unlock, false},
     {M_POST, "/signatures/{uuid}/signers/{signer_uuid}/session", sr_api_signer_session, false},
+    {M_DELETE, "/signatures/{uuid}/viewers/{viewer_uuid}", sr_api_viewer_revoke, false},
     {M_GET, "/signatures/{uuid}/documents/{document_uuid}", sr_api_document_get, false},
     {M_GET, "/signatures/{uuid}/certificate", sr_api_certificate_get, false},
     {M_GET, "/signatures/{uuid}/audit", sr_api_audit_get, false},

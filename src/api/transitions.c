@@ -17,10 +17,11 @@ static sr_error_t *read_caller(sr_caller_t *caller, sr_http_t *http)
     return sr_api_uuid(&caller->submission, http, 0);
 }
 
-static sr_error_t *read_signer(sr_caller_t *caller, const char **signer, sr_http_t *http)
+/* Reads the caller, and the uuid of the signer or viewer that the path names. */
+static sr_error_t *read_signer(sr_caller_t *caller, const char **uuid, sr_http_t *http)
 {
     SR_TRY(read_caller(caller, http));
-    return sr_api_uuid(signer, http, 1);
+    return sr_api_uuid(uuid, http, 1);
 }
 
 sr_error_t *sr_api_cancel(sr_http_t *http)
@@ -94,6 +95,15 @@ sr_error_t *sr_api_copy(sr_http_t *http)
     SR_TRY(read_caller(&caller, http));
     SR_TRY(sr_service_copy(http->service, &view, &caller, http->pool));
     return sr_http_view(http, HTTP_ACCEPTED, view);
+}
+
+sr_error_t *sr_api_viewer_revoke(sr_http_t *http)
+{
+    sr_caller_t caller;
+    const char *viewer;
+    SR_TRY(read_signer(&caller, &viewer, http));
+    SR_TRY(sr_service_viewer_revoke(http->service, &caller, viewer, http->pool));
+    return sr_http_empty(http);
 }
 
 /* --- the check of a signer's identity */

@@ -42,20 +42,18 @@ static json_t *objects(const json_t *list, apr_pool_t *pool)
     return made;
 }
 
-static bool is_self(const json_t *signer)
+static bool is_self(const json_t *person)
 {
-    return json_is_true(json_object_get(signer, "self"));
+    return json_is_true(json_object_get(person, "self"));
 }
 
-/* Returns the uuids of the signers who are this person. */
-static json_t *own_links(const json_t *signers)
+/* Adds the uuids of the signers or viewers who are this person. */
+static void add_own_links(json_t *links, const json_t *people)
 {
-    json_t *links = json_array();
-    for (size_t i = 0; i < json_array_size(signers); i++) {
-        const json_t *signer = json_array_get(signers, i);
-        if (is_self(signer)) json_array_append(links, json_object_get(signer, "uuid"));
+    for (size_t i = 0; i < json_array_size(people); i++) {
+        const json_t *person = json_array_get(people, i);
+        if (is_self(person)) json_array_append(links, json_object_get(person, "uuid"));
     }
-    return links;
 }
 
 /* Returns true if the person has seen the documents at their link and may still have them: as a signer who has been due
@@ -86,16 +84,16 @@ static void show_authentication(json_t *signer, apr_pool_t *pool)
     json_decref(kept);
 }
 
-/* Replaces the uuid of each signer by the beginning that other commands show. */
-static json_t *signers_shown(const json_t *signers, apr_pool_t *pool)
+/* Replaces the uuid of each signer or viewer by the beginning that other commands show. */
+static json_t *people_shown(const json_t *people, apr_pool_t *pool)
 {
-    json_t *list = objects(signers, pool);
+    json_t *list = objects(people, pool);
     for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *signer = json_array_get(list, i);
-        const char *uuid = sr_json_string(signer, "uuid");
-        json_object_set_new(signer, "link", json_stringn(uuid, SR_LINK_SHOWN));
-        json_object_del(signer, "uuid");
-        show_authentication(signer, pool);
+        json_t *person = json_array_get(list, i);
+        const char *uuid = sr_json_string(person, "uuid");
+        json_object_set_new(person, "link", json_stringn(uuid, SR_LINK_SHOWN));
+        json_object_del(person, "uuid");
+        show_authentication(person, pool);
     }
     return list;
 }
@@ -172,13 +170,16 @@ static sr_error_t *documents_shown(json_t *shown, const filing_t *filing, const 
 
 sr_error_t *ctl_exported_submission(json_t **shown, apr_array_header_t **files, json_t *body, apr_pool_t *pool)
 {
-    const json_t *signers = json_object_get(body, "signers");
-    const sr_event_reader_t reader = {sr_json_own(own_links(signers), pool),
-                                      json_is_true(json_object_get(body, "sender"))};
+    const json_t *signers = json_object_get(body, "signers"), *viewers = json_object_get(body, "viewers");
+    json_t *links = sr_json_own(json_array(), pool);
+    const sr_event_reader_t reader = {links, json_is_true(json_object_get(body, "sender"))};
+    add_own_links(links, signers);
+    add_own_links(links, viewers);
     *files = apr_array_make(pool, 4, sizeof(ctl_exported_file_t));
     const filing_t filing = {has_documents(signers) ? *files : NULL, sr_json_string(body, "uuid"), pool};
     *shown = ctl_exported_object(body, pool);
-    json_object_set_new(*shown, "signers", signers_shown(signers, pool));
+    json_object_set_new(*shown, "signers", people_shown(signers, pool));
+    json_object_set_new(*shown, "viewers", people_shown(viewers, pool));
     json_object_set_new(*shown, "deliveries", objects(json_object_get(body, "deliveries"), pool));
     json_object_set_new(*shown, "events", events_shown(json_object_get(body, "events"), &reader, pool));
     sr_error_t *error = documents_shown(*shown, &filing, body);

@@ -10,6 +10,7 @@
 const sr_location_area_t sr_location_areas[] = {
     [SR_LOCATION_API] = {"/api/v3", sr_api_routes, NULL, false, false},
     [SR_LOCATION_SIGN] = {"/sign", sr_web_routes, sr_web_begin, true, false},
+    [SR_LOCATION_VIEW] = {"/view", sr_web_view_routes, sr_web_view_begin, true, false},
     [SR_LOCATION_VERIFY] = {"/verify", sr_web_verify_routes, sr_web_verify_begin, false, true},
     [SR_LOCATION_FRONT] = {"/", sr_web_front_routes, sr_web_front_begin, false, true},
 };

@@ -413,15 +413,16 @@ static bool is_by_caller(const char *kind)
     return false;
 }
 
-/* Returns the name of the signer who caused an event, and their address. An opening by another agent than the signer's
- * has this agent, because a program may have opened the link and not the signer. What the caller has done with a check
- * has only the signer's name, so that nobody takes the caller's address for the signer's. */
+/* Returns the name of the signer or viewer who caused an event, and their address. An opening by another agent than the
+ * signer's has this agent, because a program may have opened the link and not the signer. What the caller has done with
+ * a check has only the signer's name, so that nobody takes the caller's address for the signer's. */
 static const char *actor(const work_t *work, const json_t *event)
 {
     const char *uuid = sr_json_string(event, "signer"), *ip = sr_json_string(event, "ip");
     const sr_signer_t *signer = uuid ? sr_submission_signer(work->submission, uuid) : NULL;
-    const char *name = !uuid ? creator(work) : signer ? completion_name_of(signer, work->pool) : "";
     const char *kind = sr_json_string(event, "event");
+    const char *viewer = sr_viewer_name(work->submission, event, work->pool);
+    const char *name = viewer ? viewer : !uuid ? creator(work) : signer ? completion_name_of(signer, work->pool) : "";
     const char *agent = kind && !strcmp(kind, "opened") ? sr_json_string(event, "userAgent") : NULL;
     if (is_by_caller(kind)) ip = NULL;
     if (agent && signer && signer->user_agent && !strcmp(agent, signer->user_agent)) agent = NULL;

@@ -224,14 +224,15 @@ static bool has_link(const sr_event_reader_t *reader, const char *signer)
 }
 
 /* Returns true if the client of an event, and what the event says without naming a signer, is the reader's: it was
- * their action as a signer, or that of the caller. */
+ * their action as a signer or viewer, or that of the caller. */
 static bool was_by(const json_t *event, const sr_event_reader_t *reader)
 {
     static const char *const of_signers[] = {"opened",     "signed",        "refused", "codeSent",
                                              "codeFailed", "authenticated", NULL};
     const char *kind = sr_json_string(event, "event"), *signer = sr_json_string(event, "signer");
-    if (kind && event_is_among(kind, of_signers)) return signer && has_link(reader, signer);
-    return reader->caller;
+    if (kind && !strcmp(kind, "viewed")) signer = sr_json_string(json_object_get(event, "detail"), "viewer");
+    else if (!kind || !event_is_among(kind, of_signers)) return reader->caller;
+    return signer && has_link(reader, signer);
 }
 
 /* Returns true if the value at a path is about the reader, or is the name of a document. The value of a field

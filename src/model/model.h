@@ -320,12 +320,12 @@ const char *sr_event_fault(const json_t *event, const json_t *personal, bool era
 
 /* A person who gets a copy of the events of one submission. */
 typedef struct sr_event_reader_t {
-    const json_t *links; /* an array of uuids: the signers that they are, or were until they were replaced */
+    const json_t *links; /* an array of uuids: the signers (also replaced ones) and viewers that they are */
     bool caller;         /* they have sent the submission */
 } sr_event_reader_t;
 /* Puts only those personal values into an event that are about the reader, and the names of documents. Salts are as
- * above. Other values of an event from before there were commitments are removed. The uuids of all signers are secret,
- * and keep 8 characters. */
+ * above. Other values of an event from before there were commitments are removed. The uuids of all signers and viewers
+ * are secret, and keep 8 characters. */
 void sr_event_disclose(json_t *event, const json_t *personal, const sr_event_reader_t *reader, apr_pool_t *pool);
 /* Reads [[event, personal values or null], …] (SR_OP_AUDIT_GET). *events is an array of events as they are shown. */
 sr_error_t *sr_events_read(json_t **events, const char *rows, apr_pool_t *pool);

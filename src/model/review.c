@@ -18,6 +18,7 @@ typedef struct review_t {
     json_t *signers;   /* uuid: {"state", "person": the object of the event that has their name, "values": of fields,
                           "demand": {"method"} of the check of their identity, or null; and, if these are true,
                           "identified" and "stranger": they have acted before they were identified} */
+    json_t *viewers;   /* uuid: {"person"; and, if these are true, "viewed" and "revoked"} */
     json_t *documents; /* uuid: {"uploaded", "rewritten" (may be missing), "versions": SHA-256 of each revision} */
     json_t *expected;  /* event: how many calls the history must have */
     apr_pool_t *pool;
@@ -109,6 +110,12 @@ static json_t *review_signer_of(const review_t *review, const char *uuid)
     return uuid ? json_object_get(review->signers, uuid) : NULL;
 }
 
+static json_t *review_viewer_of(const review_t *review, const json_t *detail)
+{
+    const char *uuid = sr_json_string(detail, "viewer");
+    return uuid ? json_object_get(review->viewers, uuid) : NULL;
+}
+
 static void set_state(const review_t *review, const char *uuid, const char *state)
 {
     json_t *signer = review_signer_of(review, uuid);
@@ -133,9 +140,8 @@ static void set_values(json_t *signer, const json_t *detail)
     if (signer) json_object_set_new(signer, "values", review_values(json_object_get(detail, "values"), "field"));
 }
 
-static void set_flag(const review_t *review, const char *uuid, const char *flag)
+static void set_flag(json_t *signer, const char *flag)
 {
-    json_t *signer = review_signer_of(review, uuid);
     if (signer) json_object_set_new(signer, flag, json_true());
 }
 
@@ -143,7 +149,8 @@ static void set_flag(const review_t *review, const char *uuid, const char *flag)
 static void acted(const review_t *review, const char *uuid, const char *state)
 {
     set_state(review, uuid, state);
-    if (!json_object_get(review_signer_of(review, uuid), "identified")) set_flag(review, uuid, "stranger");
+    json_t *signer = review_signer_of(review, uuid);
+    if (!json_object_get(signer, "identified")) set_flag(signer, "stranger");
 }
 
 /* The identity of a signer is to be checked in another way, {"method"}, or not at all. */
@@ -176,6 +183,9 @@ static void created(review_t *review, const json_t *detail, apr_time_t at)
     json_int_t first = LLONG_MAX;
     size_t i;
     review->state = "open";
+    json_array_foreach (json_object_get(detail, "viewers"), i, row)
+        if (sr_json_string(row, "uuid"))
+            json_object_set_new(review->viewers, sr_json_string(row, "uuid"), json_pack("{s:O}", "person", row));
     json_array_foreach (documents, i, row) add_document(review, row);
     json_array_foreach (signers, i, row)
         if (order_of(row) < first) first = order_of(row);
@@ -255,7 +265,8 @@ static void replay(review_t *review, const json_t *event, int number)
     if (!strcmp(kind, "created")) created(review, detail, at);
     else if (!strcmp(kind, "replaced")) replaced(review, detail, at);
     else if (!strcmp(kind, "opened")) set_state(review, signer, "opened");
-    else if (!strcmp(kind, "authenticated")) set_flag(review, signer, "identified");
+    else if (!strcmp(kind, "authenticated")) set_flag(review_signer_of(review, signer), "identified");
+    else if (!strcmp(kind, "viewed") || !strcmp(kind, "revoked")) set_flag(review_viewer_of(review, detail), kind);
     else if (!strcmp(kind, "authenticationChanged"))
         demand(review_signer_of(review, signer), json_object_get(detail, "after"));
     else if (!strcmp(kind, "held") || !strcmp(kind, "released")) review->held = !strcmp(kind, "held");
@@ -313,13 +324,14 @@ static void check_chain(review_t *review)
 
 /* --- the rows */
 
-static void check_person(const review_t *review, const json_t *row, const json_t *person)
+/* `what`: "signer" or "viewer". */
+static void check_person(const review_t *review, const char *what, const json_t *row, const json_t *person)
 {
     static const char *const members[] = {"firstname", "lastname", "email"};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (!same(sr_json_string(row, members[i]), sr_json_string(person, members[i])))
-            fault(review, "signer %s has another %s than the events say", link_of(review, sr_json_string(row, "uuid")),
-                  members[i]);
+            fault(review, "%s %s has another %s than the events say", what,
+                  link_of(review, sr_json_string(row, "uuid")), members[i]);
 }
 
 static void check_values(const review_t *review, const json_t *row, const json_t *signer)
@@ -366,13 +378,38 @@ static void check_signers(const review_t *review)
             fault(review, "signer %s is %s, but the events say %s", link_of(review, name), state,
                   shown(sr_json_string(signer, "state")));
         if (!signer) continue;
-        check_person(review, row, json_object_get(signer, "person"));
+        check_person(review, "signer", row, json_object_get(signer, "person"));
         check_values(review, row, signer);
         check_identity(review, row, signer);
         json_object_set_new(signer, "seen", json_true());
     }
     json_object_foreach (review->signers, uuid, signer)
         if (!json_object_get(signer, "seen")) fault(review, "signer %s is missing", link_of(review, uuid));
+}
+
+static void check_viewer(const review_t *review, const json_t *row)
+{
+    const char *uuid = shown(sr_json_string(row, "uuid"));
+    json_t *viewer = json_object_get(review->viewers, uuid);
+    if (!viewer) {
+        fault(review, "viewer %s is in no event", link_of(review, uuid));
+        return;
+    }
+    check_person(review, "viewer", row, json_object_get(viewer, "person"));
+    if (is_set(json_object_get(row, "opened_at")) != json_is_true(json_object_get(viewer, "viewed"))
+        || is_set(json_object_get(row, "revoked_at")) != json_is_true(json_object_get(viewer, "revoked")))
+        fault(review, "the link of viewer %s was not opened or revoked as the events say", link_of(review, uuid));
+    set_flag(viewer, "seen");
+}
+
+static void check_viewers(const review_t *review)
+{
+    const char *uuid;
+    json_t *row, *viewer;
+    size_t i;
+    json_array_foreach (json_object_get(review->stored, "viewers"), i, row) check_viewer(review, row);
+    json_object_foreach (review->viewers, uuid, viewer)
+        if (!json_object_get(viewer, "seen")) fault(review, "viewer %s is missing", link_of(review, uuid));
 }
 
 /* Returns true if the revisions of a row are the versions of the events. */
@@ -412,8 +449,9 @@ static void check_deleted(const review_t *review)
 {
     const json_t *stored = review->stored;
     if (json_array_size(json_object_get(stored, "signers")) || json_array_size(json_object_get(stored, "documents"))
-        || json_object_size(json_object_get(stored, "calls")) || sr_json_string(stored, "certificate"))
-        fault(review, "it was deleted, but has signers, documents or calls");
+        || json_array_size(json_object_get(stored, "viewers")) || json_object_size(json_object_get(stored, "calls"))
+        || sr_json_string(stored, "certificate"))
+        fault(review, "it was deleted, but has signers, viewers, documents or calls");
     if (!same(sr_json_string(stored, "outcome"), review->outcome))
         fault(review, "its outcome is not that of the events");
 }
@@ -426,6 +464,7 @@ json_t *sr_evidence_faults(const json_t *stored, const json_t *calls, apr_pool_t
                        .faults = json_array(),
                        .deleted = !strcmp(state, "deleted"),
                        .signers = sr_json_own(json_object(), pool),
+                       .viewers = sr_json_own(json_object(), pool),
                        .documents = sr_json_own(json_object(), pool),
                        .expected = sr_json_own(json_object(), pool),
                        .pool = pool};
@@ -440,6 +479,7 @@ json_t *sr_evidence_faults(const json_t *stored, const json_t *calls, apr_pool_t
     if (!same(sr_json_string(stored, "certificate"), review.certificate))
         fault(&review, "its certificate of completion is not that of the events");
     check_signers(&review);
+    check_viewers(&review);
     review_check_documents(&review);
     check_calls(&review);
     return review.faults;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signing_representation.c: the representation of a submission for one signer: everything that they may know, without
- * secrets of other signers. The uuids of other signers are their links, so it does not contain them. */
+/* signing_representation.c: the representation of a submission for one signer or viewer: everything that they may know,
+ * without secrets of other signers. The uuids of other signers are their links, so it does not contain them. */
 #include "model/model.h"
 
 #include <string.h>
@@ -183,5 +183,40 @@ json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_
     set_redirect(object, signing, pool);
     set_authentication(object, signing);
     if (sees) set_options(object, signing, pool);
+    return object;
+}
+
+/* --- for a viewer */
+
+static json_t *names_of_signers(const sr_submission_t *submission)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
+        json_t *row = person(signer->firstname, signer->lastname, NULL);
+        json_object_set_new(row, "status", json_string(sr_signer_status(signer->state)));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+json_t *sr_viewing_representation(const sr_signing_t *signing, const char *link, apr_pool_t *pool)
+{
+    const sr_submission_t *submission = &signing->submission;
+    const sr_viewer_t *viewer = signing->viewer;
+    const bool sees = !sr_viewing_may_see(signing, pool);
+    const char *certificate =
+        sees && submission->certificate_sha256 ? apr_pstrcat(pool, link, "/certificate", NULL) : NULL;
+    json_t *object = json_object();
+    json_object_set_new(object, "name", json_string(submission->name));
+    signing_representation_set_time(object, "createdAt", submission->created_at);
+    json_object_set_new(object, "state", json_string(sr_viewing_state(signing)));
+    json_object_set_new(object, "environment", json_string(sr_environment_name(signing->environment)));
+    json_object_set_new(object, "requester", signing_representation_requester(signing));
+    json_object_set_new(object, "viewer", person(viewer->firstname, viewer->lastname, viewer->email));
+    json_object_set_new(object, "signers", sees ? names_of_signers(submission) : json_array());
+    json_object_set_new(object, "documents", sees ? documents(signing, link, pool) : json_array());
+    json_object_set_new(object, "certificate", sr_json_string_or_null(certificate));
+    if (submission->expires_at) signing_representation_set_time(object, "expiresAt", submission->expires_at);
     return object;
 }

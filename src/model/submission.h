@@ -167,7 +167,8 @@ typedef enum sr_signing_state_t {
 typedef struct sr_signing_t {
     sr_submission_t submission;
     sr_signer_t *signer; /* the signer whose link was used; their uuid is the secret of that link. NULL: the caller of
-                            the API or the service itself acts */
+                            the API or the service itself acts, or a viewer looks */
+    sr_viewer_t *viewer; /* the viewer whose link was used (viewing.c), or NULL */
     const char *organization, *organization_uuid;
     sr_environment_t environment;
     int events; /* the number of events, and the hash of the last one; a change must name them */
@@ -263,5 +264,21 @@ void sr_signing_certify(sr_signing_t *signing, const char *sha256, apr_off_t siz
  * consent, or "". New reference. */
 json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_t *consent, const char *terms_url,
                                   const char *link, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- viewing.c
+ * A submission from the view of one of its viewers (signing->viewer).
+ */
+/* Returns the state of a viewer's link. "viewing" and "completed" show the documents. "waiting" shows them later.
+ * "closed" (a signer has refused), "cancelled", "expired" and "ended" do not: a link has ended if it was revoked, or if
+ * the time of a copy is over. */
+const char *sr_viewing_state(const sr_signing_t *signing);
+/* Returns NULL if the viewer may see the documents. Every route of a viewer asks this function. Errors: SR_ECONFLICT,
+ * SR_EGONE, with a message for the viewer. */
+sr_error_t *sr_viewing_may_see(const sr_signing_t *signing, apr_pool_t *pool);
+/* Returns the name of the viewer who caused an event, "" if they have none, or NULL if no viewer did. */
+const char *sr_viewer_name(const sr_submission_t *submission, const json_t *event, apr_pool_t *pool);
+/* Returns the representation for a viewer. It contains the names and states of signers, and neither their addresses nor
+ * their uuids. The URLs in it begin with `link`. New reference. */
+json_t *sr_viewing_representation(const sr_signing_t *signing, const char *link, apr_pool_t *pool);
 
 #endif

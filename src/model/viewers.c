@@ -134,10 +134,19 @@ const char *sr_viewer_path(const sr_viewer_t *viewer, apr_pool_t *pool)
     return viewer->uuid ? apr_pstrcat(pool, "/view/", viewer->uuid, NULL) : NULL;
 }
 
+sr_viewer_t *sr_submission_viewer(const sr_submission_t *submission, const char *uuid)
+{
+    for (int i = 0; submission->viewers && i < submission->viewers->nelts; i++) {
+        sr_viewer_t *viewer = &APR_ARRAY_IDX(submission->viewers, i, sr_viewer_t);
+        if (!strcasecmp(viewer->uuid, uuid)) return viewer;
+    }
+    return NULL;
+}
+
 bool sr_viewer_may_see(const sr_viewer_t *viewer, const sr_submission_t *submission, apr_time_t now)
 {
     const bool completed = submission->state == SR_SUBMISSION_COMPLETED;
     if (viewer->revoked_at || (viewer->when_completed && !completed)) return false;
     if (viewer->is_copy) return viewer->sent_at && now < viewer->sent_at + SR_COPY_LIFETIME;
-    return completed || submission->state == SR_SUBMISSION_OPEN;
+    return completed || (submission->state == SR_SUBMISSION_OPEN && !submission->late);
 }

@@ -28,6 +28,8 @@ sr_error_t *sr_viewers_read(const apr_array_header_t **viewers, const sr_sent_t 
 sr_error_t *sr_viewers_parse(const apr_array_header_t **viewers, const json_t *rows, apr_pool_t *pool);
 /* Returns the path of a viewer's link, relative to the base URL. */
 const char *sr_viewer_path(const sr_viewer_t *viewer, apr_pool_t *pool);
+/* Returns the viewer with this uuid, or NULL. */
+sr_viewer_t *sr_submission_viewer(const sr_submission_t *submission, const char *uuid);
 /* Returns true if the link of a viewer shows the submission at a time, by the database's clock. */
 bool sr_viewer_may_see(const sr_viewer_t *viewer, const sr_submission_t *submission, apr_time_t now);
 

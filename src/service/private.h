@@ -45,10 +45,10 @@ struct sr_uploads_t {
 };
 
 /* ---------------------------------------------------------------------------------------------- subject.c */
-/* The submission of a transition, and by what right it is read: the uuid of a signer, who has the link; or a caller's
- * token and the uuid of one of their submissions; or, for the service itself, that uuid alone. */
+/* The submission of a transition, and by what right it is read: the uuid of a signer or of a viewer, who has the link;
+ * or a caller's token and the uuid of one of their submissions; or, for the service itself, that uuid alone. */
 typedef struct sr_subject_t {
-    const char *signer, *token_hash, *submission;
+    const char *signer, *viewer, *token_hash, *submission;
     bool locks; /* the service itself takes the submission lock */
     bool asks;  /* the signer has yet to pass the check of their identity: the caller shows nothing that is behind it */
 } sr_subject_t;
@@ -104,8 +104,8 @@ sr_error_t *sr_service_remind_due(const sr_service_t *service, apr_interval_time
 /* Reads a submission. If it is open after its deadline, it is expired first. */
 sr_error_t *sr_service_read(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                             apr_pool_t *pool);
-/* The access_epoch of a signer's submission. */
-sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const char *signer,
+/* The access_epoch of a submission that a signer or viewer sees. */
+sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const sr_show_t *show,
                                     apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- list.c */

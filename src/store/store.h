@@ -161,6 +161,11 @@ typedef enum sr_op_t {
     SR_OP_SIGNING_DUE,
     /* signer uuid → OK + the access_epoch of its submission, -1 after the deadline | MISSING */
     SR_OP_SIGNING_ACCESS,
+    /* viewer uuid, version|NULL → as SR_OP_SIGNING_GET, without GONE: the reader decides (sr_viewing_may_see) */
+    SR_OP_VIEWING_GET,
+    /* viewer uuid, microseconds for which the link of a copy works → as SR_OP_SIGNING_ACCESS, -1 also after that time
+     */
+    SR_OP_VIEWING_ACCESS,
     /* signer uuid → OK | MISSING. OK if the signer is due and the submission is open, before its deadline: a reminder
      * may be sent to them. */
     SR_OP_SIGNING_REMINDS,

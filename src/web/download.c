@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* download.c: downloads of a signing link: the documents in their current revision, the certificate of
- * completion, and all of them in one ZIP. */
+/* download.c: downloads of the link of a signer or viewer: the documents in their current revision, the certificate of
+ * completion, and, for signers, all of them in one ZIP. */
 #include "web/web.h"
 #include "service/bundle.h"
 
 static sr_error_t *download_begin(sr_http_t *http, sr_signing_t **signing)
 {
-    const char *signer;
-    SR_TRY(sr_web_uuid(&signer, http, 0));
-    SR_TRY(sr_service_signing(http->service, signing, signer, http->pool));
+    const char *uuid;
+    SR_TRY(sr_web_uuid(&uuid, http, 0));
+    if (http->viewing) {
+        SR_TRY(sr_service_viewing(http->service, signing, uuid, http->pool));
+        return sr_viewing_may_see(*signing, http->pool);
+    }
+    SR_TRY(sr_service_signing(http->service, signing, uuid, http->pool));
     return sr_signing_may_see(*signing, http->pool);
 }
 

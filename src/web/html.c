@@ -91,20 +91,21 @@ static void add_warnings(json_t *document, const json_t *texts, apr_pool_t *pool
     json_object_set_new(document, "warnings", list);
 }
 
-static void add_documents(json_t *values, const json_t *texts, const char *link, bool signing, apr_pool_t *pool)
+/* `pages`: the page shows the documents themselves. */
+static void add_documents(json_t *values, const json_t *texts, const char *link, bool pages, apr_pool_t *pool)
 {
     json_t *documents = json_object_get(values, "documents");
     int left = SHEETS_MAX;
     for (size_t i = 0; i < json_array_size(documents); i++) {
         json_t *row = json_array_get(documents, i);
-        const int pages = (int)json_integer_value(json_object_get(row, "pages")), most = pages < left ? pages : left;
+        const int count = (int)json_integer_value(json_object_get(row, "pages")), most = count < left ? count : left;
         html_set_text(row, "path", apr_pstrcat(pool, link, "/documents/", sr_json_string(row, "uuid"), NULL));
         json_object_set_new(row, "number", json_integer((json_int_t)i + 1));
         json_object_set(row, "count", json_object_get(row, "pages"));
         add_warnings(row, texts, pool);
-        if (!signing) continue;
+        if (!pages) continue;
         json_object_set_new(row, "sheets", sheets(row, most, i == 0, pool));
-        json_object_set_new(row, "rest", json_boolean(pages > most));
+        json_object_set_new(row, "rest", json_boolean(count > most));
         left -= most;
     }
 }
@@ -133,8 +134,9 @@ static void add_places(json_t *values)
 /* Returns the relative URL from the requested URL to <location>/sign/. */
 const char *sr_web_way_up(sr_http_t *http)
 {
-    const char *way = *http->path && !http->is_public ? "" : "sign/";
-    if (*http->path && http->is_public) way = apr_pstrcat(http->pool, "../", way, NULL);
+    const bool elsewhere = http->is_public || http->viewing;
+    const char *way = *http->path && !elsewhere ? "" : "sign/";
+    if (*http->path && elsewhere) way = apr_pstrcat(http->pool, "../", way, NULL);
     for (const char *slash = *http->path ? strchr(http->path + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/'))
         way = apr_pstrcat(http->pool, "../", way, NULL);
     return way;
@@ -211,15 +213,20 @@ sr_error_t *sr_web_reply(sr_http_t *http, int status, json_t *values, const sr_w
 
 /* --- the page of a state */
 
-static void add_signing(json_t *values, const json_t *texts, const char *state, apr_pool_t *pool)
+/* Adds what the script needs to show the documents: the state as JSON, and its texts. */
+static void add_reading(json_t *values, const json_t *texts, const char *state, apr_pool_t *pool)
 {
-    json_object_set_new(values, "signing", json_true());
-    json_object_set_new(values, "intro", json_boolean(!json_is_true(json_object_get(values, "skipIntro"))));
     html_set_text(values, "state", state);
     html_set_text(values, "texts", sr_json_text(json_object_get(texts, "script"), pool));
     html_set_text(values, "shown", "(min-width: 60rem) 57.5rem, calc(100vw - 1.5rem)");
     const json_t *document = json_array_get(json_object_get(values, "documents"), 0);
     json_object_set(values, "first", json_object_get(json_array_get(json_object_get(document, "sheets"), 0), "srcset"));
+}
+
+static void add_signing(json_t *values)
+{
+    json_object_set_new(values, "signing", json_true());
+    json_object_set_new(values, "intro", json_boolean(!json_is_true(json_object_get(values, "skipIntro"))));
     add_places(values);
 }
 
@@ -237,7 +244,7 @@ void sr_web_add_closing(json_t *values, const char *state)
  * if it has ended the request. */
 static void html_add_deadline(json_t *view, sr_http_t *http)
 {
-    static const char *const states[] = {"sent", "opened", "waiting", "expired"};
+    static const char *const states[] = {"sent", "opened", "waiting", "viewing", "expired"};
     const char *state = sr_json_string(view, "state"), *text = sr_json_string(view, "expiresAt");
     apr_time_t when;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
@@ -245,12 +252,25 @@ static void html_add_deadline(json_t *view, sr_http_t *http)
             html_set_text(view, "deadline", sr_moment_text(sr_web_language(http), when, http->pool));
 }
 
-/* The title of the page contains the name of the request and of the requester. */
 static const char *html_name_of(const json_t *person, apr_pool_t *pool)
 {
     return sr_person_name(sr_json_string(person, "firstname"), sr_json_string(person, "lastname"), pool);
 }
 
+/* A recipient of a copy may have only an address. */
+static void add_viewing(json_t *view, const json_t *viewer, bool sees, apr_pool_t *pool)
+{
+    json_t *signer;
+    size_t i;
+    if (!*html_name_of(viewer, pool)) json_object_set(view, "fullname", json_object_get(viewer, "email"));
+    json_array_foreach (json_object_get(view, "signers"), i, signer) {
+        html_set_text(signer, "fullname", html_name_of(signer, pool));
+        json_object_set_new(signer, "signed", json_boolean(!strcmp(sr_json_string(signer, "status"), "completed")));
+    }
+    json_object_set_new(view, "viewing", json_boolean(sees));
+}
+
+/* The title of the page contains the name of the request and of the requester. */
 static const char *title_of(const json_t *view, apr_pool_t *pool)
 {
     const char *organization = sr_json_string(json_object_get(view, "requester"), "organization");
@@ -264,26 +284,29 @@ static const char *html_host_of(const char *url, apr_pool_t *pool)
     return host ? apr_pstrmemdup(pool, host + 3, strcspn(host + 3, "/?#")) : NULL;
 }
 
-sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer, const sr_web_entered_t *entered)
+sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *link, const sr_web_entered_t *entered)
 {
     bound_sizes(view);
     const char *state = sr_json_string(view, "state"), *as_sent = sr_json_text(view, http->pool);
+    const json_t *viewer = json_object_get(view, "viewer"), *person = viewer ? viewer : json_object_get(view, "signer");
     const bool signing = !strcmp(state, "sent") || !strcmp(state, "opened");
-    const json_t *person = json_object_get(view, "signer");
+    const bool viewing = viewer && json_array_size(json_object_get(view, "documents")) > 0;
     json_t *requester = json_object_get(view, "requester"), *texts;
     sr_web_theme_t theme;
     sr_web_theme(&theme, http);
     SR_TRY(sr_web_texts(&texts, http, &theme));
-    html_set_text(view, "link", signer);
+    html_set_text(view, "link", link);
     html_set_text(view, "title", title_of(view, http->pool));
     html_set_text(view, "createdOn", apr_pstrmemdup(http->pool, sr_json_string(view, "createdAt"), DATE_LENGTH));
     html_add_deadline(view, http);
     html_set_text(view, "fullname", html_name_of(person, http->pool));
     html_set_text(requester, "name", html_name_of(requester, http->pool));
     json_object_set_new(view, "test", json_boolean(!strcmp(sr_json_string(view, "environment"), "test")));
-    add_documents(view, texts, signer, signing, http->pool);
-    if (signing) add_signing(view, texts, as_sent, http->pool);
+    add_documents(view, texts, link, signing || viewing, http->pool);
+    if (signing || viewing) add_reading(view, texts, as_sent, http->pool);
     else sr_web_add_closing(view, state);
+    if (viewer) add_viewing(view, viewer, viewing, http->pool);
+    if (signing) add_signing(view);
     if (signing) sr_web_add_entries(view, entered, texts, http->pool);
     if (signing) sr_web_add_words(view, entered, texts, http->pool);
     html_set_text(view, "host", html_host_of(sr_json_string(view, "redirect"), http->pool));
@@ -305,14 +328,18 @@ sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message)
     sr_web_theme(&theme, http);
     SR_TRY(sr_web_texts(&texts, http, &theme));
     const char *title = sr_web_word(texts, apr_pstrcat(http->pool, kind, ".title", NULL));
-    json_object_set_new(problem, "replaced", json_boolean(status == HTTP_GONE));
+    json_object_set_new(problem, "replaced", json_boolean(status == HTTP_GONE && !http->viewing));
     html_set_text(problem, "status", apr_psprintf(http->pool, "%d", status));
     html_set_text(problem, "title", title);
-    html_set_text(problem, "text", sr_web_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
+    html_set_text(problem, "text",
+                  sr_web_word(texts, http->viewing && status == HTTP_GONE
+                                         ? "view.ended"
+                                         : apr_pstrcat(http->pool, kind, ".text", NULL)));
     if (!strcmp(kind, "other")) html_set_text(problem, "detail", message);
     if (strcmp(kind, "404") != 0 && strcmp(kind, "410") != 0 && http->params[0] && sr_uuid_valid(http->params[0]))
         html_set_url(problem, "link",
-                     apr_pstrcat(http->pool, sr_web_name(http, http->params[0]), sr_web_language_query(http), NULL),
+                     apr_pstrcat(http->pool, http->viewing ? "../view/" : "", sr_web_name(http, http->params[0]),
+                                 sr_web_language_query(http), NULL),
                      http);
     json_object_set_new(values, "problem", problem);
     html_set_text(values, "title", title);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links.c: signing links, with the session that a request names, and the client that uses them. */
+/* links.c: links of signers and viewers, with the session that a request names, and the client that uses them. */
 #include "web/web.h"
 
 const char *sr_web_link(sr_http_t *http, const char *signer)
 {
-    return apr_pstrcat(http->pool, http->base_url, "/sign/", signer, NULL);
+    return apr_pstrcat(http->pool, http->base_url, http->viewing ? "/view/" : "/sign/", signer, NULL);
 }
 
 const char *sr_web_name_in(sr_http_t *http, const char *signer, const char *session)

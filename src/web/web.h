@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web.h: the pages for people. <location>/sign is the signing page, <location>/verify is the page on which anybody can
- * check a PDF (verify.c), and <location>/ is the front page (front.c). routes.c has the route table. link.c serves the
- * signing page, links.c has what its parts share, identity_page.c and login_page.c ask who they are, action.c reads
- * what signers send, download.c serves downloads, pages.c serves images and text of the document's pages, and assets.c
- * and theme.c serve files that browsers load. The uuid in the path identifies the signer, so there is no token. plain.c
- * has the fields of the form that works without a script.
+/* web.h: the pages for people. <location>/sign is the signing page, <location>/view is the page of viewers (view.c),
+ * <location>/verify is the page on which anybody can check a PDF (verify.c), and <location>/ is the front page
+ * (front.c). routes.c has the route table. link.c serves the signing page, links.c has what its parts share,
+ * identity_page.c and login_page.c ask who they are, action.c reads what signers send, download.c serves downloads,
+ * pages.c serves images and text of the document's pages, and assets.c and theme.c serve files that browsers load. The
+ * uuid in the path identifies the signer, so there is no token. plain.c has the fields of the form that works without a
+ * script.
  *
  * How an HTML page is made: html.c collects the values, texts.c the texts in the right language, and theme.c the
  * administrator's changes. base/template.c fills them into the HTML templates that files.c holds. */
@@ -15,17 +16,20 @@
 #include "service/service.h"
 
 extern const sr_route_t sr_web_routes[];        /* paths below <location>/sign */
+extern const sr_route_t sr_web_view_routes[];   /* paths below <location>/view */
 extern const sr_route_t sr_web_verify_routes[]; /* paths below <location>/verify */
 extern const sr_route_t sr_web_front_routes[];  /* <location>/ alone */
 
 /* Sets the headers of every response below /sign, and makes errors HTML pages for clients that do not ask for JSON. */
 void sr_web_begin(sr_http_t *http);
-/* Do the same below /verify, and for the front page. */
+/* Do the same below /view and /verify, and for the front page. */
+void sr_web_view_begin(sr_http_t *http);
 void sr_web_verify_begin(sr_http_t *http);
 void sr_web_front_begin(sr_http_t *http);
 /* The handlers. */
 sr_error_t *sr_web_get(sr_http_t *http);
 sr_error_t *sr_web_get_followed(sr_http_t *http);
+sr_error_t *sr_web_view_get(sr_http_t *http);
 sr_error_t *sr_web_post(sr_http_t *http);
 sr_error_t *sr_web_preview(sr_http_t *http);
 sr_error_t *sr_web_check_get(sr_http_t *http);
@@ -64,7 +68,7 @@ sr_error_t *sr_web_unchecked(sr_http_t *http, sr_error_t *error);
 const char *sr_web_name(sr_http_t *http, const char *signer);
 /* The same with another session. */
 const char *sr_web_name_in(sr_http_t *http, const char *signer, const char *session);
-/* Returns the absolute URL of a signer's link. */
+/* Returns the absolute URL of the link of a signer, or below /view of a viewer. */
 const char *sr_web_link(sr_http_t *http, const char *signer);
 
 /* ----------------------------------------------------------------------------------------------- action.c
@@ -111,9 +115,9 @@ void sr_web_add_entries(json_t *view, const sr_web_entered_t *entered, const jso
 void sr_web_add_words(json_t *view, const sr_web_entered_t *entered, const json_t *texts, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- html.c */
-/* Sends the signing page for a representation (sr_signing_representation), which the function changes. `entered` is
- * NULL, or what is shown again with status 400. */
-sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer, const sr_web_entered_t *entered);
+/* Sends the page for a representation (sr_signing_representation, sr_viewing_representation), which the function
+ * changes. `link` is the last part of the link. `entered` is NULL, or what is shown again with status 400. */
+sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *link, const sr_web_entered_t *entered);
 /* Adds the values of outcome.html: `state` is the name of a state in which the signer cannot sign. */
 void sr_web_add_closing(json_t *values, const char *state);
 /* Returns the relative URL from the requested URL to <location>/sign/. */

@@ -24,6 +24,7 @@ while (my ($method, $path) = splice @links, 0, 2) {
     next if $path =~ m{^/(?:(?:assets|theme|login)/|embed\.js)|\}\.|\.svg$|/login$|/$};
     push @have, "$method /sign" . $path =~ s{^/\{uuid\}}{/{signer_uuid}}r;
 }
+push @have, 'GET /view/{viewer_uuid}';    # it says what is below it
 my %paths = %{ $spec->{paths} };
 my @described;
 for my $path (keys %paths) {

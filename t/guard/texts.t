@@ -142,7 +142,8 @@ my %asked  = map { $_ => 1 } $html =~ /\{\{:([\w.]+)\}\}/g;
 my @warnings = slurp('src/report/warnings.def') =~ /^SR_WARNING\(\w+, "([\w-]+)"/gm;
 ok(@warnings > 5, 'there are warnings');
 $asked{"warning.$_"} = 1 for @warnings;
-$asked{$_} = 1 for 'front.title', 'brand', map { ("$_.title", "$_.text") } qw(404 409 410 503 other);    # by C
+$asked{$_} = 1 for 'front.title', 'brand', 'view.ended',    # by C
+    map { ("$_.title", "$_.text") } qw(404 409 410 503 other);
 my @findings = map {"verify.$_"} qw(signed extended validation changed broken unchecked incomparable unsigned),
     qw(encrypted refused unreadable);
 $asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(units none empty large many busy failed)),    # by verify.c
@@ -152,7 +153,7 @@ my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };
 is("@unused", '', 'the script uses all of its texts');
 my $completion = slurp('src/model/completion.c') . slurp('src/model/identified.c');
 my @kinds      = map {"event.$_"} qw(created due opened signed refused completed extended replaced reminded),
-    qw(codeSent codeFailed authenticated authenticationChanged admitted unlocked);
+    qw(codeSent codeFailed authenticated authenticationChanged admitted unlocked viewed revoked);
 my @said       = grep { exists $texts{en}{certificate}{$_} } $completion =~ /"([\w.]+)"/g, @kinds;
 is_deeply([sort keys %{ { map { $_ => 1 } @said } }], [sort keys %{ $texts{en}{certificate} }],
     'the certificate of completion uses all of its texts');

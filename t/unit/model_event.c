@@ -277,6 +277,9 @@ static void check_disclosed(const char *text, const char *has, const char *lacks
         if (!ok(!strstr(text, one), "%s: lacks %s", name, one)) printf("#   %s\n", text);
 }
 
+#define VIEWED                                                                                                         \
+    "{\"viewers\":[{\"uuid\":\"" ANN "\",\"firstname\":\"Ann\"},{\"uuid\":\"" BOB "\",\"firstname\":\"Bob\"}]}"
+
 static void test_disclosed(void)
 {
     for (int old = 0; old < 2; old++) {
@@ -291,6 +294,12 @@ static void test_disclosed(void)
         check_disclosed(text, "\"22222222\"", "::1 Agent/7 Rent", "refused, for another signer who is the caller");
         text = disclosed("reminded", ANN, "{\"automatic\":false}", ANN, false, old);
         check_disclosed(text, "\"22222222\"", "::1 Agent/7", "reminded, for the signer: the address is the caller's");
+        text = disclosed("viewed", NULL, "{\"viewer\":\"" ANN "\"}", ANN, false, old);
+        check_disclosed(text, "::1 Agent/7 \"22222222\"", ANN, "viewed, for the viewer");
+        text = disclosed("viewed", NULL, "{\"viewer\":\"" ANN "\"}", BOB, true, old);
+        check_disclosed(text, "\"22222222\"", "::1 Agent/7 " ANN, "viewed, for a signer who is the caller");
+        text = disclosed("created", NULL, VIEWED, ANN, false, old);
+        check_disclosed(text, "\"Ann\" \"22222222\"", "Bob " ANN " " BOB, "created, for a viewer");
         text = disclosed("replaced", NULL, REPLACED, ANN, false, old);
         check_disclosed(text, "\"44444444\" \"22222222\"", "Bob ::1", "replaced, for the old signer");
         check_disclosed(disclosed("replaced", NULL, REPLACED, BOB, false, old), "Bob", "::1",

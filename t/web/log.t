@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Signing links in the log: if httpd's own access control refuses a request, neither its messages nor an access log
-# shows the link. Nor does anything of httpd show a session of a signer, or the code that was entered.
+# Links of signers and viewers in the log: if httpd's own access control refuses a request, neither its messages nor an
+# access log shows the link. Nor does anything of httpd show a session of a signer, or the code that was entered.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -8,9 +8,12 @@ use Mojo::UserAgent;
 use Sigreq::Client;
 use Sigreq::Here qw(organisation suite wait_for);
 use Sigreq::Httpd;
+use Sigreq::Multipart 'part';
 use Test::More;
 
 my $secret = organisation()->{test}->create->json('/submitters/0/uuid');
+my $lea    = part('viewers', '[{"firstname":"Lea","lastname":"Holm"}]');
+my $viewer = organisation()->{test}->create(more => [$lea])->json('/viewers/0/uuid');
 my $session = 'ab12' x 8;
 my $ua     = Mojo::UserAgent->new(max_connections => 0);
 my $access = <<'CONF';
@@ -19,9 +22,9 @@ CustomLog "access_log" shown
 LoadModule rewrite_module MODULES/mod_rewrite.so
 RewriteEngine On
 RewriteRule ^/short/(.*) /sign/$1 [PT]
-<Location "/sign">
+<LocationMatch "^/(sign|view)">
 REQUIRE
-</Location>
+</LocationMatch>
 CONF
 my ($modules) = path(suite->{modules})->slurp =~ m{ (/\S+)/mod_};
 my %require = (
@@ -40,14 +43,16 @@ for my $require (sort keys %require) {
     my %paths = (
         plain => "/sign/$secret", page => "/sign/$secret/documents/x/pages/0.png?width=800",
         encoded => "/sign/$encoded", rewritten => "/short/$secret", slash => "/sign/$secret/a%2Fb",
-        session => "/sign/$secret~$session", tilde => "/sign/$secret%7E$session/documents/x");
+        viewer => "/view/$viewer/certificate", session => "/sign/$secret~$session",
+        tilde => "/sign/$secret%7E$session/documents/x");
     is($ua->get($base . $paths{$_})->res->code, $status, "$name: $_") for sort keys %paths;
     my $log = '';
-    wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 7 });
+    wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 8 });
     like($httpd->log, $message, 'httpd has logged a message');
-    my $rest = substr $secret, 9;
-    unlike($httpd->log, qr/\Q$rest\E/, 'the message of httpd does not have the link');
-    unlike($log,        qr/\Q$rest\E/, 'the access log does not have the link');
+    for my $rest (map { substr $_, 9 } $secret, $viewer) {
+        unlike($httpd->log, qr/\Q$rest\E/, 'the message of httpd does not have the link');
+        unlike($log,        qr/\Q$rest\E/, 'the access log does not have the link');
+    }
     unlike($httpd->log . $log, qr/ab12/, 'no log has the secret of a session');
     my $short = substr($secret, 0, 8) . '...';
     like($httpd->log, qr/\Q$short\E/, 'the log has the beginning of the link');

@@ -201,7 +201,7 @@ static sr_error_t *page_image_keep(const work_t *work, const char *key, int desc
 static void forget_deleted(const work_t *work)
 {
     apr_int64_t epoch;
-    const sr_error_t *error = sr_service_access_epoch(work->service, &epoch, work->show->signer, work->pool);
+    const sr_error_t *error = sr_service_access_epoch(work->service, &epoch, work->show, work->pool);
     if (error && error->code == SR_ENOTFOUND) sr_cache_remove(work->service->cache_root, work->key, work->pool);
 }
 
@@ -267,9 +267,22 @@ static sr_error_t *make_in_turn(sr_shown_t *shown, work_t *work, const apr_array
  * documents may share a process. */
 static const char *permission(const sr_service_t *service, const sr_show_t *show, apr_pool_t *pool)
 {
-    const char *text = apr_pstrcat(pool, service->storage.main.root, "\n", service->cache_root, "\n", show->signer,
+    const char *text = apr_pstrcat(pool, service->storage.main.root, "\n", service->cache_root, "\n",
+                                   show->viewer ? "viewer " : "signer ", show->viewer ? show->viewer : show->signer,
                                    "\n", show->document, "\n", show->version, NULL);
     return sr_sha256_hex(text, strlen(text), pool);
+}
+
+/* Reads the submission, if the signer or viewer may see its documents. */
+static sr_error_t *page_image_admit(const sr_service_t *service, sr_signing_t **signing, const sr_show_t *show,
+                                    apr_pool_t *pool)
+{
+    if (show->viewer) {
+        SR_TRY(sr_service_viewing(service, signing, show->viewer, pool));
+        return sr_viewing_may_see(*signing, pool);
+    }
+    SR_TRY(sr_service_signing(service, signing, show->signer, pool));
+    return sr_signing_may_see(*signing, pool);
 }
 
 /* Returns the files of a version, or NULL if the document never had this version. */
@@ -295,7 +308,7 @@ static bool page_image_is_known(const work_t *work, sr_access_t *access, const c
     bool current;
     if (!sr_access_cache_get(work->service->child->access, access, &current, allowed, document, now)) return false;
     if (current) return true;
-    if (sr_service_access_epoch(work->service, &epoch, work->show->signer, work->pool)) return false;
+    if (sr_service_access_epoch(work->service, &epoch, work->show, work->pool)) return false;
     if (epoch != access->epoch) return false;
     sr_access_cache_put(work->service->child->access, allowed, access, count, now);
     return true;
@@ -341,8 +354,7 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     *shown = (sr_shown_t){.type = !show->width ? "application/json" : show->png ? "image/png" : NULL};
     if (!service->session && find_known(shown, &work, allowed, now)) return counted(SR_CACHED_HIT);
     const apr_uint32_t count = sr_version_cache_count(show->document);
-    SR_TRY(sr_service_signing(service, &signing, show->signer, pool));
-    SR_TRY(sr_signing_may_see(signing, pool));
+    SR_TRY(page_image_admit(service, &signing, show, pool));
     const sr_document_state_t *document = sr_signing_document(signing, show->document);
     if (!document) return sr_error(pool, SR_ENOTFOUND, "Not found");
     const char *version = show->version ? show->version : sr_document_state_sha256(document);

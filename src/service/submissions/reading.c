@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reading.c: reads a submission, mostly for one of its signers. The first request that reads it after its deadline
- * records that it is expired. */
+/* reading.c: reads a submission, mostly for one of its signers or viewers. The first request that reads it after its
+ * deadline records that it is expired. */
 #include "service/private.h"
 
 sr_error_t *sr_service_read(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
@@ -19,12 +19,21 @@ sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signi
     return sr_service_read(service, signing, &subject, pool);
 }
 
-sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const char *signer,
+sr_error_t *sr_service_viewing(const sr_service_t *service, sr_signing_t **signing, const char *viewer,
+                               apr_pool_t *pool)
+{
+    const sr_subject_t subject = {.viewer = viewer};
+    return sr_service_read(service, signing, &subject, pool);
+}
+
+sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const sr_show_t *show,
                                     apr_pool_t *pool)
 {
     const sr_access_row_t *row;
     sr_outcome_t outcome;
-    SR_TRY(sr_store_signing_access(service->database, &outcome, &row, signer, pool));
+    SR_TRY(show->viewer
+               ? sr_store_viewing_access(service->database, &outcome, &row, show->viewer, SR_COPY_LIFETIME, pool)
+               : sr_store_signing_access(service->database, &outcome, &row, show->signer, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
     *epoch = row->epoch;
     return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* subject.c: reads a submission with all that a transition needs: for a signer by their link, for the caller who has
- * made it, or for the service itself. */
+/* subject.c: reads a submission with all that a transition needs: for a signer or viewer by their link, for the caller
+ * who has made it, or for the service itself. */
 #include "service/private.h"
 
 #include <string.h>
@@ -16,6 +16,8 @@ static sr_error_t *read_body(const char **body, const sr_service_t *service, con
     sr_outcome_t outcome;
     if (subject->signer)
         SR_TRY(sr_store_signing_get(service->database, &outcome, &row, subject->signer, version, pool));
+    else if (subject->viewer)
+        SR_TRY(sr_store_viewing_get(service->database, &outcome, &row, subject->viewer, version, pool));
     else if (subject->token_hash)
         SR_TRY(sr_store_signing_read(service->database, &outcome, &row, subject->token_hash, sr_time_now(),
                                      subject->submission, version, pool));
@@ -29,6 +31,8 @@ sr_error_t *sr_service_subject_parse(const sr_service_t *service, sr_signing_t *
                                      const char *body, apr_pool_t *pool)
 {
     SR_TRY(sr_signing_parse(signing, body, subject->signer, pool));
+    if (subject->viewer && !((*signing)->viewer = sr_submission_viewer(&(*signing)->submission, subject->viewer)))
+        return sr_error(pool, SR_EINTERNAL, "A submission in the database lacks its viewer");
     return subject->signer && !subject->asks ? sr_session_require(service, *signing, pool) : NULL;
 }
 

@@ -186,6 +186,14 @@ static apr_array_header_t *changed_signers(const sr_transition_t *transition)
     return rows;
 }
 
+/* Returns true if the link of a viewer ends. */
+static bool closes_link(const sr_transition_t *transition)
+{
+    for (int i = 0; i < transition->seen->nelts; i++)
+        if (APR_ARRAY_IDX(transition->seen, i, sr_viewer_change_arg_t).revoked_at) return true;
+    return false;
+}
+
 static sr_change_arg_t change_of(const sr_transition_t *transition)
 {
     const sr_signing_t *signing = transition->signing;
@@ -202,6 +210,7 @@ static sr_change_arg_t change_of(const sr_transition_t *transition)
                              .hold_reason = transition->hold_reason,
                              .copied_at = submission->copied_at,
                              .over = transition->deadline == SR_DEADLINE_AFTER,
+                             .closes = closes_link(transition),
                              .representation_version = SR_REPRESENTATION_VERSION,
                              .signers = changed_signers(transition),
                              .viewers = transition->seen->nelts ? transition->seen : NULL,
@@ -346,7 +355,7 @@ sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signi
 {
     sr_transition_t transition = {.signing = *signing, .client = client, .pool = pool};
     /* an expiry may come under the lock of another one */
-    const bool locks = subject->signer || subject->token_hash || subject->locks;
+    const bool locks = subject->signer || subject->viewer || subject->token_hash || subject->locks;
     if (locks) SR_TRY(sr_submission_lock_take(&transition.lock, service, &transition.signing, subject, pool));
     sr_error_t *error = try_all(service, &transition, subject, body, baton);
     if (locks) sr_submission_lock_release(&transition.lock);

@@ -19,7 +19,7 @@ SELECT 'ok', coalesce(json_group_object(c.uuid, json(c.events)), '{}') FROM (
 
 -- @op admin_evidence_lost() → ok body
 -- @answer
-SELECT 'ok', json_object('event', @LOST(event), 'signer', @LOST(signer), 'document', @LOST(document),
+SELECT 'ok', json_object('event', @LOST(event), 'signer', @LOST(signer), 'viewer', @LOST(viewer), 'document', @LOST(document),
     'revision', (SELECT count(*) FROM revision x
                  WHERE NOT EXISTS (SELECT 1 FROM document d WHERE d.uuid = x.document_uuid)),
     'job', @LOST(job), 'timer', @LOST(timer))
@@ -50,6 +50,10 @@ SELECT 'ok', json_object('uuid', s.uuid, 'state', s.state,
         SELECT json_object('uuid', g.uuid, 'state', g.state, 'firstname', g.firstname, 'lastname', g.lastname,
                            'email', g.email, 'fields', json(g.fields), 'authentication', json(g.authentication)) AS body
         FROM signer g WHERE g.submission_id = s.id ORDER BY g.position) x),
+    'viewers', (SELECT json_group_array(json(body)) FROM (
+        SELECT json_object('uuid', v.uuid, 'firstname', v.firstname, 'lastname', v.lastname, 'email', v.email,
+                           'opened_at', v.opened_at, 'revoked_at', v.revoked_at) AS body
+        FROM viewer v WHERE v.submission_id = s.id ORDER BY v.position) x),
     'documents', (SELECT json_group_array(json(d.body)) FROM document_row d WHERE d.submission_id = s.id),
     'events', (SELECT json_group_array(json(body)) FROM (
         SELECT json_array(e.number, e.hash, e.body, e.personal) AS body

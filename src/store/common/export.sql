@@ -31,6 +31,7 @@ SELECT 'ok', s.id, s.uuid FROM submission s
 WHERE s.id > :after AND s.state <> 'deleted' AND @OFONE(s.organization_id)
   AND (:environment IS NULL OR s.environment = :environment)
   AND (EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id AND @SAME(g.email, :email))
+       OR EXISTS (SELECT 1 FROM viewer v WHERE v.submission_id = s.id AND @SAME(v.email, :email))
        OR EXISTS (SELECT 1 FROM user_account u WHERE u.id = s.user_id AND @SAME(u.email, :email)))
 ORDER BY s.id LIMIT :n
 
@@ -58,6 +59,11 @@ SELECT 'ok', json_object('uuid', s.uuid, 'name', s.name,
                ELSE json_object('uuid', g.uuid, 'self', json('false'), 'state', g.state, 'order', g.signing_order)
                END AS body
         FROM signer g WHERE g.submission_id = s.id ORDER BY g.position) x),
+    'viewers', (SELECT json(coalesce(json_group_array(json(body)), '[]')) FROM (
+        SELECT json_object('uuid', v.uuid, 'self', json('true'), 'kind', v.kind, 'firstname', v.firstname,
+                   'lastname', v.lastname, 'email', v.email, 'sent_at', v.sent_at, 'opened_at', v.opened_at,
+                   'revoked_at', v.revoked_at) AS body
+        FROM viewer v WHERE v.submission_id = s.id AND @SAME(v.email, :email) ORDER BY v.position) x),
     'documents', (SELECT json_group_array(json(body)) FROM (
         SELECT d.body FROM document_row d WHERE d.submission_id = s.id ORDER BY d.position) x),
     'certificate', json(CASE WHEN s.certificate_key IS NOT NULL

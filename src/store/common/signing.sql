@@ -71,6 +71,25 @@ WHERE g.uuid = :signer AND g.state <> 'replaced' AND s.id = g.submission_id
 -- @outcome
 SELECT 'missing'
 
+-- The viewer's uuid is the secret of the link, as a signer's.
+-- @op viewing_get(viewer uuid, version text?) → ok signing | missing
+-- @answer
+SELECT 'ok', @SIGNING() FROM viewer v CROSS JOIN submission s @SIGNED() AND v.uuid = :viewer AND s.id = v.submission_id
+
+-- @outcome
+SELECT 'missing'
+
+-- As signing_access. The link of a copy ends at a time, without a change of the submission.
+-- @op viewing_access(viewer uuid, lifetime int) → ok access | missing
+-- @answer
+SELECT 'ok', CASE WHEN @LATE(s) OR (v.kind = 'copy' AND coalesce(v.sent_at, 0) + :lifetime <= @CLOCK()) THEN -1
+                  ELSE s.access_epoch END
+FROM viewer v CROSS JOIN submission s
+WHERE v.uuid = :viewer AND s.id = v.submission_id
+
+-- @outcome
+SELECT 'missing'
+
 -- Whether a signer may get a reminder that was written for them: they are due, and nothing has ended meanwhile.
 -- @op signing_reminds(signer uuid) → ok | missing
 -- @outcome

@@ -29,7 +29,8 @@
 -- members certificate_…, copied_at and stamped_until. over: whether the deadline must be over by the clock of the database, or must
 -- not be. There is at least one event. holder: of the lease that ends if the outcome is 'ok'.
 -- @type change {signer uuid?, seen int, seen_hash hash, submission_state text, closed_at time?, expires_at time?,
---     cancel_reason text?, held_at time?, hold_reason text?, copied_at time?, over bool, representation_version int,
+--     cancel_reason text?, held_at time?, hold_reason text?, copied_at time?, over bool, closes bool,
+--     representation_version int,
 --     signers [signer_change], viewers [viewer_change]?, events [event], feed [feed], certificate_sha256 hash?, certificate_size int?, stamped_until time?,
 --     holder text?}
 -- A signer whose sessions end (sessions.sql), which raises access_epoch.
@@ -123,7 +124,8 @@
 -- @macro CHANGEDSUBMISSION() UPDATE submission
 --     SET updated_at = :now, representation = :representation, representation_version = p.representation_version,
 --         access_epoch = submission.access_epoch
---             + CAST(submission.state <> p.submission_state OR :replaced IS NOT NULL OR :ended IS NOT NULL AS integer),
+--             + CAST(submission.state <> p.submission_state OR :replaced IS NOT NULL OR :ended IS NOT NULL
+--                    OR p.closes AS integer),
 --         state = p.submission_state, closed_at = p.closed_at, expires_at = p.expires_at,
 --         cancel_reason = p.cancel_reason, held_at = p.held_at,
 --         hold_reason = CASE WHEN p.held_at IS NOT NULL THEN coalesce(p.hold_reason, submission.hold_reason) END,

@@ -41,6 +41,7 @@ sub previewed { # without what the creation makes. By default the deadline count
     @{$_}{qw(uuid createdAt updatedAt)} = () for $made, $made->{template};
     @{$_}{qw(uuid signatureLink)}       = () for @{ $made->{submitters} };
     $_->{uuid} = undef for @{ $made->{documents} };
+    @{$_}{qw(uuid viewLink)} = () for @{ $made->{viewers} // [] }, @{ ($made->{copies} // {})->{links} // [] };
     $made->{expiresAt} &&= 'a time';
     $made->{warnings} //= [];
     return $made;

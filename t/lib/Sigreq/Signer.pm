@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Signer: one signer with a link, as a program or as a browser without scripts. Answers to programs are compared
-# with the API's description, and a difference fails the running test. It also exports the functions of
+# Sigreq::Signer: one signer or viewer with a link, as a program or as a browser without scripts. Answers to programs
+# are compared with the API's description, and a difference fails the running test. It also exports the functions of
 # Sigreq::Validator, which check the signed PDF, and one of Sigreq::Evidence.
 package Sigreq::Signer;
 use strict;
@@ -56,11 +56,12 @@ sub differences {
     my $way = ($path // '') =~ s/\?.*//sr;
     return if !$ENV{SIGREQ_SUITE} || $o{form} || exists $o{body} || $o{headers} || length $res->body > 1 << 16;
     return if $way !~ m{^(?:|/preview|/check|/code|/visit|/certificate|/archive|/documents/[^/.]+(?:/pages/\d+)?)$};
+    return if $way && $self->{link} =~ m{/view/};    # as below a signing link
     $judge //= do {
         require Sigreq::Here;
         Sigreq::Spec->of(Sigreq::Here::suite()->{source} . '/src/api/openapi.json');
     };
-    return $judge->check($method, ($self->{link} =~ s{.*(/sign/)}{$1}r) . $way, $res);
+    return $judge->check($method, ($self->{link} =~ s{.*(/(?:sign|view)/)}{$1}r) . $way, $res);
 }
 sub request_p { my $self = shift; return $self->{ua}->start_p($self->transaction(@_))->then(sub { $_[0]->res }) }
 

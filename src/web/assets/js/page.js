@@ -5,11 +5,13 @@ import { startFrame } from './frame.js'
 import { startSigning } from './signing.js'
 import { startTelling } from './tell.js'
 import { startVerify } from './verify.js'
+import { startView } from './view.js'
 
 const main = document.getElementById('main'), root = document.documentElement
 if (root.classList.contains('js')) {
     startFrame()
     if (main.dataset.state) startSigning(main)
+    else if (main.dataset.view) startView(main)
     else if (main.dataset.closed) startClosed(main)
     else if (main.dataset.verify) startVerify(main)
     root.classList.add('ready')
