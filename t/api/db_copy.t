@@ -91,7 +91,8 @@ ok(wait_for(sub { !lite('.timeout 60000', q(SELECT count(*) FROM job WHERE state
 # What the service answers about everything: path → answer
 sub answers {
     my $with = shift;
-    my %all  = map { $_ => $with->get($_)->body } '/signatures?limit=100', '/deliveries?limit=100', '/events', '/tokens';
+    my @lists = ('/signatures?limit=100', '/deliveries?limit=100', '/events', '/tokens');
+    my %all   = map { $_ => $with->get($_)->body } @lists;
     for my $name (sort keys %made) {
         my $path = "/signatures/$made{$name}{uuid}";
         my $res  = $with->get($path);
