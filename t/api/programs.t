@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # docs/programs.md: its programs in each language, as they are shown: `send` prints links, both signers sign, one after
-# entering a code, and `receive` gets the webhooks, downloads what was signed and verifies it.
+# entering a code, and `follow` reads the event feed and downloads what was signed. It is killed and started again: it
+# continues after the cursor that it has stored, or from the oldest event if the service does not accept this cursor.
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
 use File::Temp 'tempdir';
-use IO::Socket::INET ();
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Here qw(organisation place suite wait_for);
@@ -66,52 +66,64 @@ sub mirrors {
     return;
 }
 
+sub started {    # follow, in a process of its own, which writes to the file `said`
+    my ($folder, $program) = @_;
+    my $pid = fork // die "fork: $!\n";
+    return $pid if $pid;
+    chdir $folder or die "$folder: $!\n";
+    open STDOUT, '>', 'said'    or die "said: $!\n";
+    open STDERR, '>&', \*STDOUT or die "said: $!\n";
+    exec $program, glob 'follow.*' or die "$program: $!\n";
+}
+
 sub try {
     my ($name, $program) = @_;
     my $folder = tempdir(CLEANUP => 1);
     Sigreq::Suite::write_file("$folder/$_", $programs{$name}{$_}) for keys %{ $programs{$name} };
     Sigreq::Suite::write_file("$folder/lease.pdf",
         pdf(pages => [{ content => 'BT /F 12 Tf 72 72 Td (Tenant) Tj 228 0 Td (Landlord) Tj ET' }]));
-    my ($send)    = grep {/^send/} keys %{ $programs{$name} };
-    my ($receive) = grep {/^receive/} keys %{ $programs{$name} };
-    my $org  = organisation();
-    my $port = Sigreq::Suite::free_port();
-    local %ENV = (%ENV, BASE_URL => place() =~ s{/$}{}r, TOKEN => $org->{test}{token}, PORT => $port,
-        HOOKS => "http://127.0.0.1:$port", CODE => '4711-KX');
+    my $client = organisation()->{test};
+    local %ENV = (%ENV, BASE_URL => place() =~ s{/$}{}r, TOKEN => $client->{token}, CODE => '4711-KX');
 
-    my $pid = fork // die "fork: $!\n";
-    if (!$pid) {
-        chdir $folder or die "$folder: $!\n";
-        open STDOUT, '>', 'said'    or die "said: $!\n";
-        open STDERR, '>&', \*STDOUT or die "said: $!\n";
-        exec $program, $name eq 'PHP' ? ('-S', "127.0.0.1:$port") : (), $receive or die "$program: $!\n";
+    my ($send) = grep {/^send/} keys %{ $programs{$name} };
+    my ($said, @links);    # a busy machine answers 503, and `send` ends
+    wait_for(sub {
+        $said  = qx(cd $folder && $program $send 2>&1);
+        @links = $said =~ /^(?:Ann Lee|Ben Roe): (\S+)$/mg;
+        return @links || $said !~ /503/;
+    });
+    is(scalar @links, 2, "$name: two links are printed") or diag $said;
+    $links[1] = Sigreq::Signer->new(link => $links[1])
+        ->request(POST => '/check', json => { code => '4711 kx' })->json('/url');
+    ok($links[1], 'the code is accepted');
+
+    my $pid   = started($folder, $program);
+    my $heard = sub { path($folder, 'said')->slurp };
+    my $hears = sub { my $what = shift; ok(wait_for(sub { $heard->() =~ /^$what$/m }), $_[0]) or diag $heard->() };
+    for my $link (@links) {
+        ok(wait_for(sub { Sigreq::Signer->new(link => $link)->sign('A name')->code == 200 }), 'a signer signs');
     }
-    my $up = sub { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port) };
-    if (ok(wait_for($up), "$name: the receiver is there")) {
-        my ($said, @links);    # a busy machine answers 503, and `send` ends
-        wait_for(sub {
-            $said  = qx(cd $folder && $program $send 2>&1);
-            @links = $said =~ /^(?:Ann Lee|Ben Roe): (\S+)$/mg;
-            return @links || $said !~ /503/;
-        });
-        is(scalar @links, 2, 'two links are printed') or diag $said;
-        $links[1] = Sigreq::Signer->new(link => $links[1])
-            ->request(POST => '/check', json => { code => '4711 kx' })->json('/url');
-        ok($links[1], 'the code is accepted');
-        for my $link (@links) {
-            ok(wait_for(sub { Sigreq::Signer->new(link => $link)->sign('A name')->code == 200 }), 'a signer signs');
-        }
-        my $heard = sub { path($folder, 'said')->slurp };
-        ok(wait_for(sub { $heard->() =~ /lease\.pdf: signed$/m }), 'the signed document is verified')
-            or diag $heard->();
-        my @events = $heard->() =~ /\b(sent|signed|completed)$/mg;
-        is("@events[0 .. 3]", 'sent signed signed completed', 'all events came') if @events >= 4;
-        my ($made) = @{ $org->{test}->get('/signatures')->json->{data} };
-        my $file = path($folder, "$made->{documents}[0]{uuid}.pdf");
-        is(-e $file ? sha256_hex($file->slurp) : 'none', $made->{submitters}[0]{signedDocuments}[0]{sha256},
-            'the signed document is saved');
-    }
-    kill TERM => $pid;
-    waitpid $pid, 0;
+    my ($made) = @{ $client->get('/signatures')->json->{data} };
+    my $file   = path($folder, "$made->{documents}[0]{uuid}.pdf");
+    my $sha256 = $made->{submitters}[0]{signedDocuments}[0]{sha256};
+    ok(wait_for(sub { -e $file && sha256_hex($file->slurp) eq $sha256 }), 'the signed document is saved')
+        or diag $heard->();
+    my @of = $heard->() =~ /^(submission\.sent|signer\.signed|submission\.completed)$/mg;
+    is("@of", 'submission.sent signer.signed signer.signed submission.completed', 'all events came, in their order');
+
+    ok(wait_for(sub { my $kept = path($folder, 'cursor'); -e $kept && $kept->slurp =~ /\S/ }), 'the cursor is stored');
+    my $next = $client->get('/events', query => { after => 'now' })->json->{next};
+    ok(wait_for(sub { path($folder, 'cursor')->slurp eq $next }), 'it is the cursor after the last event');
+    my $end = sub { kill KILL => $pid; waitpid $pid, 0 };
+    $end->();
+    $pid = started($folder, $program);
+    $client->post('/signatures/' . $client->create->json->{uuid} . '/cancel');
+    $hears->('submission\.cancelled', 'after a kill it continues');
+    unlike($heard->(), qr/completed/, 'what it has done is not repeated');
+    $end->();
+    Sigreq::Suite::write_file("$folder/cursor", $next =~ s/-.*/-00000000/r);
+    $pid = started($folder, $program);
+    $hears->('submission\.completed', 'after 410 it begins again, with the oldest event');
+    $end->();
     return;
 }
