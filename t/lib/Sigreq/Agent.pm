@@ -65,6 +65,7 @@ sub settled {
     $text =~ s{(theme/[\w.]+\?)\d+}{$1TIME}g;
     $text =~ s/(boundary=)[0-9a-f]+/$1X/g;
     $text =~ s/(after=|"(?:next|prev)":")[bn][0-9A-Za-z_-]{10,}/$1CURSOR/g;
+    $text =~ s/\b\d+-[0-9a-f]{8}\b/CURSOR/g;                    # of the event feed
     $text =~ s/\b$$\b/PID/g;
     $text =~ s/\bu\d+-PID/uN-PID/g;
     $text =~ s/\bNo \d+\b/No N/g;    # names of what was created side by side
