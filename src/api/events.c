@@ -56,6 +56,15 @@ static sr_error_t *events_wait(sr_http_t *http, sr_feed_page_t *page, const char
     return error;
 }
 
+/* Too many wait: a client shall ask again in 5 to 10 seconds, so that thousands of them do not use up the host. Until
+ * then its connection would only keep others out. */
+static void events_postpone(const sr_http_t *http)
+{
+    const apr_time_t seconds = 5 + sr_time_steady() % 6;
+    apr_table_setn(http->r->headers_out, "Retry-After", apr_psprintf(http->pool, "%" APR_TIME_T_FMT, seconds));
+    http->r->connection->keepalive = AP_CONN_CLOSE;
+}
+
 static sr_error_t *events_reply(sr_http_t *http, const sr_feed_page_t *page)
 {
     apr_array_header_t *parts = apr_array_make(http->pool, 2 * page->bodies->nelts + 3, sizeof(const char *));
@@ -82,7 +91,7 @@ sr_error_t *sr_api_events(sr_http_t *http)
             sr_error_t *error = events_wait(http, &page, token_hash, &query, wait);
             sr_http_readers_leave(place);
             if (error) return error;
-        } else apr_table_setn(http->r->headers_out, "Retry-After", "1");
+        } else events_postpone(http);
     }
     return events_reply(http, &page);
 }

@@ -7,7 +7,10 @@ use warnings;
 use Bench::Hostile;
 use Bench::Measure qw(connections in_turns ratio wrk wrk_output);
 use Bench::Upload;
+use IO::Select;
+use IO::Socket::INET;
 use JSON::PP 'decode_json';
+use Time::HiRes 'time';
 
 use constant {
     EVENTS  => 100,
@@ -76,14 +79,28 @@ sub readers {
         ratio => ratio($rates->{followed}, $rates->{alone}), target => ['≥', 0.9]);
 }
 
-sub follow { # until it is stopped
+# Follows the feed until it is stopped: each reader has a connection for each request, and sends it when it is due.
+sub follow {
     my ($server, $host, $cursor) = @_;
-    open STDOUT, '>', '/dev/null';
-    open STDERR, '>', '/dev/null';
-    exec 'wrk', '-t', 1, '-c', READERS, '-d', '600s', '--timeout', '60s', '-H', "Host: $host->{name}.test", '-H',
-        "Authorization: Bearer $host->{token}", '-s', "$server->{source}/tools/bench/follow.lua",
-        "http://127.0.0.1:$server->{port}/api/v3/events?wait=30&after=$cursor";
-    die "wrk: $!\n";
+    my $request = "GET /api/v3/events?wait=30&after=$cursor HTTP/1.1\r\nHost: $host->{name}.test\r\n"
+        . "Authorization: Bearer $host->{token}\r\nConnection: close\r\n\r\n";
+    my $select = IO::Select->new;
+    my @due    = map { time + $_ / READERS } 1 .. READERS;
+    for (;;) {
+        while (@due && $due[0] <= time) {
+            my $socket = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$server->{port}", Timeout => 5) or last;
+            $socket->syswrite($request);
+            $select->add($socket);
+            shift @due;
+        }
+        for my $socket ($select->can_read(0.02)) {
+            $socket->sysread(my $answer = '', 4096);
+            $select->remove($socket);
+            close $socket;
+            push @due, time + ($answer =~ /^Retry-After: (\d+)/mi ? $1 : 0);
+        }
+        @due = sort { $a <=> $b } @due;
+    }
 }
 
 1;
