@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* download.c: downloads of the link of a signer or viewer: the documents in their current revision, the certificate of
- * completion, and, for signers, all of them in one ZIP. */
+ * completion, and all of them in one ZIP. */
 #include "web/web.h"
 #include "service/bundle.h"
 

@@ -35,6 +35,7 @@ const sr_route_t sr_web_view_routes[] = {
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.json", sr_web_text, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}", sr_web_image, false},
     {M_GET, "/{uuid}/certificate", sr_web_certificate, false},
+    {M_GET, "/{uuid}/archive", sr_web_archive, false},
     {0, NULL, NULL, false},
 };
 
