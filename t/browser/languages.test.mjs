@@ -52,7 +52,10 @@ async function assertFits(page, state) {
 const sign = link => act(link, { action: 'sign', consent: true, signature: { type: 'typed', text: 'Ann Lee' } })
 const refuse = link => act(link, { action: 'refuse', reason: 'The rent is too high.' })
 
-const words = { message: JSON.stringify({ text: 'Dear Ann, please sign. '.repeat(60) }), refusal: '{"reason":"required"}' }
+const words = {
+    message: JSON.stringify({ text: 'Dear Ann, please sign. '.repeat(60) }),
+    refusal: '{"reason":"required"}'
+}
 
 /** Links in every state, and a document that was signed. */
 async function prepare() {

@@ -204,9 +204,10 @@ subtest 'a copy' => sub {
             . "WHERE uuid = '$uuid'");
     my $viewer = viewer($made);
     is(is_closed($made, $viewer, $closed{later}, 'not completed'), 'Not available yet', 'the page');
-    sign_all($made);
-    is(is_closed($made, $viewer, $closed{later}, 'not mailed'), 'Not available yet', 'the page');
     my $sent = sub { sql("UPDATE viewer SET sent_at = $_[0] WHERE uuid = '$uuid'") };
+    sign_all($made);
+    $sent->('NULL');
+    is(is_closed($made, $viewer, $closed{later}, 'not mailed'), 'Not available yet', 'the page');
     my $day  = 24 * 3600 * 1_000_000;
     my $now  = time * 1_000_000;
     $sent->($now - 90 * $day + 3600 * 1_000_000);
