@@ -281,7 +281,7 @@ subtest 'quota and idempotency' => sub {
     my $same = made();
     is_error($client->create(use_of($same, ['Ann'], %key)),
         409, qr/its signers, template differed/, 'so is another template');
-    is_error($client->create(%key), 409, qr/its signers, file differed/, 'and a file');
+    is_error($client->create(%key), 409, qr/its signers, file, template differed/, 'and a file');
 };
 
 subtest 'documents that are rewritten, encrypted, or have form fields' => sub {

@@ -274,15 +274,15 @@ static void check_timers(link_t *l)
     if (is_sqlite(l)) count_statements(l, &count);
     CREATE(l, sr_json_text(json, l->pool));
     json_decref(json);
-    if (is_sqlite(l)) is_int(count, 8 + 1, "a creation inserts them by one statement, and needs none for blobs");
+    if (is_sqlite(l)) is_int(count, 10 + 1, "a creation inserts them by one statement, and needs none for blobs");
     is_str(timers(l), "expiry 5000, remind 4000", "a creation inserts them");
     count = 0;
     turn(l, 1, NULL);
-    if (is_sqlite(l)) is_int(count, 7, "a transition that changes no time runs no statement about them");
+    if (is_sqlite(l)) is_int(count, 9, "a transition that changes no time runs no statement about them");
     is_str(timers(l), "expiry 5000, remind 4000", "the timers stay if no time changes");
     count = 0;
     turn(l, 2, "[{\"kind\":\"expiry\",\"due_at\":6000}]");
-    if (is_sqlite(l)) is_int(count, 7 + 3, "one is replaced by three statements");
+    if (is_sqlite(l)) is_int(count, 9 + 3, "one is replaced by three statements");
     is_str(timers(l), "expiry 6000, remind 4000", "one is replaced");
     turn(l, 3, "[{\"kind\":\"expiry\",\"due_at\":null}]");
     is_str(timers(l), "remind 4000", "one is removed");

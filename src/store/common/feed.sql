@@ -34,15 +34,16 @@ shown AS MATERIALIZED (
 ended AS MATERIALIZED (
     SELECT CASE WHEN count(*) >= :n THEN max(x.position) ELSE (SELECT max(l.position) FROM looked l) END AS position
     FROM shown x)
-SELECT 'ok', x.position, x.mark, x.type, x.created_at, x.environment,
-    (SELECT s.uuid FROM submission s WHERE s.id = x.submission_id), x.signer_uuid,
-    (SELECT s.external_id FROM submission s WHERE s.id = x.submission_id), x.detail, false
-FROM shown x
-UNION ALL
-SELECT 'ok', coalesce(n.position, b.start), coalesce((SELECT l.mark FROM looked l WHERE l.position = n.position), b.mark),
-    NULL, 0, b.environment, NULL, NULL, NULL, NULL,
-    EXISTS (SELECT 1 FROM feed e WHERE @INFEED(e, b) AND e.position = 0)
-FROM begun b CROSS JOIN ended n
+SELECT r.* FROM (
+    SELECT 'ok' AS outcome, x.position AS position, x.mark, x.type AS type, x.created_at, x.environment, s.uuid,
+        x.signer_uuid, s.external_id, x.detail, false
+    FROM shown x LEFT JOIN submission s ON s.id = x.submission_id
+    UNION ALL
+    SELECT 'ok', coalesce(n.position, b.start),
+        coalesce((SELECT l.mark FROM looked l WHERE l.position = n.position), b.mark), NULL, 0, b.environment, NULL, NULL,
+        NULL, NULL, EXISTS (SELECT 1 FROM feed e WHERE @INFEED(e, b) AND e.position = 0)
+    FROM begun b CROSS JOIN ended n) r
+ORDER BY r.position, r.type IS NULL
 
 -- @outcome
 SELECT CASE WHEN EXISTS (SELECT 1 FROM token t WHERE @CALLER(t)) THEN 'gone' ELSE 'unauthorized' END

@@ -86,7 +86,7 @@
 --         detail)
 --     SELECT s.user_id, s.environment, at, s.id, w.signer, w.type, w.mark, w.detail
 --     FROM submission s CROSS JOIN @EACH(feed, list, w)
---     WHERE s.id = @ID() ORDER BY w.nth
+--     WHERE s.id = @ID()
 -- @macro NEWSTATUSES() INSERT INTO signer_status (submission_id, status, user_id, organization_id, environment,
 --         created_at)
 --     SELECT s.id, @STATUS(g), s.user_id, s.organization_id, s.environment, s.created_at
@@ -125,7 +125,7 @@
 --     SET updated_at = :now, representation = :representation, representation_version = p.representation_version,
 --         access_epoch = submission.access_epoch
 --             + CAST(submission.state <> p.submission_state OR :replaced IS NOT NULL OR :ended IS NOT NULL
---                    OR p.closes AS integer),
+--                    OR p.closes IS TRUE AS integer),
 --         state = p.submission_state, closed_at = p.closed_at, expires_at = p.expires_at,
 --         cancel_reason = p.cancel_reason, held_at = p.held_at,
 --         hold_reason = CASE WHEN p.held_at IS NOT NULL THEN coalesce(p.hold_reason, submission.hold_reason) END,
