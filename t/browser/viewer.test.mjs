@@ -9,6 +9,7 @@ import {
 } from './browser.mjs'
 
 const lea = { firstname: 'Lea', lastname: 'Holm', email: 'lea@example.net' }
+const lead = '\u2068Lea Holm\u2069, you may read this. Nothing is asked of you.'
 const narrow = { ...devices.phone, viewport: { width: 360, height: 740 } }
 
 const request = viewers => create({ signers: [ann], parts: { viewers: JSON.stringify(viewers) } })
@@ -25,7 +26,7 @@ const isLoaded = () => [...document.querySelectorAll('.page img')].some(img => i
 
 async function reads(page, name) {
     await ready(page)
-    await page.getByText('Lea Holm, you may read this. Nothing is asked of you.').waitFor()
+    await page.getByText(lead).waitFor()
     await until(page, isLoaded)
     await page.locator('.page').first().scrollIntoViewIfNeeded()
     await page.locator('.page .text').first().waitFor({ state: 'attached' })
@@ -73,7 +74,7 @@ test('from right to left', async () => {
 test('without JavaScript, and a link that shows nothing', async () => {
     const made = await request([lea, { ...lea, when: 'completed' }])
     await visit(made.viewers[0].viewLink, { ...devices.desktop, javaScriptEnabled: false }, async page => {
-        await page.getByText('Lea Holm, you may read this. Nothing is asked of you.').waitFor()
+        await page.getByText(lead).waitFor()
         assert.equal(await page.locator('.page img').count(), 2, 'all pages are there')
     })
     await visit(made.viewers[1].viewLink, narrow, async page => {
