@@ -34,11 +34,12 @@ SELECT 'ok' WHERE @CLOCK() < :until
 -- @outcome
 SELECT 'missing'
 
--- What the feed tells of the job d that has failed for the last time: nothing, or one event. `said` is the error without
--- email addresses.
--- @macro FAILURE(kind) CASE WHEN kind = 'webhook' THEN 'delivery.failed'
---     WHEN kind IN ('invitation', 'reminder', 'code', 'copy', 'view') THEN 'mail.failed' END
+-- What the feed tells of the job d that has failed for the last time: one event, or nothing, as of a job without a user.
+-- `said` is the error without email addresses.
+-- @macro FAILURE(d) CASE WHEN d.user_id IS NULL OR d.uuid IS NULL THEN NULL
+--     WHEN d.kind = 'webhook' THEN 'delivery.failed'
+--     WHEN d.kind IN ('invitation', 'reminder', 'code', 'copy', 'view') THEN 'mail.failed' END
 -- @macro FAILED(d, said, code) INSERT INTO feed (user_id, environment, created_at, submission_id, type, mark, detail)
---     SELECT d.user_id, d.environment, @CLOCK(), d.submission_id, @FAILURE(d.kind), substr(CAST(d.uuid AS text), 1, 8),
+--     SELECT d.user_id, d.environment, @CLOCK(), d.submission_id, @FAILURE(d), substr(CAST(d.uuid AS text), 1, 8),
 --         CAST(@OBJECT()('event', coalesce(@EVENT(d), d.kind), 'eventId', coalesce(d.event_id, d.uuid), 'error', said,
 --                          'statusCode', code) AS text)

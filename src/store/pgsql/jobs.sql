@@ -64,7 +64,7 @@ BEGIN
                               OR split_part(l.claimed_by, '.', 1) IN (SELECT json_array_elements_text(p.dead)))
                        FOR UPDATE SKIP LOCKED)
         RETURNING d.*),
-    told AS (@FAILED(l, l.error, l.status) FROM lost l WHERE @FAILURE(l.kind) IS NOT NULL)
+    told AS (@FAILED(l, l.error, l.status) FROM lost l WHERE @FAILURE(l) IS NOT NULL)
     SELECT count(*) INTO v_interrupted FROM lost;
     SELECT count(*), greatest(p.now - min(w.due_at), 0) INTO v_waiting, v_oldest
     FROM (SELECT due_at FROM sigreq.job WHERE state = 'pending' AND destination <> 'archive:'
@@ -207,7 +207,7 @@ BEGIN
     v_failed := ARRAY(SELECT d.id
                       FROM json_to_recordset(p.ended) AS e(id bigint, claim text, success boolean, due_at bigint)
                       JOIN sigreq.job d ON d.id = e.id AND d.claimed_by = e.claim
-                      WHERE NOT e.success AND e.due_at IS NULL AND d.state = 'claimed' AND @FAILURE(d.kind) IS NOT NULL
+                      WHERE NOT e.success AND e.due_at IS NULL AND d.state = 'claimed' AND @FAILURE(d) IS NOT NULL
                       ORDER BY d.id FOR UPDATE OF d);
     UPDATE sigreq.job d
     SET state = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN 'scheduled' ELSE 'done' END,

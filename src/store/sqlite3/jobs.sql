@@ -32,7 +32,7 @@ WHERE job.id = lost.id
 WITH p(j) AS (SELECT %s)
 @FAILED(d, x.error, NULL)
 FROM p CROSS JOIN (SELECT 'interrupted, outcome unknown' AS error) x CROSS JOIN job d
-WHERE d.state = 'claimed' AND @FAILURE(d.kind) IS NOT NULL
+WHERE d.state = 'claimed' AND @FAILURE(d) IS NOT NULL
   AND (d.claimed_until < @CLOCK()
        OR @OWNER(d.claimed_by) IN (SELECT v.value FROM json_each(p.j, '$.dead') v))
 
@@ -74,7 +74,7 @@ e AS MATERIALIZED (
     WHERE NOT v.value->>'$.success' AND v.value->>'$.due_at' IS NULL)
 @FAILED(d, e.said, e.status)
 FROM e CROSS JOIN job d ON d.id = e.id AND d.claimed_by = e.claim
-WHERE d.state = 'claimed' AND @FAILURE(d.kind) IS NOT NULL
+WHERE d.state = 'claimed' AND @FAILURE(d) IS NOT NULL
 
 WITH p(j) AS (SELECT %s),
 e AS MATERIALIZED (
