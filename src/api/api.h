@@ -64,6 +64,8 @@ void sr_api_refuse(sr_http_t *http, const char *tag);
 sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char *limit, const char *after);
 sr_error_t *sr_api_list_only(sr_list_query_t *page, sr_http_t *http);
 sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page);
+/* Sends {"data":[…],…}: bodies (const char *) that are JSON text already, and the other members. */
+sr_error_t *sr_api_bodies_reply(sr_http_t *http, const apr_array_header_t *bodies, const char *rest);
 /* Reads a JSON body (sr_http_read_json) whose members are all in `members`, which ends with NULL. Errors: also
  * SR_EBADREQUEST for an unknown member, because a misspelt one must not be ignored. */
 sr_error_t *sr_api_body(json_t **body, sr_http_t *http, const char *const *members);

@@ -65,18 +65,6 @@ static void events_postpone(const sr_http_t *http)
     http->r->connection->keepalive = AP_CONN_CLOSE;
 }
 
-static sr_error_t *events_reply(sr_http_t *http, const sr_feed_page_t *page)
-{
-    apr_array_header_t *parts = apr_array_make(http->pool, 2 * page->bodies->nelts + 3, sizeof(const char *));
-    APR_ARRAY_PUSH(parts, const char *) = "{\"data\":[";
-    for (int i = 0; i < page->bodies->nelts; i++) {
-        if (i) APR_ARRAY_PUSH(parts, const char *) = ",";
-        APR_ARRAY_PUSH(parts, const char *) = APR_ARRAY_IDX(page->bodies, i, const char *);
-    }
-    APR_ARRAY_PUSH(parts, const char *) = apr_pstrcat(http->pool, "],\"next\":\"", page->next, "\"}", NULL);
-    return sr_http_views(http, parts);
-}
-
 sr_error_t *sr_api_events(sr_http_t *http)
 {
     sr_feed_query_t query = {0};
@@ -93,5 +81,5 @@ sr_error_t *sr_api_events(sr_http_t *http)
             if (error) return error;
         } else events_postpone(http);
     }
-    return events_reply(http, &page);
+    return sr_api_bodies_reply(http, page.bodies, apr_pstrcat(http->pool, "\"next\":\"", page.next, "\"", NULL));
 }

@@ -25,22 +25,26 @@ sr_error_t *sr_api_list_only(sr_list_query_t *page, sr_http_t *http)
     return sr_api_list_query(page, http, limit, after);
 }
 
-/* The bodies are JSON text already. They are joined without being parsed. */
+sr_error_t *sr_api_bodies_reply(sr_http_t *http, const apr_array_header_t *bodies, const char *rest)
+{
+    apr_array_header_t *parts = apr_array_make(http->pool, 2 * bodies->nelts + 3, sizeof(const char *));
+    APR_ARRAY_PUSH(parts, const char *) = "{\"data\":[";
+    for (int i = 0; i < bodies->nelts; i++) {
+        if (i) APR_ARRAY_PUSH(parts, const char *) = ",";
+        APR_ARRAY_PUSH(parts, const char *) = APR_ARRAY_IDX(bodies, i, const char *);
+    }
+    APR_ARRAY_PUSH(parts, const char *) = apr_pstrcat(http->pool, "],", rest, "}", NULL);
+    return sr_http_views(http, parts);
+}
+
 sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page)
 {
     json_t *pagination = sr_json_own(json_object(), http->pool);
     json_object_set_new(pagination, "count", json_integer(page->bodies->nelts));
     json_object_set_new(pagination, "next", sr_json_string_or_null(page->next));
     json_object_set_new(pagination, "prev", sr_json_string_or_null(page->prev));
-    apr_array_header_t *parts = apr_array_make(http->pool, 2 * page->bodies->nelts + 3, sizeof(const char *));
-    APR_ARRAY_PUSH(parts, const char *) = "{\"data\":[";
-    for (int i = 0; i < page->bodies->nelts; i++) {
-        if (i) APR_ARRAY_PUSH(parts, const char *) = ",";
-        APR_ARRAY_PUSH(parts, const char *) = APR_ARRAY_IDX(page->bodies, i, const char *);
-    }
-    APR_ARRAY_PUSH(parts, const char *) =
-        apr_pstrcat(http->pool, "],\"pagination\":", sr_json_text(pagination, http->pool), "}", NULL);
-    return sr_http_views(http, parts);
+    const char *rest = apr_pstrcat(http->pool, "\"pagination\":", sr_json_text(pagination, http->pool), NULL);
+    return sr_api_bodies_reply(http, page->bodies, rest);
 }
 
 sr_error_t *sr_api_token(const char **token_hash, sr_http_t *http)

@@ -152,9 +152,9 @@ CURL *sr_copy_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *resu
     const char *submission = sr_json_string(job->body, "shows"), *viewer = sr_json_string(job->body, "viewer");
     const bool copies = json_is_true(json_object_get(job->body, "copies"));
     sr_outcome_t outcome = SR_MISSING;
-    sr_error_t *error =
-        submission ? sr_store_signing_shows(kinds_database(call, job, pool), &outcome, submission, viewer, copies, pool)
-                   : NULL;
+    sr_error_t *error = submission ? sr_store_signing_shows(kinds_database(call, job, pool), &outcome, submission,
+                                                            viewer, copies, SR_COPY_LIFETIME, pool)
+                                   : NULL;
     const bool attaches = json_is_true(json_object_get(job->body, "attach")) && call->options->mail;
     if (!error && outcome == SR_OK && attaches && call->options->files) {
         call->work = sr_work_begin(call->options, call->multi, job);

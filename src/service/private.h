@@ -187,6 +187,8 @@ void sr_key_cache_put(sr_key_cache_t *cache, const char *digest, const char *key
 /* Returns the name of the file of a document in its present revision, and of a certificate. */
 const char *sr_download_name(const sr_document_state_t *document, apr_pool_t *pool);
 const char *sr_certificate_name(const char *submission_name, apr_pool_t *pool);
+/* Returns the keys (const char *) of a file that is one blob. */
+apr_array_header_t *sr_download_single(const char *key, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- ownership.c */
 /* storage.c: opens the storage of the documents. Errors: SR_EUNAVAILABLE. */

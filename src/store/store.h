@@ -169,8 +169,8 @@ typedef enum sr_op_t {
     /* signer uuid → OK | MISSING. OK if the signer is due and the submission is open, before its deadline: a reminder
      * may be sent to them. */
     SR_OP_SIGNING_REMINDS,
-    /* submission uuid, viewer uuid|NULL, completed → OK | MISSING. OK if a mail with the link of this viewer, or of a
-     * signer, may be sent: the link shows the submission, which must be completed for a copy. */
+    /* submission uuid, viewer uuid|NULL, completed, lifetime (of a copy's link) → OK | MISSING. OK if a mail with the
+     * link of this viewer, or of a signer, may be sent: it shows the submission, which must be completed for a copy. */
     SR_OP_SIGNING_SHOWS,
     /* signer uuid → OK + the events of that submission, as SR_OP_AUDIT_GET | MISSING */
     SR_OP_SIGNING_EVENTS,

@@ -20,6 +20,13 @@ const char *sr_download_name(const sr_document_state_t *document, apr_pool_t *po
     return sr_document_state_is_signed(document) ? signed_name(document->name, pool) : document->name;
 }
 
+apr_array_header_t *sr_download_single(const char *key, apr_pool_t *pool)
+{
+    apr_array_header_t *keys = apr_array_make(pool, 1, sizeof(const char *));
+    APR_ARRAY_PUSH(keys, const char *) = key;
+    return keys;
+}
+
 const char *sr_certificate_name(const char *submission_name, apr_pool_t *pool)
 {
     return apr_pstrcat(pool, submission_name, " - certificate.pdf", NULL);
@@ -94,9 +101,8 @@ sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_down
                                             const char *submission_name, const char *sha256, const char *key,
                                             apr_pool_t *pool)
 {
-    apr_array_header_t *keys = apr_array_make(pool, 1, sizeof(const char *)), *blobs;
-    APR_ARRAY_PUSH(keys, const char *) = key;
-    SR_TRY(open_blobs(&blobs, service, keys, pool));
+    apr_array_header_t *blobs;
+    SR_TRY(open_blobs(&blobs, service, sr_download_single(key, pool), pool));
     *download = (sr_download_t){.blobs = blobs, .name = sr_certificate_name(submission_name, pool), .sha256 = sha256};
     return NULL;
 }

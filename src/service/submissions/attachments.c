@@ -46,10 +46,8 @@ sr_error_t *sr_service_attachments(const sr_service_t *service, const apr_array_
         SR_TRY(attach(list, documents, sr_download_name(document, pool), sr_document_state_files(document, pool),
                       sr_document_state_sha256(document), pool));
     }
-    apr_array_header_t *key = apr_array_make(pool, 1, sizeof(const char *));
-    APR_ARRAY_PUSH(key, const char *) = submission->certificate_key;
-    SR_TRY(attach(list, documents, sr_certificate_name(submission->name, pool), key, submission->certificate_sha256,
-                  pool));
+    SR_TRY(attach(list, documents, sr_certificate_name(submission->name, pool),
+                  sr_download_single(submission->certificate_key, pool), submission->certificate_sha256, pool));
     *files = list;
     return NULL;
 }

@@ -17,13 +17,6 @@ static void bundle_add_text(apr_array_header_t *parts, const char *path, apr_tim
     APR_ARRAY_PUSH(parts, sr_bundle_part_t) = (sr_bundle_part_t){.path = path, .when = when, .text = text};
 }
 
-static apr_array_header_t *bundle_single(const char *key, apr_pool_t *pool)
-{
-    apr_array_header_t *keys = apr_array_make(pool, 1, sizeof(const char *));
-    APR_ARRAY_PUSH(keys, const char *) = key;
-    return keys;
-}
-
 /* `uploads`: with those uploads with which the documents do not begin. */
 static apr_array_header_t *bundle_parts(const sr_submission_t *submission, bool uploads, apr_pool_t *pool)
 {
@@ -38,12 +31,12 @@ static apr_array_header_t *bundle_parts(const sr_submission_t *submission, bool 
                         sr_document_state_files(document, pool), sr_document_state_size(document));
         if (uploads && strcmp(document->sha256, document->base_sha256) != 0)
             bundle_add_part(rewritten, apr_pstrcat(pool, "uploads/", name, NULL), submission->created_at,
-                            bundle_single(document->key, pool), document->size);
+                            sr_download_single(document->key, pool), document->size);
     }
     apr_array_cat(parts, rewritten);
     if (submission->certificate_sha256)
         bundle_add_part(parts, "certificate.pdf", submission->closed_at,
-                        bundle_single(submission->certificate_key, pool), submission->certificate_size);
+                        sr_download_single(submission->certificate_key, pool), submission->certificate_size);
     return parts;
 }
 

@@ -13,8 +13,8 @@ typedef struct copying_t {
     const char *folder; /* the uuid of the folder of the documents */
 } copying_t;
 
-static void add_views(json_t *jobs, const sr_submission_t *submission, const sr_inviter_t *inviter, bool completed,
-                      apr_pool_t *pool)
+void sr_views_write(json_t *jobs, const sr_submission_t *submission, const sr_inviter_t *inviter, bool completed,
+                    apr_pool_t *pool)
 {
     const apr_array_header_t *viewers = sr_viewers_recipients(submission, completed, pool);
     for (int i = 0; i < viewers->nelts; i++)
@@ -43,11 +43,6 @@ static void note_sent(sr_transition_t *transition, bool only_copies)
     }
 }
 
-void sr_views_write(json_t *jobs, const sr_submission_t *submission, const sr_inviter_t *inviter, apr_pool_t *pool)
-{
-    add_views(jobs, submission, inviter, false, pool);
-}
-
 sr_error_t *sr_copies_write(const sr_service_t *service, sr_transition_t *transition, sr_blobs_t *documents)
 {
     const sr_signing_t *signing = transition->signing;
@@ -57,7 +52,7 @@ sr_error_t *sr_copies_write(const sr_service_t *service, sr_transition_t *transi
     const char *folder = NULL;
     if (signing->submission.options.attach) SR_TRY(sr_contents_folder(&folder, documents, pool));
     if (signing->submission.options.copies) add_copies(transition, &inviter, folder);
-    add_views(transition->jobs, &signing->submission, &inviter, true, pool);
+    sr_views_write(transition->jobs, &signing->submission, &inviter, true, pool);
     note_sent(transition, false);
     return NULL;
 }

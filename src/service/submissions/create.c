@@ -200,7 +200,7 @@ static void add_invitations(json_t *webhooks, const sr_service_t *service, const
         if (signer->state == SR_SIGNER_SENT)
             json_array_append_new(webhooks, sr_invitation_row(submission, signer, &inviter, pool));
     }
-    sr_views_write(webhooks, submission, &inviter, pool);
+    sr_views_write(webhooks, submission, &inviter, false, pool);
 }
 
 /* Returns NULL if there are none. */

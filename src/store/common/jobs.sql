@@ -38,7 +38,7 @@ SELECT 'missing'
 -- `said` is the error without email addresses.
 -- @macro FAILURE(d) CASE WHEN d.user_id IS NULL OR d.uuid IS NULL THEN NULL
 --     WHEN d.kind = 'webhook' THEN 'delivery.failed'
---     WHEN d.kind IN ('invitation', 'reminder', 'code', 'copy', 'view') THEN 'mail.failed' END
+--     WHEN @MAILED(d.kind) OR d.kind = 'code' THEN 'mail.failed' END
 -- @macro FAILED(d, said, code) INSERT INTO feed (user_id, environment, created_at, submission_id, type, mark, detail)
 --     SELECT d.user_id, d.environment, @CLOCK(), d.submission_id, @FAILURE(d), substr(CAST(d.uuid AS text), 1, 8),
 --         CAST(@OBJECT()('event', coalesce(@EVENT(d), d.kind), 'eventId', coalesce(d.event_id, d.uuid), 'error', said,

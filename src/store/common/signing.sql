@@ -101,8 +101,8 @@ WHERE g.uuid = :signer AND g.state IN ('sent', 'opened')
 SELECT 'missing'
 
 -- Whether a mail that was written for somebody who only looks may be sent. viewer: whose link it has; NULL: a signer's.
--- completed: it has a copy, whose link is valid for 90 days.
--- @op signing_shows(submission uuid, viewer uuid?, completed bool) → ok | missing
+-- completed: it has a copy, whose link is valid for `lifetime`.
+-- @op signing_shows(submission uuid, viewer uuid?, completed bool, lifetime int) → ok | missing
 -- @outcome
 SELECT 'ok' FROM submission s
 WHERE s.uuid = :submission
@@ -110,7 +110,7 @@ WHERE s.uuid = :submission
   AND (:viewer IS NULL
        OR EXISTS (SELECT 1 FROM viewer v
                   WHERE v.submission_id = s.id AND v.uuid = :viewer AND v.revoked_at IS NULL
-                    AND (NOT :completed OR v.sent_at > @CLOCK() - 7776000000000)))
+                    AND (NOT :completed OR v.sent_at > @CLOCK() - :lifetime)))
 
 -- @outcome
 SELECT 'missing'

@@ -17,7 +17,8 @@
 -- @type creation {name text, template_uuid uuid, skip_intro bool, send_email bool, search text, base_url text,
 --     warnings json?, representation_version int, expires_at time?, external_id text?, redirect_url text?,
 --     reminders text?, options json?, event_hash hash, event text, event_personal text?, documents [document],
---     signers [signer], viewers [viewer]?, feed [feed], fingerprint text?, idempotency_since time, only_replay bool, from_template bool}
+--     signers [signer], viewers [viewer]?, feed [feed], fingerprint text?, idempotency_since time, only_replay bool,
+--     from_template bool}
 -- opened_at is ignored if the signer has one. NULL changes nothing in reminded_at, reminders, fields and authentication
 -- (sr_authentication_json; an empty object removes it).
 -- @type signer_change {uuid uuid, state text, due_at time?, opened_at time?, completed_at time?, refused_at time?,
@@ -26,13 +27,13 @@
 -- @type event {hash hash, body text, personal text?}
 -- signer: who acts. seen, seen_hash: the number of events, and the hash of the last one, as they were read. A change of
 -- submission_state raises access_epoch. hold_reason is ignored without held_at, and NULL changes nothing, as in the
--- members certificate_…, copied_at and stamped_until. over: whether the deadline must be over by the clock of the database, or must
--- not be. There is at least one event. holder: of the lease that ends if the outcome is 'ok'.
+-- members certificate_…, copied_at and stamped_until. over: whether the deadline must be over by the clock of the
+-- database, or must not be. closes: a link ends, which raises access_epoch. There is at least one event. holder: of the
+-- lease that ends if the outcome is 'ok'.
 -- @type change {signer uuid?, seen int, seen_hash hash, submission_state text, closed_at time?, expires_at time?,
 --     cancel_reason text?, held_at time?, hold_reason text?, copied_at time?, over bool, closes bool,
---     representation_version int,
---     signers [signer_change], viewers [viewer_change]?, events [event], feed [feed], certificate_sha256 hash?, certificate_size int?, stamped_until time?,
---     holder text?}
+--     representation_version int, signers [signer_change], viewers [viewer_change]?, events [event], feed [feed],
+--     certificate_sha256 hash?, certificate_size int?, stamped_until time?, holder text?}
 -- A signer whose sessions end (sessions.sql), which raises access_epoch.
 -- @type ended {signer uuid}
 -- A new signer in the place of the old one, which raises access_epoch. search: of the submission.
