@@ -266,7 +266,7 @@ static void test_covered(size_t row)
  * would take longer than is permitted. */
 static void test_many_widgets(void)
 {
-    enum { FREE = 60000, WIDGETS = 200, FIRST = 1000 };
+    enum { FREE = 120000, WIDGETS = 40, FIRST = 1000 };
     pdf_t pdf = changes_contract();
     size_t previous = sign_start(&pdf), start = pdf.size;
     pdf_print(&pdf, "xref\n%d %d\n", FIRST + WIDGETS, FREE);
