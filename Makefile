@@ -232,7 +232,7 @@ $(O)/page/bundled: dist/page/bundled
 	$(call say,COPY)cp -R dist/page/. $(@D)/ && touch $@
 else
 $(O)/page/bundled: tools/bundle.py tools/api_page.py tools/api_examples.py src/api/openapi.json \
-                   $(wildcard $(PAGE)/js/*.js $(PAGE)/css/*.css)
+                   $(wildcard $(PAGE)/js/*.js $(PAGE)/js/*/*.js $(PAGE)/css/*.css)
 	$(call say,BUNDLE)tools/bundle.py $(@D)/assets && touch $@
 endif
 $(O)/embed/page_assets.h: $(O)/page/bundled

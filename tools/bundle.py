@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""bundle.py OUT: makes the files that browsers load for the signing page. The program esbuild bundles the entries in
+"""bundle.py OUT: makes the files that browsers load for the pages. The program esbuild bundles the entries in
 src/web/assets/{js,css} into OUT. Each name contains a hash of the content. A file that gets smaller by compression also
 has the forms .gz and .br. OUT/../api gets the API's page for people and its policy (tools/api_page.py). tools/embed
 puts all of them into the module. esbuild, brotli and cmark are Debian packages."""
@@ -39,7 +39,7 @@ def write(path, data):
 shutil.rmtree(out, ignore_errors=True)
 out.mkdir(parents=True)
 named = [f'--outdir={out}', '--entry-names=[name]-[hash]', '--loader:.svg=copy']
-bundle(['js/page.js', 'css/page.css', 'css/icon.svg'], '--format=esm', *named)
+bundle(['js/page.js', 'js/board/main.js', 'css/page.css', 'css/place.css', 'css/icon.svg'], '--format=esm', *named)
 bundle(['js/boot.js', 'js/embed.js'], '--format=iife', *named)
 
 for file in sorted(out.iterdir()):

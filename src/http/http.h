@@ -33,7 +33,8 @@ struct sr_http_t {
     const char *folder;  /* the folder in which temporary files without a name are made */
     bool secret_paths;   /* a secret in the first segment of the path authenticates; otherwise a bearer token does */
     const char *session; /* the secret of a session that the path names beside the secret, or NULL */
-    bool viewing;        /* the secret in the path is of a viewer, else of a signer */
+    bool viewing;        /* the secret in the path is of a viewer */
+    bool placing;        /* the secret in the path is of a placement link; neither: of a signer */
     bool is_public;      /* the request needs neither a signing link nor a token */
     const struct sr_route_t *route; /* the route of the request; NULL if no route has its path and method */
     /* Sends an error in another form than JSON. NULL: errors are sent as JSON. */
@@ -54,7 +55,7 @@ struct sr_http_t {
  */
 typedef sr_error_t *(*sr_http_handler_t)(sr_http_t *http);
 typedef struct sr_route_t {
-    int method; /* M_GET (which also serves HEAD), M_POST or M_DELETE */
+    int method; /* M_GET (which also serves HEAD), M_POST, M_PUT, M_PATCH or M_DELETE */
     const char *path;
     sr_http_handler_t handler;
     bool plain_errors; /* errors 400 and 413 are sent as text/plain: the message alone */

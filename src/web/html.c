@@ -134,7 +134,7 @@ static void add_places(json_t *values)
 /* Returns the relative URL from the requested URL to <location>/sign/. */
 const char *sr_web_way_up(sr_http_t *http)
 {
-    const bool elsewhere = http->is_public || http->viewing;
+    const bool elsewhere = http->is_public || http->viewing || http->placing;
     const char *way = *http->path && !elsewhere ? "" : "sign/";
     if (*http->path && elsewhere) way = apr_pstrcat(http->pool, "../", way, NULL);
     for (const char *slash = *http->path ? strchr(http->path + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/'))
@@ -145,6 +145,13 @@ const char *sr_web_way_up(sr_http_t *http)
 static void html_set_url(json_t *values, const char *key, const char *url, sr_http_t *http)
 {
     html_set_text(values, key, url ? apr_pstrcat(http->pool, sr_web_way_up(http), url, NULL) : NULL);
+}
+
+/* Replaces the name of a file that browsers load by its URL. `usual`: without a name. */
+static void html_set_asset(json_t *values, const char *key, const char *usual, sr_http_t *http)
+{
+    const char *name = sr_json_string(values, key);
+    html_set_url(values, key, sr_web_asset_url(name ? name : usual, http->pool), http);
 }
 
 /* Adds values of every page: the language and the list of languages. */
@@ -178,10 +185,11 @@ static void add_frame(json_t *values, sr_http_t *http, const sr_web_theme_t *the
     html_set_text(values, "help", http->settings->help_url);
     html_set_text(values, "dir", sr_json_string(texts, "dir"));
     add_languages(values, http);
-    html_set_url(values, "css", sr_web_asset_url("page.css", http->pool), http);
-    html_set_url(values, "boot", sr_web_asset_url("boot.js", http->pool), http);
-    html_set_url(values, "script", sr_web_asset_url("page.js", http->pool), http);
-    html_set_url(values, "icon", sr_web_asset_url("icon.svg", http->pool), http);
+    html_set_text(values, "area", http->placing ? "place" : NULL);
+    html_set_asset(values, "css", "page.css", http);
+    html_set_asset(values, "boot", "boot.js", http);
+    html_set_asset(values, "script", "page.js", http);
+    html_set_asset(values, "icon", "icon.svg", http);
 }
 
 const char *sr_web_ancestors(sr_http_t *http)
@@ -328,18 +336,20 @@ sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message)
     sr_web_theme(&theme, http);
     SR_TRY(sr_web_texts(&texts, http, &theme));
     const char *title = sr_web_word(texts, apr_pstrcat(http->pool, kind, ".title", NULL));
+    const char *ended = http->viewing ? "view.ended" : http->placing ? "placing.ended" : "410.text";
     json_object_set_new(problem, "replaced", json_boolean(status == HTTP_GONE && !http->viewing));
     html_set_text(problem, "status", apr_psprintf(http->pool, "%d", status));
     html_set_text(problem, "title", title);
     html_set_text(problem, "text",
-                  sr_web_word(texts, http->viewing && status == HTTP_GONE
-                                         ? "view.ended"
-                                         : apr_pstrcat(http->pool, kind, ".text", NULL)));
+                  sr_web_word(texts, status == HTTP_GONE ? ended : apr_pstrcat(http->pool, kind, ".text", NULL)));
     if (!strcmp(kind, "other")) html_set_text(problem, "detail", message);
     if (strcmp(kind, "404") != 0 && strcmp(kind, "410") != 0 && http->params[0] && sr_uuid_valid(http->params[0]))
         html_set_url(problem, "link",
-                     apr_pstrcat(http->pool, http->viewing ? "../view/" : "", sr_web_name(http, http->params[0]),
-                                 sr_web_language_query(http), NULL),
+                     apr_pstrcat(http->pool,
+                                 http->viewing   ? "../view/"
+                                 : http->placing ? "../place/"
+                                                 : "",
+                                 sr_web_name(http, http->params[0]), sr_web_language_query(http), NULL),
                      http);
     json_object_set_new(values, "problem", problem);
     html_set_text(values, "title", title);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* links.c: links of signers and viewers, with the session that a request names, and the client that uses them. */
+/* links.c: links of signers, viewers and placement pages, with the session that a request names, and the client that
+ * uses them. */
 #include "web/web.h"
 
 const char *sr_web_link(sr_http_t *http, const char *signer)
 {
-    return apr_pstrcat(http->pool, http->base_url, http->viewing ? "/view/" : "/sign/", signer, NULL);
+    const char *area = http->viewing ? "/view/" : http->placing ? "/place/" : "/sign/";
+    return apr_pstrcat(http->pool, http->base_url, area, signer, NULL);
 }
 
 const char *sr_web_name_in(sr_http_t *http, const char *signer, const char *session)
@@ -36,5 +38,6 @@ bool sr_web_only_looks(sr_http_t *http, bool json)
 sr_error_t *sr_web_refuse_foreign(sr_http_t *http)
 {
     if (!sr_http_is_foreign(http)) return NULL;
-    return sr_error(http->pool, SR_EFORBIDDEN, "The request must come from the signing page");
+    return sr_error(http->pool, SR_EFORBIDDEN, "The request must come from the %s page",
+                    http->placing ? "placement" : "signing");
 }

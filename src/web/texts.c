@@ -54,6 +54,11 @@ sr_error_t *sr_web_texts(json_t **texts, sr_http_t *http, const sr_web_theme_t *
     SR_TRY(sr_language_texts(texts, language, http->pool));
     const json_t *own = json_object_get(json_object_get(theme->settings, "texts"), language->code);
     if (own) json_object_update_recursive(*texts, (json_t *)own);
+    if (http->placing) {
+        const json_t *place = json_object_get(*texts, "place");
+        json_object_update(json_object_get(*texts, "page"), (json_t *)place);
+        json_object_update(json_object_get(*texts, "script"), (json_t *)place);
+    }
     return NULL;
 }
 

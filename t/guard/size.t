@@ -11,7 +11,8 @@ my @scripts = grep { -T && slurp($_) =~ /\A#!/ } glob
     'tools/* tools/*/* t/run t/TEST.PL .ci/run t/package/* debian/* debian/tests/* conf/container/*';
 my @others = (@scripts,
     files('t/*/*.t', 't/lib/*/*.pm', 't/unit/*.[ch]', 't/fuzz/*.[ch]', 'src/store/*/*.sql', 'conf/schema/*/*.sql',
-        'src/web/assets/*/*.js', 'src/web/assets/*/*.css', 't/browser/*.mjs', 'tools/bench/*.mjs'));
+        'src/web/assets/*/*.js', 'src/web/assets/js/*/*.js',
+        'src/web/assets/*/*.css', 't/browser/*.mjs', 'tools/bench/*.mjs'));
 for my $file (sources(), @others) {
     my @lines = grep { !/SPDX-License-Identifier: / } split /\n/, slurp($file);
     cmp_ok(scalar @lines, '<=', 500, "$file: length");

@@ -98,7 +98,7 @@ pt zoom verify.units
 pt-BR zoom from verify.units
 END
 
-for my $part ('page', 'script', 'mail', 'certificate') {
+for my $part ('page', 'script', 'place', 'mail', 'certificate') {
     my $english = $texts{en}{$part};
     for my $code (sort keys %texts) {
         my $other = $texts{$code}{$part};
@@ -137,19 +137,24 @@ ok(!fault('fr', "« a » : b\x{202f}?" =~ s/ (?=[»:])|(?<=«) /\x{a0}/gr), 'no 
 # --- who asks for them
 
 my $html   = join '', map { slurp($_) } glob "$assets/html/*.html";
-my $script = join '', map { slurp($_) } glob "$assets/js/*.js";
+my $script = join '', map { slurp($_) } glob "$assets/js/*.js $assets/js/*/*.js";
 my %asked  = map { $_ => 1 } $html =~ /\{\{:([\w.]+)\}\}/g;
 my @warnings = slurp('src/report/warnings.def') =~ /^SR_WARNING\(\w+, "([\w-]+)"/gm;
 ok(@warnings > 5, 'there are warnings');
 $asked{"warning.$_"} = 1 for @warnings;
-$asked{$_} = 1 for 'front.title', 'brand', 'view.ended',    # by C
+$asked{$_} = 1 for 'front.title', 'brand', 'view.ended', 'placing.ended',    # by C
     map { ("$_.title", "$_.text") } qw(404 409 410 503 other);
 my @findings = map {"verify.$_"} qw(signed extended validation changed broken unchecked incomparable unsigned),
     qw(encrypted refused unreadable);
 $asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(units none empty large many busy failed)),    # by verify.c
     map { ("$_.title", "$_.text") } @findings;
-is_deeply([sort keys %asked], [sort keys %{ $texts{en}{page} }], 'the HTML and html.c ask for all of them, no others');
-my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };
+my %place = %{ $texts{en}{place} };    # of the placement page: its HTML and its script share them
+my @both  = grep { exists $texts{en}{page}{$_} || exists $texts{en}{script}{$_} } sort keys %place;
+is("@both", '', 'a text of the placement page has a name of its own');
+is_deeply([grep { !$place{$_} } sort keys %asked], [sort keys %{ $texts{en}{page} }],
+    'the HTML and html.c ask for all of them, no others');
+my @unused = grep { $script !~ /'\Q$_\E'/ && !($place{$_} && $asked{$_}) }
+    sort keys %{ $texts{en}{script} }, sort keys %place;
 is("@unused", '', 'the script uses all of its texts');
 my $completion = slurp('src/model/completion.c') . slurp('src/model/identified.c');
 my @kinds      = map {"event.$_"} qw(created due opened signed refused completed extended replaced reminded),
@@ -160,7 +165,7 @@ is_deeply([sort keys %{ { map { $_ => 1 } @said } }], [sort keys %{ $texts{en}{c
 my @unsaid = grep { !exists $texts{en}{certificate}{$_} }
     $completion =~ /\b(?:label|word|label_with|add_note)\((?:rows, )?work, (?:\d, )?"([\w.]+)"/g;
 is("@unsaid", '', 'and no others');
-my @unknown = grep { !exists $texts{en}{script}{$_} } $script =~ /\btext\('([\w.]+)'/g;
+my @unknown = grep { !exists $texts{en}{script}{$_} && !$place{$_} } $script =~ /\btext\('([\w.]+)'/g;
 is("@unknown", '', 'and no others');
 my $mail = join '', map { slurp("src/jobs/mail.$_") } 'txt', 'html';
 my %said = map { $_ => 1 } $mail =~ /\{\{:([\w.]+)\}\}/g, 'test', 'from', 'code.text',

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// embed.js: the element <sigreq-sign src="…" lang="…"> for pages of other sites. It shows the page of a signing link in
-// a frame that is as high as the page, up to the height of the window. Messages of the page (tell.js) become events.
+// embed.js: the elements <sigreq-sign src="…" lang="…"> and <sigreq-place …> for pages of other sites. They show the
+// page of a signing link, or of a placement link, in a frame that is as high as the page, up to the height of the
+// window. Messages of the page (tell.js) become events.
 const PATIENCE = 10_000 // milliseconds until a page that has said nothing is reported
 const START = 640, LEAST = 432 // CSS pixels: in a lower window, the page has another layout
-const MESSAGE = /^sigreq:(ready|opened|completed|refused|closed|error|resize)$/
 
 /** The address in the element's `src`, if it is one of the web. */
 function addressOf({ lang }, src) {
@@ -16,8 +16,8 @@ function addressOf({ lang }, src) {
     }
 }
 
-/** Shows a frame in the element, until close(). */
-function open(element) {
+/** Shows a frame in the element, until close(). `message` matches the types of messages that are taken. */
+function open(element, title, message) {
     const frame = document.createElement('iframe'), most = CSS.supports('height:1svh') ? '100svh' : '100vh'
     let url, timer, ids
     const stretch = height => (frame.style.height = `${Math.max(height, LEAST)}px`)
@@ -34,7 +34,7 @@ function open(element) {
     }
     const hear = ({ source, origin, data }) => {
         if (source !== frame.contentWindow || origin !== url?.origin) return
-        const { type, height, ...detail } = data ?? {}, name = MESSAGE.exec(type)?.[1]
+        const { type, height, ...detail } = data ?? {}, name = message.exec(type)?.[1]
         if (name === 'resize') return stretch(height)
         if (!name) return
         clearTimeout(timer)
@@ -42,7 +42,7 @@ function open(element) {
         fire(name, { ...ids, ...detail })
     }
     frame.style.cssText = `display:block;width:100%;border:0;max-height:var(--sigreq-max-height,${most})`
-    frame.title = element.title || 'Signature'
+    frame.title = element.title || title
     load();
     (element.shadowRoot ?? element.attachShadow({ mode: 'open' })).append(frame)
     addEventListener('message', hear)
@@ -54,23 +54,25 @@ function open(element) {
     return { load, close }
 }
 
-class Sign extends HTMLElement {
-    static get observedAttributes() {
-        return ['src', 'lang']
-    }
+const define = (name, title, message) => customElements.get(name) || customElements.define(name,
+    class extends HTMLElement {
+        static get observedAttributes() {
+            return ['src', 'lang']
+        }
 
-    connectedCallback() {
-        this.opened = open(this)
-    }
+        connectedCallback() {
+            this.opened = open(this, title, message)
+        }
 
-    disconnectedCallback() {
-        this.opened.close()
-        this.opened = null
-    }
+        disconnectedCallback() {
+            this.opened.close()
+            this.opened = null
+        }
 
-    attributeChangedCallback(name, before, now) {
-        if (before !== now) this.opened?.load()
-    }
-}
+        attributeChangedCallback(attribute, before, now) {
+            if (before !== now) this.opened?.load()
+        }
+    })
 
-if (!customElements.get('sigreq-sign')) customElements.define('sigreq-sign', Sign)
+define('sigreq-sign', 'Signature', /^sigreq:(ready|opened|completed|refused|closed|error|resize)$/)
+define('sigreq-place', 'Fields', /^sigreq:(ready|saved|sent|error|resize)$/)

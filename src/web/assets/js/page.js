@@ -16,4 +16,4 @@ if (root.classList.contains('js')) {
     else if (main.dataset.verify) startVerify(main)
     root.classList.add('ready')
 }
-if (parent !== window) startTelling(main.dataset)
+startTelling(main.dataset)

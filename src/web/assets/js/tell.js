@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tell.js: what a page in a frame tells the site around it. The policy of the page (frame-ancestors) has already said
 // which sites these may be. `signer` is the uuid of the link, which the site has in the frame's address, without its
-// session.
+// session. The placement page has no signer.
 const PAUSE = 100 // milliseconds without a change of the height
 
 const post = message => parent.postMessage(message, '*')
@@ -26,14 +26,17 @@ function followHeight(tell) {
     }).observe(document.body)
 }
 
-export function startTelling({ state, closed, problem, submission, link }) {
-    const ids = { ...submission && { submission }, ...link && { signer: link.split('~')[0] } }
+/** Returns tell(type, members), which the page calls for what happens later. Outside of a frame it does nothing. */
+export function startTelling({ area, state, closed, problem, submission, link }) {
+    if (parent === window) return () => {}
+    const ids = { ...submission && { submission }, ...link && !area && { signer: link.split('~')[0] } }
     const tell = (type, more) => post({ type: `sigreq:${type}`, version: 1, ...ids, ...more })
-    const reason = closed ?? UNKNOWN[problem]
+    const reason = closed ?? (area ? undefined : UNKNOWN[problem])
     tell('ready')
-    if (state) tell('opened')
+    if (state && !area) tell('opened')
     if (OLD.includes(closed)) post({ type: `sigreq:${closed}` })
     if (reason) tell('closed', { reason })
     else if (problem) tell('error', { reason: problem })
     if (window.ResizeObserver) followHeight(tell)
+    return tell
 }
