@@ -90,7 +90,7 @@ static sr_error_t *reply_file(output_t *output, apr_size_t length)
     }
     apr_os_file_put(&file, &output->file, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
                     output->http->pool);
-    apr_pool_cleanup_register(output->http->pool, file, (apr_status_t(*)(void *))apr_file_close, apr_pool_cleanup_null);
+    sr_descriptor_own(output->file, output->http->pool); /* httpd may take it away from `file` */
     return sr_http_file(output->http, SR_HTTP_JSON, file, (apr_off_t)length);
 }
 

@@ -6,7 +6,7 @@ use strict;
 use warnings;
 use Compress::Zlib qw(compress crc32);
 use Mojo::Util 'b64_encode';
-use Sigreq::Here qw(organisation is_text is_error sql);
+use Sigreq::Here qw(children organisation is_text is_error sql wait_for);
 use Sigreq::Httpd;
 use Sigreq::Memory;
 use Sigreq::PDF 'pdf';
@@ -107,6 +107,12 @@ takes_little(
         is($client->crowd->get("/signatures/$made[0]")->code, 200, 'other requests are answered meanwhile');
     },
     2 * Sigreq::Memory::MOST);
+# they have gone, also from the middle of a file that httpd had set aside
+sub unnamed {
+    return grep { (readlink // '') =~ m{^/(?!memfd:).* \(deleted\)$} }
+        map { glob "/proc/$_/fd/*" } children($httpd->pid);
+}
+ok(wait_for(sub { !unnamed() }), 'the files of their responses are closed') or diag map { readlink . "\n" } unnamed();
 
 # a long name of the host is in every link
 my $raw = Sigreq::Raw->new($httpd->{port});

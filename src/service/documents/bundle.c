@@ -92,21 +92,15 @@ static sr_error_t *bundle_add(bundler_t *bundler, const sr_bundle_part_t *part)
     return size == part->size ? NULL : bundle_unreadable(bundler, "the blobs of a document do not have its size");
 }
 
-static apr_status_t bundle_close(void *descriptor)
-{
-    close(*(int *)descriptor);
-    return APR_SUCCESS;
-}
-
 /* Opens the spool for reading, and frees its memory. */
 static sr_error_t *bundle_reopen(bundler_t *bundler)
 {
-    int descriptor, *own = apr_palloc(bundler->result_pool, sizeof *own);
+    int descriptor;
     SR_TRY(sr_blobs_descriptor(bundler->spool, &descriptor));
-    *own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-    if (*own < 0) return bundle_unreadable(bundler, "no descriptor is free");
-    apr_pool_cleanup_register(bundler->result_pool, own, bundle_close, apr_pool_cleanup_null);
-    apr_os_file_put(&bundler->bundle->spool, own, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
+    int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (own < 0) return bundle_unreadable(bundler, "no descriptor is free");
+    sr_descriptor_own(own, bundler->result_pool);
+    apr_os_file_put(&bundler->bundle->spool, &own, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
                     bundler->result_pool);
     sr_blobs_drop(bundler->spool);
     return NULL;
