@@ -15,6 +15,7 @@ use Time::HiRes 'time';
 use constant {
     EVENTS  => 100,
     READERS => 1_000,
+    PAUSE   => 7.5,      # seconds, as Retry-After says on average
 };
 
 sub run {
@@ -79,13 +80,14 @@ sub readers {
         ratio => ratio($rates->{followed}, $rates->{alone}), target => ['≥', 0.9]);
 }
 
-# Follows the feed until it is stopped: each reader has a connection for each request, and sends it when it is due.
+# Follows the feed until it is stopped: each reader has a connection for each request, and sends it when it is due. At
+# the beginning they come as evenly as later on.
 sub follow {
     my ($server, $host, $cursor) = @_;
     my $request = "GET /api/v3/events?wait=30&after=$cursor HTTP/1.1\r\nHost: $host->{name}.test\r\n"
         . "Authorization: Bearer $host->{token}\r\nConnection: close\r\n\r\n";
     my $select = IO::Select->new;
-    my @due    = map { time + $_ / READERS } 1 .. READERS;
+    my @due    = map { time + PAUSE * $_ / READERS } 1 .. READERS;
     for (;;) {
         while (@due && $due[0] <= time) {
             my $socket = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$server->{port}", Timeout => 5) or last;
