@@ -35,6 +35,7 @@ enum {
     REFUSAL,
     COPIES,
     VIEWERS,
+    DRAFT,
     TEXT_COUNT
 };
 static const struct {
@@ -59,6 +60,7 @@ static const struct {
     [REFUSAL] = {"refusal", TEXT_MAX},
     [COPIES] = {"copies", TEXT_MAX},
     [VIEWERS] = {"viewers", TEXT_MAX},
+    [DRAFT] = {"draft", TEXT_MAX},
 };
 
 /* The forms of a preview, by sr_preview_view_t */
@@ -219,6 +221,7 @@ static void upload_set_texts(sr_create_t *request, const receiver_t *receiver)
     request->signers_length = text[SIGNERS].length;
     request->skip_intro = text[SKIP_INTRO].data;
     request->send_email = text[SEND_EMAIL].data;
+    request->draft = text[DRAFT].data;
     request->locale = text[LOCALE].data;
     request->caption = text[CAPTION].data;
     request->expires_at = text[EXPIRES_AT].data;

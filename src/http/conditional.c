@@ -27,12 +27,17 @@ static const char *etag_of(const sr_http_t *http, const char *tag)
     return apr_pstrcat(http->pool, "W/\"", tag, "-", base_digits(http), "\"", NULL);
 }
 
+void sr_http_tag(sr_http_t *http, const char *tag)
+{
+    apr_table_setn(http->r->headers_out, "ETag", etag_of(http, tag));
+    apr_table_setn(http->r->headers_out, "Cache-Control", "private, no-cache");
+    sr_http_vary(http->r);
+}
+
 bool sr_http_unchanged(sr_http_t *http, const char *tag)
 {
     request_rec *r = http->r;
-    apr_table_setn(r->headers_out, "ETag", etag_of(http, tag));
-    apr_table_setn(r->headers_out, "Cache-Control", "private, no-cache");
-    sr_http_vary(r);
+    sr_http_tag(http, tag);
     /* there is no Last-Modified, and httpd would compare these with the present time */
     apr_table_unset(r->headers_in, "If-Modified-Since");
     apr_table_unset(r->headers_in, "If-Unmodified-Since");

@@ -74,6 +74,7 @@ void sr_location_child_init(apr_pool_t *pchild, server_rec *main_server)
                          .keys = sr_key_cache_create(pchild),
                          .trust = sr_run_trust(),
                          .sends_mail = *conf->smtp != '\0',
+                         .draft_lifetime = apr_time_from_sec(conf->draft_days * APR_INT64_C(86400)),
                          .code_hook = sr_run_code_hook(),
                          .wake = sr_run_jobs_wake};
     sr_run_seal_child_init(child.seal, &child.own, pchild);

@@ -146,10 +146,10 @@ static apr_hash_t *entries_groups(const sr_signer_t *signer, apr_pool_t *pool)
     return groups;
 }
 
-const char *sr_entries_fault(const sr_signer_t *signer, apr_pool_t *pool)
+const char *sr_entries_fault(const sr_signer_t *signer, bool draft, apr_pool_t *pool)
 {
     apr_hash_t *groups = entries_groups(signer, pool);
-    bool signs = false;
+    bool signs = draft;
     for (int i = 0; i < signer->fields->nelts; i++) {
         const sr_field_type_t *type = entries_field(signer, i)->type;
         signs |= type->filler == SR_FILLER_SEAL && !type->initials;

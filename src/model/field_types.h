@@ -142,6 +142,7 @@ const char *sr_field_noun(const sr_field_t *field);
 typedef struct sr_resolving_t {
     int max_fields;        /* of all signers */
     sr_remarks_t *remarks; /* gets a remark for each field that is left out; or NULL */
+    bool draft;            /* signatures may be missing */
 } sr_resolving_t;
 /* Finds the document and page of each field and computes its placement. A field on all pages, or at all places of a
  * text, becomes one field for each. Errors: SR_EBADREQUEST with "Document {name} not found", "Index page unknown", or
@@ -168,8 +169,8 @@ typedef struct sr_entry_fault_t {
 bool sr_entry_accepts(sr_entry_fault_t *fault, const sr_field_type_t *type, const sr_entry_t *entry,
                       const json_t *value, apr_pool_t *pool);
 /* Returns the fault of the fields of a signer as a creation has them, without the number of a field, or NULL: there is
- * a signature, and at most one check box of a group is ticked. */
-const char *sr_entries_fault(const sr_signer_t *signer, apr_pool_t *pool);
+ * a signature, unless the request is a draft, and at most one check box of a group is ticked. */
+const char *sr_entries_fault(const sr_signer_t *signer, bool draft, apr_pool_t *pool);
 /* Fills in what a signer has sent: {"3":"Engineer","4":true}, or NULL. `day` is the day of the signature, "2026-11-22",
  * and `day_text` the same in words. *faults is an array of sr_entry_fault_t; if it is empty, the fields have their
  * values. */

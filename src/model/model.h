@@ -5,7 +5,6 @@
  * Sections: warnings.c · page_report.c (existing.h) · area.c · ink.c · remarks.c · states.c · signers.c · event.c ·
  * language.c · consent.c · signature.c · caption_text.c · completion.c · webhook.c · token.c.
  * submission.h: fields.c · record.c · submission.c · signing.c
- *
  * Texts that a parsed object points to belong to the JSON value or to the pool that were given to the parser. */
 #ifndef SR_MODEL_MODEL_H
 #define SR_MODEL_MODEL_H
@@ -157,11 +156,11 @@ typedef enum sr_submission_state_t {
     SR_SUBMISSION_CANCELLED,
     SR_SUBMISSION_EXPIRED,
     SR_SUBMISSION_DELETED,
+    SR_SUBMISSION_DRAFT, /* not sent yet: nobody but the caller sees it */
     SR_SUBMISSION_STATE_COUNT
 } sr_submission_state_t;
-/* How long closed submissions are kept. By environment and state; 0: for ever. */
-typedef struct sr_retention_t {
-    bool limited; /* some are not kept for ever */
+typedef struct sr_retention_t { /* how long closed submissions are kept, by environment and state; 0: for ever */
+    bool limited;               /* some are not kept for ever */
     apr_interval_time_t of[2][SR_SUBMISSION_STATE_COUNT];
 } sr_retention_t;
 /* Where a run of deletions is: the last submission that was tried. */
@@ -176,7 +175,8 @@ typedef enum sr_action_t {
     SR_ACTION_SIGN,
     SR_ACTION_REFUSE,
     SR_ACTION_REPLACE,
-    SR_ACTION_COMPLETE, /* actions of the submission */
+    SR_ACTION_RELEASE, /* actions of the submission */
+    SR_ACTION_COMPLETE,
     SR_ACTION_CANCEL,
     SR_ACTION_EXPIRE,
     SR_ACTION_DELETE,
@@ -250,6 +250,7 @@ typedef struct sr_signers_rules_t {
     int max_fields;        /* the limit for all signers together */
     const char *template;  /* the uuid of the template that has the fields of the signers; or NULL */
     const json_t *roles;   /* of the template (roles.c); or NULL */
+    bool draft;            /* signers need no fields */
     sr_remarks_t *remarks; /* gets a remark for each unknown member; or NULL */
 } sr_signers_rules_t;
 

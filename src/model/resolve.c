@@ -276,9 +276,9 @@ sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_head
             if (fault) return sr_signers_refuse(signer, i + 1, field->number, fault, pool);
             adopts |= field->sent != NULL;
         }
-        if (adopts || signer->fields->nelts < sent) fault = sr_entries_fault(signer, pool);
+        if (adopts || signer->fields->nelts < sent) fault = sr_entries_fault(signer, resolving->draft, pool);
         if (fault) return sr_signers_refuse(signer, i + 1, 0, fault, pool);
-        SR_TRY(check_sealed(signer, i + 1, pool));
+        if (!resolving->draft) SR_TRY(check_sealed(signer, i + 1, pool));
     }
     return NULL;
 }

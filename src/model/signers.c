@@ -319,14 +319,33 @@ static sr_error_t *take_authentication(sr_signer_t *signer, const place_t *at, c
     return fault ? signers_refuse(at, fault) : NULL;
 }
 
+static sr_error_t *take_fields(sr_signer_t *signer, int *fields_so_far, place_t *at, const json_t *value,
+                               const sr_signers_rules_t *rules)
+{
+    const json_t *list;
+    const char *fault = sr_role_fields(&list, rules->roles, at->signer, value, at->pool);
+    const int count = (int)json_array_size(list); /* 0 for other types */
+    if (fault) return signers_refuse(at, fault);
+    if (!count && !rules->draft) return signers_refuse(at, "Must have at least 1 field");
+    if (count > rules->max_fields - *fields_so_far)
+        return sr_error(at->pool, SR_EBADREQUEST, "At most %d fields can be provided", rules->max_fields);
+    *fields_so_far += count;
+    apr_array_header_t *fields = apr_array_make(at->pool, count, sizeof(sr_field_t));
+    for (at->field = 1; at->field <= count; at->field++) {
+        sr_field_t *field = apr_array_push(fields);
+        SR_TRY(signers_take_field(field, at, json_array_get(list, (size_t)at->field - 1), rules));
+    }
+    signer->fields = fields;
+    at->field = 0;
+    fault = sr_entries_fault(signer, rules->draft, at->pool);
+    return fault ? signers_refuse(at, fault) : NULL;
+}
+
 static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t *at, const json_t *value,
                                const sr_signers_rules_t *rules)
 {
     static const char *const known[] = {"firstname", "lastname",       "email",  "locale", "order",
                                         "fields",    "authentication", "values", NULL};
-    apr_array_header_t *fields;
-    const json_t *list;
-    int count;
     if (!json_is_object(value)) return signers_refuse(at, "Must be an object");
     remark_unknown(at, value, known, NULL, "", rules->remarks);
     SR_TRY(signers_take_text(&signer->firstname, at, value, &firstname_rule));
@@ -336,26 +355,8 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     SR_TRY(take_locale(&signer->locale, at, value, rules));
     SR_TRY(take_order(&signer->order, at, value));
     SR_TRY(take_authentication(signer, at, value));
-
-    const char *fault = sr_role_fields(&list, rules->roles, at->signer, value, at->pool);
-    if (fault) return signers_refuse(at, fault);
-    if (json_array_size(list) == 0)
-        return signers_refuse(at, "Must have at least 1 field"); /* json_array_size returns 0 for other types */
-    if (json_array_size(list) > (size_t)(rules->max_fields - *fields_so_far))
-        return sr_error(at->pool, SR_EBADREQUEST, "At most %d fields can be provided", rules->max_fields);
-    count = (int)json_array_size(list);
-    *fields_so_far += count;
-
-    fields = apr_array_make(at->pool, count, sizeof(sr_field_t));
-    for (at->field = 1; at->field <= count; at->field++) {
-        sr_field_t *field = apr_array_push(fields);
-        SR_TRY(signers_take_field(field, at, json_array_get(list, (size_t)at->field - 1), rules));
-    }
-    signer->fields = fields;
     signer->uuid = sr_uuid_make(at->pool);
-    at->field = 0;
-    fault = sr_entries_fault(signer, at->pool);
-    return fault ? signers_refuse(at, fault) : NULL;
+    return take_fields(signer, fields_so_far, at, value, rules);
 }
 
 static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length, const sr_signers_rules_t *rules,

@@ -6,10 +6,12 @@
  *                  sent, opened ──refuse──> refused
  *                  waiting, sent, opened ──replace──> replaced
  *
- *    submission    open ──complete──> completed ──┐     complete: the last signer has signed
+ *    submission    draft ─release──> open               release: the caller sends a draft
+ *                  open ──complete──> completed ──┐     complete: the last signer has signed
  *                  open ──refuse────> refused ────┤     refuse: a signer has refused
  *                  open ──cancel────> cancelled ──┼──delete──> deleted
- *                  open ──expire────> expired ────┘
+ *                  open ──expire────> expired ────┤
+ *                  draft ─────────────────────────┘
  *
  * Invariants: an action of a signer needs an open submission. So closing a submission stops all its signers, and the
  * states of signers who have not signed stay as they are. No transition leaves the signer states completed, refused
@@ -34,10 +36,11 @@ static const struct {
     [SR_ACTION_REFUSE] = {SIGNER(SENT) | SIGNER(OPENED), SR_SIGNER_REFUSED, SUBMISSION(OPEN), SR_SUBMISSION_REFUSED},
     [SR_ACTION_REPLACE] = {SIGNER(WAITING) | SIGNER(SENT) | SIGNER(OPENED), SR_SIGNER_REPLACED, SUBMISSION(OPEN),
                            SR_SUBMISSION_OPEN},
+    [SR_ACTION_RELEASE] = {.submissions = SUBMISSION(DRAFT), .submission = SR_SUBMISSION_OPEN},
     [SR_ACTION_COMPLETE] = {.submissions = SUBMISSION(OPEN), .submission = SR_SUBMISSION_COMPLETED},
     [SR_ACTION_CANCEL] = {.submissions = SUBMISSION(OPEN), .submission = SR_SUBMISSION_CANCELLED},
     [SR_ACTION_EXPIRE] = {.submissions = SUBMISSION(OPEN), .submission = SR_SUBMISSION_EXPIRED},
-    [SR_ACTION_DELETE] = {.submissions = CLOSED, .submission = SR_SUBMISSION_DELETED},
+    [SR_ACTION_DELETE] = {.submissions = CLOSED | SUBMISSION(DRAFT), .submission = SR_SUBMISSION_DELETED},
 };
 
 bool sr_state_change(sr_signer_state_t *signer, sr_submission_state_t *submission, sr_action_t action)
@@ -54,8 +57,8 @@ bool sr_state_change(sr_signer_state_t *signer, sr_submission_state_t *submissio
 
 static const char *const signer_names[SR_SIGNER_STATE_COUNT] = {"waiting",   "sent",    "opened",
                                                                 "completed", "refused", "replaced"};
-static const char *const submission_names[SR_SUBMISSION_STATE_COUNT] = {"open",      "completed", "refused",
-                                                                        "cancelled", "expired",   "deleted"};
+static const char *const submission_names[SR_SUBMISSION_STATE_COUNT] = {"open",    "completed", "refused", "cancelled",
+                                                                        "expired", "deleted",   "draft"};
 
 static int states_number_of(const char *name, const char *const *names, int count)
 {

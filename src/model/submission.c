@@ -142,6 +142,13 @@ static bool in_order(const sr_submission_t *submission)
     return false;
 }
 
+/* Nobody can open a link of a draft. */
+static void put_signature_link(out_t *out, const sr_submission_t *submission, const sr_signer_t *signer)
+{
+    const bool is_draft = submission->state == SR_SUBMISSION_DRAFT;
+    put_link(out, "signatureLink", is_draft ? NULL : sr_signature_path(signer, submission->skip_intro, out->pool));
+}
+
 static void put_signer(out_t *out, const sr_submission_t *submission, const sr_signer_t *signer)
 {
     separate(out);
@@ -151,7 +158,7 @@ static void put_signer(out_t *out, const sr_submission_t *submission, const sr_s
     put_string(out, "lastname", signer->lastname);
     put_string(out, "uuid", signer->uuid);
     if (signer->locale) put_string(out, "locale", signer->locale);
-    put_link(out, "signatureLink", sr_signature_path(signer, submission->skip_intro, out->pool));
+    put_signature_link(out, submission, signer);
     put_string(out, "status", sr_signer_status(signer->state));
     put_signed_documents(out, submission, signer);
     put_value(out, "signerInformation", information_json(signer));
@@ -235,13 +242,14 @@ static bool submission_is_extended(const sr_submission_t *submission, apr_pool_t
 {
     return submission->expires_at || submission->external_id || submission->metadata || submission->redirect_url
            || submission->reminders.most || submission->state == SR_SUBMISSION_CANCELLED
-           || submission->state == SR_SUBMISSION_DELETED || in_order(submission) || submission->viewers
-           || sr_options_json(&submission->options, pool) || has_replaced_or_reminded(submission);
+           || submission->state == SR_SUBMISSION_DELETED || submission->draft_until || in_order(submission)
+           || submission->viewers || sr_options_json(&submission->options, pool)
+           || has_replaced_or_reminded(submission);
 }
 
 /* --- what surrounds it */
 
-static void put_viewer(out_t *out, const sr_viewer_t *viewer)
+static void put_viewer(out_t *out, const sr_submission_t *submission, const sr_viewer_t *viewer)
 {
     separate(out);
     submission_put(out, "{", 1);
@@ -250,7 +258,7 @@ static void put_viewer(out_t *out, const sr_viewer_t *viewer)
     if (viewer->email) put_string(out, "email", viewer->email);
     put_string(out, "uuid", viewer->uuid);
     if (!viewer->is_copy) put_string(out, "when", viewer->when_completed ? "completed" : "sent");
-    put_link(out, "viewLink", sr_viewer_path(viewer, out->pool));
+    put_link(out, "viewLink", submission->state == SR_SUBMISSION_DRAFT ? NULL : sr_viewer_path(viewer, out->pool));
     put_time(out, "openedAt", viewer->opened_at);
     if (viewer->revoked_at) put_time(out, "revokedAt", viewer->revoked_at);
     submission_put(out, "}", 1);
@@ -267,7 +275,7 @@ static void put_viewers(out_t *out, const char *name, const sr_submission_t *sub
     submission_put(out, "[", 1);
     for (int i = 0; submission->viewers && i < submission->viewers->nelts; i++) {
         const sr_viewer_t *viewer = &APR_ARRAY_IDX(submission->viewers, i, sr_viewer_t);
-        if (viewer->is_copy == copies) put_viewer(out, viewer);
+        if (viewer->is_copy == copies) put_viewer(out, submission, viewer);
     }
     submission_put(out, "]", 1);
 }
@@ -293,6 +301,11 @@ static void put_options(out_t *out, const sr_submission_t *submission)
 static void put_life(out_t *out, const sr_submission_t *submission)
 {
     put_string(out, "status", sr_submission_state_name(submission->state));
+    if (submission->state == SR_SUBMISSION_DRAFT) {
+        put_link(out, "placementLink",
+                 submission->placement ? apr_pstrcat(out->pool, "/place/", submission->placement, NULL) : NULL);
+        put_time(out, "placementExpiresAt", submission->placement_until);
+    }
     if (submission->expires_at) put_time(out, "expiresAt", submission->expires_at);
     if (submission->state == SR_SUBMISSION_EXPIRED) put_time(out, "expiredAt", submission->closed_at);
     if (submission->state == SR_SUBMISSION_CANCELLED) {
@@ -330,6 +343,12 @@ const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *
     if (submission_is_extended(submission, pool)) put_life(&out, submission);
     submission_put(&out, "}", 1);
     return out.text;
+}
+
+const char *sr_representation_tag(const char *events_hash, apr_int64_t saves, apr_pool_t *pool)
+{
+    const char *tag = apr_psprintf(pool, "%s-%d", events_hash, SR_REPRESENTATION_VERSION);
+    return saves ? apr_psprintf(pool, "%s-%" APR_INT64_T_FMT, tag, saves) : tag;
 }
 
 const char *sr_representation_uuid(const char *representation, apr_pool_t *pool)

@@ -84,16 +84,20 @@ struct sr_submission_t {
     const char *certificate_sha256;      /* of the certificate of completion, or NULL */
     const char *certificate_key;         /* of its blob, as it was read */
     apr_off_t certificate_size;
-    apr_time_t closed_at;      /* when it was completed, refused, cancelled or expired; 0: it is open */
-    apr_time_t expires_at;     /* the deadline, by the database's clock; 0: none */
-    bool late;                 /* it is open, and its deadline was over when a transition read it (SR_OP_SIGNING_GET) */
-    apr_time_t stamped_until;  /* when the certificate of the first of its document timestamps ends; 0: it has none */
-    apr_time_t held_at;        /* since when it is under legal hold; 0: it is not */
-    apr_time_t copied_at;      /* when copies were mailed last; 0: never */
-    const char *cancel_reason; /* or NULL */
-    const char *external_id;   /* the caller's own name for it, or NULL */
-    const char *redirect_url;  /* where the page leads after signing or refusing, or NULL */
-    const json_t *metadata;    /* an object of the caller, or NULL */
+    apr_time_t closed_at;     /* when it was completed, refused, cancelled or expired; 0: it is open */
+    apr_time_t expires_at;    /* the deadline, by the database's clock; 0: none */
+    bool late;                /* it is open, and its deadline was over when a transition read it (SR_OP_SIGNING_GET) */
+    apr_time_t stamped_until; /* when the certificate of the first of its document timestamps ends; 0: it has none */
+    apr_time_t held_at;       /* since when it is under legal hold; 0: it is not */
+    apr_time_t copied_at;     /* when copies were mailed last; 0: never */
+    apr_time_t draft_until;   /* when a draft is deleted; 0: it was never a draft */
+    const char *placement;    /* the uuid of the link where the fields of a draft are placed, or NULL */
+    apr_time_t placement_until; /* when that link ends */
+    apr_int64_t saves;          /* how often fields or links of the draft were changed */
+    const char *cancel_reason;  /* or NULL */
+    const char *external_id;    /* the caller's own name for it, or NULL */
+    const char *redirect_url;   /* where the page leads after signing or refusing, or NULL */
+    const json_t *metadata;     /* an object of the caller, or NULL */
     sr_reminders_t reminders;
     sr_options_t options;
     const apr_array_header_t *viewers; /* sr_viewer_t; NULL: there are none */
@@ -136,6 +140,8 @@ const char *sr_person_name(const char *firstname, const char *lastname, apr_pool
 /* The version of representations. Raise it when the representation of the same records changes. A stored
  * representation of an older version is rendered again when it is read (src/service/submissions/submissions.c). */
 #define SR_REPRESENTATION_VERSION 1
+/* Returns the tag of the present representation, as the store makes it (TAG). `events_hash` is of the last event. */
+const char *sr_representation_tag(const char *events_hash, apr_int64_t saves, apr_pool_t *pool);
 /* Its status, deadline and the like are shown only if an extension of the contract was used: a caller of the contract
  * gets what the contract shows, and no more. In a preview, uuids and times are NULL and 0, and links are null. */
 const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *pool);

@@ -45,10 +45,11 @@ struct sr_uploads_t {
 };
 
 /* ---------------------------------------------------------------------------------------------- subject.c */
-/* The submission of a transition, and by what right it is read: the uuid of a signer or of a viewer, who has the link;
- * or a caller's token and the uuid of one of their submissions; or, for the service itself, that uuid alone. */
+/* The submission of a transition, and by what right it is read: the uuid of a signer or of a viewer, who has the link,
+ * or of the link of a draft; or a caller's token and the uuid of one of their submissions; or, for the service itself,
+ * that uuid alone. */
 typedef struct sr_subject_t {
-    const char *signer, *viewer, *token_hash, *submission;
+    const char *signer, *viewer, *token_hash, *submission, *placement;
     bool locks; /* the service itself takes the submission lock */
     bool asks;  /* the signer has yet to pass the check of their identity: the caller shows nothing that is behind it */
 } sr_subject_t;

@@ -55,9 +55,9 @@ typedef struct sr_create_t {
     const char *name, *signers; /* NULL if the part is missing */
     const char *template;       /* the uuid of a template instead of uploads, as it was sent; or NULL */
     apr_size_t signers_length;
-    const char *skip_intro, *send_email; /* text of the parts, or NULL */
-    const char *locale;                  /* the same: for signers without a locale of their own */
-    const char *caption;                 /* the same: for fields without a caption of their own */
+    const char *skip_intro, *send_email, *draft; /* text of the parts, or NULL */
+    const char *locale;                          /* the same: for signers without a locale of their own */
+    const char *caption;                         /* the same: for fields without a caption of their own */
     const char *expires_at, *external_id, *metadata, *redirect_url; /* the same (model: life.c) */
     apr_size_t metadata_length;
     const char *reminders; /* the same (model: reminders.c) */
@@ -484,6 +484,7 @@ typedef struct sr_own_seals_t {
 } sr_own_seals_t;
 void sr_service_own_seals(const sr_service_t *service, sr_own_seals_t *counted, apr_pool_t *pool);
 
+#include "service/drafts.h"
 #include "service/feed.h"
 #include "service/viewing.h"
 

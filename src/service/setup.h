@@ -41,6 +41,7 @@ typedef struct sr_child_t {
     sr_timestamps_t *timestamps;      /* or NULL: signatures get no timestamps */
     const sr_cms_anchors_t *trust;    /* whom signatures of verified documents must lead to; or NULL */
     bool sends_mail;                  /* if false, sendEmail is refused */
+    apr_interval_time_t draft_lifetime;
     /* Calls SigreqCodeHook with a JSON text, waits for its response for at most 10 s, and logs a failure. Returns true
      * if the response was 2xx. NULL: there is no hook. */
     bool (*code_hook)(const char *body, apr_pool_t *pool);

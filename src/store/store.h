@@ -98,9 +98,10 @@ typedef enum sr_op_t {
      * production. A repetition is OK. All times are `now`. */
     SR_OP_SUBMISSION_CREATE,
     /* $T, uuid, version, known|NULL → OK + shown | MISSING | UNAUTHORIZED. The tag is <hash of the last event>-<version
-     * of the representation>, and changes whenever the representation does. Both are NULL if the representation is of
-     * an older version, or if the deadline is over. `known` is an If-None-Match header. The representation is also NULL
-     * if the header has an entity-tag that begins with the tag and "-". */
+     * of the representation>, of a draft that was saved with "-<saves>", and changes whenever the representation does.
+     * Both are NULL if the representation is of an older version, or if the deadline is over. `known` is an
+     * If-None-Match header. The representation is also NULL if the header has an entity-tag that begins with the tag
+     * and "-". */
     SR_OP_SUBMISSION_GET,
     /* $T, uuid → OK + submission row | MISSING | UNAUTHORIZED. "submission row" is {"uuid","name","template_uuid",
      *  "skip_intro","send_email","state","created_at","updated_at","events" (how many),"events_hash" (of the last),
@@ -111,10 +112,11 @@ typedef enum sr_op_t {
      *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","opened_at"|null,
      *  "completed_at"|null,"refused_at"|null,"refusal_reason"|null,"ip"|null,"user_agent"|null,"signature_type"|null,
      *  "consent"|null,"fields":[…],"due_at"|null,"reminded_at"|null,"reminders","signing_order","replaces"|null,
-     *  "alias"|null}]}, without signers who were replaced. */
+     *  "alias"|null}],"draft_until"|null,"placement"|null,"placement_until"|null,"saves"}, without signers who were
+     * replaced. */
     SR_OP_SUBMISSION_RECORD,
-    /* uuid, events_hash (of the row that it was rendered from), version, representation → OK. The representation
-     * replaces one of an older version, unless the submission has changed since. */
+    /* uuid, events_hash and saves (of the row that it was rendered from), version, representation → OK. The
+     * representation replaces one of an older version, unless the submission has changed since. */
     SR_OP_SUBMISSION_RENDERED,
     /* $T, limit (of rows), direction ("older"|"newer"), from created_at|NULL, from id|NULL, states|NULL (of
      * signers), state|NULL (of the submission), external id|NULL, updated after|NULL, q (folded)|NULL, created
@@ -155,6 +157,8 @@ typedef enum sr_op_t {
      *  "late" (1 if it is open and its deadline is over by the clock of the database, else 0),"clock" (that clock)}
      * | OK without a body, if `version` is still the current one | MISSING | GONE */
     SR_OP_SIGNING_GET,
+    /* uuid of the link of a draft, version|NULL → as SR_OP_SIGNING_GET. GONE: the link has ended. */
+    SR_OP_SIGNING_PLACED,
     /* $T, submission uuid, version|NULL → as SR_OP_SIGNING_GET | UNAUTHORIZED */
     SR_OP_SIGNING_READ,
     /* submission uuid, version|NULL → as SR_OP_SIGNING_GET: for the service itself */

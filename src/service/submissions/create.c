@@ -10,6 +10,7 @@
 
 #include "metrics/metrics.h"
 #include "service/submissions/copies.h"
+#include "service/submissions/creation.h"
 #include "service/submissions/drawn_preview.h"
 #include "service/submissions/invite.h"
 #include "service/submissions/templates.h"
@@ -56,17 +57,12 @@ static sr_error_t *create_check_name(const char *name, apr_pool_t *pool)
     return NULL;
 }
 
-static const char *rewritten_sha256(const sr_document_state_t *document)
-{
-    return strcmp(document->base_sha256, document->sha256) ? document->base_sha256 : NULL;
-}
-
 static apr_array_header_t *document_rows(const apr_array_header_t *documents, apr_pool_t *pool)
 {
     apr_array_header_t *rows = apr_array_make(pool, documents->nelts, sizeof(sr_document_arg_t));
     for (int i = 0; i < documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(documents, i, sr_document_state_t);
-        const char *rewritten = rewritten_sha256(document);
+        const char *rewritten = sr_creation_rewritten(document);
         APR_ARRAY_PUSH(rows, sr_document_arg_t) = (sr_document_arg_t){
             .uuid = document->uuid,
             .name = document->name,
@@ -80,72 +76,17 @@ static apr_array_header_t *document_rows(const apr_array_header_t *documents, ap
     return rows;
 }
 
-/* What the creation has appended to documents. NULL: nothing. */
-static apr_array_header_t *first_revisions(const sr_submission_t *submission, apr_pool_t *pool)
+static const char *first_kind(const sr_submission_t *submission)
 {
-    apr_array_header_t *rows = apr_array_make(pool, submission->documents->nelts, sizeof(sr_revision_arg_t));
-    for (int i = 0; i < submission->documents->nelts; i++) {
-        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
-        if (!document->revisions->nelts) continue;
-        const sr_revised_t *first = &APR_ARRAY_IDX(document->revisions, 0, sr_revised_t);
-        APR_ARRAY_PUSH(rows, sr_revision_arg_t) = (sr_revision_arg_t){.document = document->uuid,
-                                                                      .number = 1,
-                                                                      .sha256 = first->sha256,
-                                                                      .size = first->size,
-                                                                      .whole_sha256 = first->whole_sha256,
-                                                                      .whole_size = first->whole_size};
-    }
-    return rows->nelts ? rows : NULL;
+    return submission->state == SR_SUBMISSION_DRAFT ? "drafted" : "created";
 }
 
-static json_t *viewers_json(const apr_array_header_t *viewers)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < viewers->nelts; i++) {
-        const sr_viewer_t *viewer = &APR_ARRAY_IDX(viewers, i, sr_viewer_t);
-        json_array_append_new(list, json_pack("{s:s,s:s,s:s*,s:s*,s:s*}", "uuid", viewer->uuid, "kind",
-                                              viewer->is_copy ? "copy" : "viewer", "firstname", viewer->firstname,
-                                              "lastname", viewer->lastname, "email", viewer->email));
-    }
-    return list;
-}
-
-/* The first event of the chain: who asked whom to sign which documents. */
+/* The first event of the chain. The feed tells nothing of a draft. */
 static void creation_event(sr_event_text_t *written, const apr_array_header_t **feed, const sr_create_t *request,
                            const sr_submission_t *submission, apr_pool_t *pool)
 {
-    json_t *detail = sr_json_own(json_object(), pool), *documents = json_array(), *signers = json_array();
-    for (int i = 0; i < submission->documents->nelts; i++) {
-        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
-        json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", document->uuid, "name", document->name, "sha256",
-                                document->sha256, "normalisedSha256", rewritten_sha256(document));
-        if (document->warnings) json_object_set_new(row, "warnings", sr_warnings_names(document->warnings));
-        if (document->revisions->nelts)
-            json_object_set_new(row, "preparedSha256", json_string(sr_document_state_sha256(document)));
-        json_array_append_new(documents, row);
-    }
-    for (int i = 0; i < submission->signers->nelts; i++) {
-        const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
-        json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", signer->uuid, "firstname", signer->firstname, "lastname",
-                                signer->lastname, "email", signer->email);
-        if (signer->order > 1) json_object_set_new(row, "order", json_integer(signer->order));
-        if (signer->authentication)
-            json_object_set_new(row, "authentication", sr_authentication_kind(signer->authentication));
-        json_t *values = sr_entries_json(submission, signer);
-        if (values) json_object_set_new(row, "values", values);
-        json_array_append_new(signers, row);
-    }
-    json_object_set_new(detail, "submission", json_string(submission->uuid));
-    json_object_set_new(detail, "token", json_string(request->caller->uuid));
-    if (request->template) json_object_set_new(detail, "template", json_string(submission->template_uuid));
-    json_object_set_new(detail, "documents", documents);
-    json_object_set_new(detail, "signers", signers);
-    json_object_set_new(detail, "sendEmail", json_boolean(submission->send_email));
-    if (submission->expires_at) json_object_set_new(detail, "expiresAt", sr_time_json(submission->expires_at));
-    if (submission->reminders.most) json_object_set_new(detail, "reminders", sr_reminders_json(&submission->reminders));
-    json_object_update(detail, sr_options_json(&submission->options, pool));
-    if (submission->viewers) json_object_set_new(detail, "viewers", viewers_json(submission->viewers));
-    const sr_event_t event = {"created", submission->created_at, NULL, request->client, detail};
+    json_t *detail = sr_creation_detail(submission, request->caller->uuid, request->template != NULL, pool);
+    const sr_event_t event = {first_kind(submission), submission->created_at, NULL, request->client, detail};
     sr_event_write(written, &event, 1, NULL, pool);
     apr_array_header_t *told = apr_array_make(pool, 1, sizeof(sr_told_t));
     sr_feed_tell(told, &event, written->hash, pool);
@@ -172,7 +113,7 @@ static apr_array_header_t *signer_rows(const apr_array_header_t *signers, apr_po
 }
 
 /* The links of those who see it when it is completed are not in use yet. */
-static apr_array_header_t *viewer_rows(const apr_array_header_t *viewers, apr_time_t created_at, apr_pool_t *pool)
+static apr_array_header_t *viewer_rows(const apr_array_header_t *viewers, apr_time_t sent_at, apr_pool_t *pool)
 {
     apr_array_header_t *rows = viewers ? apr_array_make(pool, viewers->nelts, sizeof(sr_viewer_arg_t)) : NULL;
     for (int i = 0; viewers && i < viewers->nelts; i++) {
@@ -184,7 +125,7 @@ static apr_array_header_t *viewer_rows(const apr_array_header_t *viewers, apr_ti
                               .firstname = viewer->firstname,
                               .lastname = viewer->lastname,
                               .email = viewer->email,
-                              .sent_at = viewer->when_completed ? 0 : created_at};
+                              .sent_at = viewer->when_completed ? 0 : sent_at};
     }
     return rows;
 }
@@ -212,6 +153,7 @@ static const char *webhooks_text(const sr_service_t *service, const sr_create_t 
                                .submission = submission->uuid,
                                .environment = request->caller->environment};
     json_t *webhooks = json_array();
+    if (submission->state == SR_SUBMISSION_DRAFT) return NULL;
     if (request->caller->sent_webhook_url)
         json_array_append_new(webhooks, sr_webhook_row(&sent, representation, service->base_url, pool));
     add_invitations(webhooks, service, request, submission, pool);
@@ -223,7 +165,8 @@ static apr_array_header_t *create_timers(const sr_submission_t *submission, apr_
 {
     apr_array_header_t *timers = apr_array_make(pool, 2, sizeof(sr_timer_arg_t));
     const apr_time_t remind_at = sr_submission_remind_at(submission);
-    if (submission->expires_at) sr_timer_add(timers, "expiry", submission->expires_at);
+    const apr_time_t ends_at = submission->draft_until ? submission->draft_until : submission->expires_at;
+    if (ends_at) sr_timer_add(timers, "expiry", ends_at);
     if (remind_at) sr_timer_add(timers, "remind", remind_at);
     return timers;
 }
@@ -236,31 +179,34 @@ static sr_creation_arg_t creation_of(const sr_service_t *service, const sr_creat
     const apr_array_header_t *feed;
     sr_event_text_t event;
     creation_event(&event, &feed, request, submission, pool);
-    return (sr_creation_arg_t){.name = submission->name,
-                               .template_uuid = submission->template_uuid,
-                               .skip_intro = submission->skip_intro,
-                               .send_email = submission->send_email,
-                               .search = sr_submission_search_text(submission, pool),
-                               .base_url = service->base_url,
-                               .warnings = submission->warnings,
-                               .representation_version = SR_REPRESENTATION_VERSION,
-                               .expires_at = submission->expires_at,
-                               .external_id = submission->external_id,
-                               .redirect_url = submission->redirect_url,
-                               .reminders = reminding,
-                               .options = sr_options_json(&submission->options, pool),
-                               .event_hash = event.hash,
-                               .event = event.body,
-                               .event_personal = event.personal,
-                               .documents = document_rows(submission->documents, pool),
-                               .signers = signer_rows(submission->signers, pool),
-                               .viewers = viewer_rows(submission->viewers, submission->created_at, pool),
-                               .feed = feed,
-                               .fingerprint =
-                                   request->idempotency_key ? sr_fingerprint(request, submission, pool) : NULL,
-                               .idempotency_since = submission->created_at - IDEMPOTENCY_LIFETIME,
-                               .only_replay = only_replay,
-                               .from_template = request->template != NULL};
+    return (sr_creation_arg_t){
+        .name = submission->name,
+        .template_uuid = submission->template_uuid,
+        .skip_intro = submission->skip_intro,
+        .send_email = submission->send_email,
+        .search = sr_submission_search_text(submission, pool),
+        .base_url = service->base_url,
+        .warnings = submission->warnings,
+        .representation_version = SR_REPRESENTATION_VERSION,
+        .expires_at = submission->expires_at,
+        .external_id = submission->external_id,
+        .redirect_url = submission->redirect_url,
+        .reminders = reminding,
+        .options = sr_options_json(&submission->options, pool),
+        .event_hash = event.hash,
+        .event = event.body,
+        .event_personal = event.personal,
+        .documents = document_rows(submission->documents, pool),
+        .signers = signer_rows(submission->signers, pool),
+        .viewers = viewer_rows(submission->viewers, submission->draft_until ? 0 : submission->created_at, pool),
+        .feed = feed,
+        .fingerprint = request->idempotency_key ? sr_fingerprint(request, submission, pool) : NULL,
+        .idempotency_since = submission->created_at - IDEMPOTENCY_LIFETIME,
+        .only_replay = only_replay,
+        .from_template = request->template != NULL,
+        .draft_until = submission->draft_until,
+        .placement = submission->placement,
+        .placement_until = submission->placement_until};
 }
 
 static sr_error_t *create_check_pages(const sr_service_t *service, const apr_array_header_t *documents,
@@ -302,7 +248,8 @@ static sr_error_t *read_life(const sr_service_t *service, sr_preflight_t *prefli
                            request->caller->user.email, pool));
     if (submission->options.copies && !service->child->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE, "This service sends no mail (SigreqSMTP): copies must be left out");
-    if (!submission->expires_at && service->settings->expiry) submission->expires_at = now + service->settings->expiry;
+    if (!submission->expires_at && service->settings->expiry && !submission->draft_until)
+        submission->expires_at = now + service->settings->expiry;
     return NULL;
 }
 
@@ -319,12 +266,24 @@ static sr_error_t *create_check_replay(sr_submission_t *submission, const sr_pre
     return NULL;
 }
 
+/* What the checks have appended to documents is made again when the draft is sent. */
+static void create_draft(const sr_service_t *service, const sr_preflight_t *preflight, sr_submission_t *submission)
+{
+    submission->state = SR_SUBMISSION_DRAFT;
+    submission->draft_until = sr_time_now() + service->child->draft_lifetime;
+    for (int i = 0; i < preflight->documents->nelts; i++) {
+        APR_ARRAY_IDX(preflight->documents, i, sr_document_t).prepared = (sr_prepared_t){0};
+        APR_ARRAY_IDX(preflight->files, i, sr_files_t).prepared = NULL;
+    }
+}
+
 /* All checks that need neither disk nor database, in the contract's order. */
 static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *preflight, sr_submission_t *submission,
                                 const sr_create_t *request, apr_pool_t *pool)
 {
     apr_array_header_t *signers;
     const char *locale, *caption;
+    bool is_draft;
     SR_TRY(sr_uploads_check(service, preflight, request, pool));
     if (preflight->template) submission->template_uuid = preflight->template;
     if (preflight->template && !preflight->roles) return create_check_replay(submission, preflight, request, pool);
@@ -334,6 +293,8 @@ static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *pre
         return sr_error(pool, SR_EBADREQUEST, "A signers must be provided");
     SR_TRY(read_boolean(&submission->skip_intro, "skipIntro", request->skip_intro, pool));
     SR_TRY(read_boolean(&submission->send_email, "sendEmail", request->send_email, pool));
+    SR_TRY(read_boolean(&is_draft, "draft", request->draft, pool));
+    preflight->draft = is_draft;
     SR_TRY(read_locale(&locale, request, pool));
     SR_TRY(read_caption(&caption, request, pool));
     const sr_signers_rules_t rules = {.send_email = submission->send_email,
@@ -344,11 +305,12 @@ static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *pre
                                       .max_fields = service->settings->max_fields,
                                       .template = preflight->template,
                                       .roles = preflight->roles,
+                                      .draft = is_draft,
                                       .remarks = request->remarks};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
     SR_TRY(sr_preflight_forms(preflight, signers, request, pool));
     SR_TRY(sr_preflight_texts(preflight, signers, service->settings->max_fields, request, pool));
-    const sr_resolving_t resolving = {service->settings->max_fields, request->remarks};
+    const sr_resolving_t resolving = {service->settings->max_fields, request->remarks, is_draft};
     SR_TRY(sr_signers_resolve(signers, preflight->documents, &resolving, pool));
     SR_TRY(sr_signers_check_texts(request->name, signers, preflight->documents, pool));
     sr_signers_remark(request->remarks, signers, preflight->documents);
@@ -358,6 +320,7 @@ static sr_error_t *create_check(const sr_service_t *service, sr_preflight_t *pre
                         "This service sends no mail (SigreqSMTP): sendEmail must be false or left out");
     for (int i = 0; i < signers->nelts; i++)
         SR_TRY(sr_authentication_check(service, APR_ARRAY_IDX(signers, i, sr_signer_t).authentication, pool));
+    if (is_draft) create_draft(service, preflight, submission);
     SR_TRY(read_life(service, preflight, submission, request, pool));
     submission->name = request->name;
     json_t *warnings = sr_remarks_json(request->remarks);
@@ -386,12 +349,12 @@ static sr_error_t *create_try_once(const sr_service_t *service, const char **rep
     sr_error_t *error = sr_store_submission_create(
         service->database, outcome, &row, request->token_hash, submission->created_at, submission->uuid, &creation,
         rendered, metadata, request->idempotency_key, folder, sr_contents_blobs(contents, false, pool),
-        sr_contents_blobs(contents, true, pool), first_revisions(submission, pool), webhooks, timers, pool);
+        sr_contents_blobs(contents, true, pool), sr_creation_revisions(submission, pool), webhooks, timers, pool);
     if (!error && *outcome == SR_OK) {
         sr_service_wake_for(service, webhooks, timers);
         sr_version_cache_changed(request->caller->organization_uuid);
-        sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment, sr_metrics_number(SR_LABEL_EVENT, "created"),
-                         1);
+        sr_metrics_count(SR_METRIC_EVENTS, request->caller->environment,
+                         sr_metrics_number(SR_LABEL_EVENT, first_kind(submission)), 1);
     }
     if (!error && *outcome == SR_CONFLICT)
         error = sr_fingerprint_conflict(sr_fingerprint(request, submission, pool), row->representation, pool);
@@ -437,11 +400,9 @@ static void create_hide_codes(const sr_submission_t *submission, apr_pool_t *poo
 static sr_error_t *count_invitations(sr_inviting_t *inviting, sr_preflight_t *preflight,
                                      const sr_submission_t *submission, const sr_create_t *request, apr_pool_t *pool)
 {
-    apr_array_header_t *addresses = apr_array_make(pool, submission->signers->nelts, sizeof(const char *));
-    for (int i = 0; submission->send_email && i < submission->signers->nelts; i++)
-        APR_ARRAY_PUSH(addresses, const char *) = APR_ARRAY_IDX(submission->signers, i, sr_signer_t).email;
-    const int others = sr_copies_addresses(addresses, submission, pool);
-    if (!addresses->nelts || preflight->unless_replay) return NULL;
+    int others;
+    const apr_array_header_t *addresses = sr_creation_addresses(&others, submission, pool);
+    if (!addresses->nelts || preflight->unless_replay || submission->state == SR_SUBMISSION_DRAFT) return NULL;
     return unless_replay(preflight, sr_invite_take(inviting, addresses, others, pool), true, request);
 }
 
@@ -459,6 +420,10 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
     sr_error_t *error = create_check(service, &preflight, &submission, request, pool);
     if (!error) error = count_invitations(&inviting, &preflight, &submission, request, pool);
     if (!error) create_hide_codes(&submission, pool);
+    if (submission.draft_until) {
+        submission.placement = sr_uuid_make(pool);
+        submission.placement_until = sr_time_now() + SR_PLACEMENT_LIFETIME;
+    }
     if (!error) error = create_keep(service, uuid, representation, &unwanted, &submission, &preflight, request, pool);
     sr_uploads_drop(&preflight);
     if (unwanted) sr_uploads_forget(&preflight, request, pool);

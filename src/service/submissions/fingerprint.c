@@ -71,7 +71,8 @@ const char *sr_fingerprint(const sr_create_t *request, const sr_submission_t *su
                  {"signatureTypes", sr_json_string_or_null(request->options.signature_types)},
                  {"refusal", sr_json_string_or_null(request->options.refusal.text)},
                  {"copies", sr_json_string_or_null(request->options.copies.text)},
-                 {"viewers", sr_json_string_or_null(request->options.viewers.text)}};
+                 {"viewers", sr_json_string_or_null(request->options.viewers.text)},
+                 {"draft", sr_json_string_or_null(request->draft)}};
     json_t *all = json_array();
     const char *text = "";
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

@@ -204,7 +204,8 @@ static sr_error_t *rewrite(const proof_t *proof)
     files->upload.pages = sr_pages_rewritten(files->upload.pages, made.sha256, made.size, proof->pool);
     files->upload.changed = true;
     proof->document->pages = made.pages;
-    const sr_resolving_t resolving = {proof->service->settings->max_fields, proof->request->remarks};
+    const sr_resolving_t resolving = {proof->service->settings->max_fields, proof->request->remarks,
+                                      proof->preflight->draft};
     return sr_signers_resolve(proof->signers, proof->preflight->documents, &resolving, proof->pool);
 }
 

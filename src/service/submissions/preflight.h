@@ -29,6 +29,7 @@ typedef struct sr_preflight_t {
     apr_array_header_t *documents; /* sr_document_t */
     apr_array_header_t *files;     /* sr_files_t, in the same order */
     const char *template;          /* the uuid of the template that has the documents and fields; or NULL */
+    bool draft;                    /* signatures may be missing */
     const json_t *roles;           /* its fields (model: roles.c); NULL: its submission was deleted */
     sr_error_t *unless_replay;     /* the response if the request is no replay of its Idempotency-Key; or NULL */
 } sr_preflight_t;

@@ -18,6 +18,8 @@ static sr_error_t *read_body(const char **body, const sr_service_t *service, con
         SR_TRY(sr_store_signing_get(service->database, &outcome, &row, subject->signer, version, pool));
     else if (subject->viewer)
         SR_TRY(sr_store_viewing_get(service->database, &outcome, &row, subject->viewer, version, pool));
+    else if (subject->placement)
+        SR_TRY(sr_store_signing_placed(service->database, &outcome, &row, subject->placement, version, pool));
     else if (subject->token_hash)
         SR_TRY(sr_store_signing_read(service->database, &outcome, &row, subject->token_hash, sr_time_now(),
                                      subject->submission, version, pool));

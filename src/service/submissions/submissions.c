@@ -38,9 +38,9 @@ static sr_error_t *render_again(const sr_service_t *service, sr_shown_submission
     }
     const char *hash = sr_json_string(row, "events_hash");
     shown->representation = apr_pstrdup(result_pool, sr_submission_render(&submission, scratch_pool));
-    shown->tag = apr_psprintf(result_pool, "%s-%d", hash, SR_REPRESENTATION_VERSION); /* as the store makes it */
-    (void)sr_store_submission_rendered(service->database, &outcome, uuid, hash, SR_REPRESENTATION_VERSION,
-                                       shown->representation, scratch_pool);
+    shown->tag = sr_representation_tag(hash, submission.saves, result_pool);
+    (void)sr_store_submission_rendered(service->database, &outcome, uuid, hash, submission.saves,
+                                       SR_REPRESENTATION_VERSION, shown->representation, scratch_pool);
     return NULL;
 }
 

@@ -226,8 +226,9 @@ static sr_change_arg_t change_of(const sr_transition_t *transition)
 
 static sr_times_t times_of(const sr_submission_t *submission)
 {
-    const bool open = submission->state == SR_SUBMISSION_OPEN;
-    return (sr_times_t){open ? submission->expires_at : 0, sr_submission_remind_at(submission)};
+    const bool open = submission->state == SR_SUBMISSION_OPEN, is_draft = submission->state == SR_SUBMISSION_DRAFT;
+    const apr_time_t ends_at = is_draft ? submission->draft_until : open ? submission->expires_at : 0;
+    return (sr_times_t){ends_at, sr_submission_remind_at(submission)};
 }
 
 /* Returns the jobs whose time changes. A transition that sets remind_at is made by such a job, which ends with it. */
@@ -355,7 +356,8 @@ sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signi
 {
     sr_transition_t transition = {.signing = *signing, .client = client, .pool = pool};
     /* an expiry may come under the lock of another one */
-    const bool locks = subject->signer || subject->viewer || subject->token_hash || subject->locks;
+    const bool locks =
+        subject->signer || subject->viewer || subject->placement || subject->token_hash || subject->locks;
     if (locks) SR_TRY(sr_submission_lock_take(&transition.lock, service, &transition.signing, subject, pool));
     sr_error_t *error = try_all(service, &transition, subject, body, baton);
     if (locks) sr_submission_lock_release(&transition.lock);

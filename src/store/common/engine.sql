@@ -46,7 +46,7 @@
 --     AND s.environment = t.environment
 -- @macro LATE(s) (s.state = 'open' AND s.expires_at IS NOT NULL AND s.expires_at <= @CLOCK())
 -- @macro STATUS(g) CASE g.state WHEN 'refused' THEN 'opened' ELSE g.state END
--- @macro TAG(s) (s.events_hash || '-' || s.representation_version)
+-- @macro TAG(s) (s.events_hash || '-' || s.representation_version || CASE s.saves WHEN 0 THEN '' ELSE '-' || s.saves END)
 
 -- NOTHING: the outcome of an operation of a caller that found nothing. NOSUBMISSION: if it looked for a submission.
 -- @macro NOTHING() CASE WHEN EXISTS (SELECT 1 FROM token t WHERE @CALLER(t)) THEN 'missing' ELSE 'unauthorized' END

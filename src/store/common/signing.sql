@@ -25,7 +25,7 @@ SELECT @NOTHING()
 
 -- What a transition reads of a submission s, with its organisation o and token t. There is no body if nothing has
 -- changed since the version was read. SIGNED joins them.
--- @macro VERSION() s.events_hash || '.' || CAST(t.signed_webhook_url IS NOT NULL AS integer)
+-- @macro VERSION() s.events_hash || '.' || s.saves || '.' || CAST(t.signed_webhook_url IS NOT NULL AS integer)
 --     || CAST(t.completed_webhook_url IS NOT NULL AS integer) || CAST(@LATE(s) AS integer)
 -- @macro SIGNING() CASE WHEN :version IS NULL OR :version <> @VERSION()
 --     THEN json_object('submission', (SELECT json(r.body) FROM submission_row r WHERE r.id = s.id),
@@ -35,14 +35,24 @@ SELECT @NOTHING()
 --              'late', CAST(@LATE(s) AS integer), 'clock', @CLOCK()) END
 -- @macro SIGNED() CROSS JOIN organization o CROSS JOIN token t WHERE o.id = s.organization_id AND t.id = s.token_id
 
--- The signer's uuid is the secret of the link, so there is no token.
+-- The signer's uuid is the secret of the link, so there is no token. The links of a draft do not exist yet.
 -- @op signing_get(signer uuid, version text?) → ok signing | missing | deleted | gone
 -- @answer
 SELECT CASE g.state WHEN 'replaced' THEN 'gone' ELSE 'ok' END, CASE WHEN g.state <> 'replaced' THEN @SIGNING() END
-FROM signer g CROSS JOIN submission s @SIGNED() AND g.uuid = :signer AND s.id = g.submission_id
+FROM signer g CROSS JOIN submission s @SIGNED() AND g.uuid = :signer AND s.id = g.submission_id AND s.state <> 'draft'
 
 -- @outcome
 SELECT 'missing'
+
+-- PLACES: the link of the draft s works.
+-- @macro PLACES(s) (s.state = 'draft' AND s.placement_until > @CLOCK())
+-- @op signing_placed(placement uuid, version text?) → ok signing | missing | gone
+-- @answer
+SELECT CASE WHEN @PLACES(s) THEN 'ok' ELSE 'gone' END, CASE WHEN @PLACES(s) THEN @SIGNING() END
+FROM submission s @SIGNED() AND s.placement = :placement
+
+-- @outcome
+SELECT CASE WHEN EXISTS (SELECT 1 FROM former_placement f WHERE f.uuid = :placement) THEN 'gone' ELSE 'missing' END
 
 -- @op signing_read(token_hash hash, now time, submission uuid, version text?)
 --     → ok signing | missing | deleted | unauthorized
@@ -66,7 +76,7 @@ SELECT 'missing'
 -- @answer
 SELECT 'ok', CASE WHEN @LATE(s) THEN -1 ELSE s.access_epoch END
 FROM signer g CROSS JOIN submission s
-WHERE g.uuid = :signer AND g.state <> 'replaced' AND s.id = g.submission_id
+WHERE g.uuid = :signer AND g.state <> 'replaced' AND s.id = g.submission_id AND s.state <> 'draft'
 
 -- @outcome
 SELECT 'missing'
@@ -74,7 +84,8 @@ SELECT 'missing'
 -- The viewer's uuid is the secret of the link, as a signer's.
 -- @op viewing_get(viewer uuid, version text?) → ok signing | missing
 -- @answer
-SELECT 'ok', @SIGNING() FROM viewer v CROSS JOIN submission s @SIGNED() AND v.uuid = :viewer AND s.id = v.submission_id
+SELECT 'ok', @SIGNING()
+FROM viewer v CROSS JOIN submission s @SIGNED() AND v.uuid = :viewer AND s.id = v.submission_id AND s.state <> 'draft'
 
 -- @outcome
 SELECT 'missing'
@@ -85,7 +96,7 @@ SELECT 'missing'
 SELECT 'ok', CASE WHEN @LATE(s) OR (v.kind = 'copy' AND coalesce(v.sent_at, 0) + :lifetime <= @CLOCK()) THEN -1
                   ELSE s.access_epoch END
 FROM viewer v CROSS JOIN submission s
-WHERE v.uuid = :viewer AND s.id = v.submission_id
+WHERE v.uuid = :viewer AND s.id = v.submission_id AND s.state <> 'draft'
 
 -- @outcome
 SELECT 'missing'
@@ -117,7 +128,8 @@ SELECT 'missing'
 
 -- @op signing_events(signer uuid) → ok body | missing
 -- @answer
-SELECT 'ok', @EVENTS(g.submission_id) FROM signer g WHERE g.uuid = :signer
+SELECT 'ok', @EVENTS(g.submission_id) FROM signer g CROSS JOIN submission s
+WHERE g.uuid = :signer AND s.id = g.submission_id AND s.state <> 'draft'
 
 -- @outcome
 SELECT 'missing'

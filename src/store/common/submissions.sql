@@ -25,7 +25,8 @@ CREATE VIEW submission_row AS
                'stamped_until', s.stamped_until, 'closed_at', s.closed_at, 'expires_at', s.expires_at,
                'cancel_reason', s.cancel_reason, 'external_id', s.external_id, 'redirect_url', s.redirect_url,
                'metadata', json(s.metadata), 'reminders', json(s.reminders), 'options', json(s.options),
-               'held_at', s.held_at, 'copied_at', s.copied_at,
+               'held_at', s.held_at, 'copied_at', s.copied_at, 'draft_until', s.draft_until, 'placement', s.placement,
+               'placement_until', s.placement_until, 'saves', s.saves,
                'created_by', json_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),
                'documents', (SELECT json_group_array(json(body))
                              FROM (SELECT d.body FROM document_row d WHERE d.submission_id = s.id
@@ -79,9 +80,9 @@ SELECT @NOSUBMISSION(uuid)
 
 -- Changes nothing if the submission has changed since, or if another request has stored a representation of this
 -- version.
--- @op submission_rendered(uuid uuid, events_hash hash, version int, representation text) → ok write
+-- @op submission_rendered(uuid uuid, events_hash hash, saves int, version int, representation text) → ok write
 UPDATE submission SET representation = :representation, representation_version = :version
-WHERE uuid = :uuid AND events_hash = :events_hash AND representation_version < :version
+WHERE uuid = :uuid AND events_hash = :events_hash AND saves = :saves AND representation_version < :version
 
 -- @answer
 SELECT 'ok'

@@ -8,7 +8,7 @@
 -- @macro LASTUSE(s) (SELECT u.created_at FROM submission u WHERE u.template_uuid = s.template_uuid
 --     ORDER BY u.id DESC LIMIT 1)
 -- TEMPLATE: s is the submission that has the documents and fields of a template, in the scope of the caller's token t.
--- @macro TEMPLATE(s, t, template) s.id = @FIRST(template) AND @SCOPE(s, t) AND s.state <> 'deleted'
+-- @macro TEMPLATE(s, t, template) s.id = @FIRST(template) AND @SCOPE(s, t) AND s.state NOT IN ('draft', 'deleted')
 
 CREATE VIEW template_row AS
     SELECT s.id, s.template_uuid AS uuid, s.name, s.created_at, nullif(@LASTUSE(s), s.created_at) AS used_at,

@@ -14,11 +14,12 @@
 -- An event of the feed (model/feed.h).
 -- @type feed {type text, signer uuid?, detail json?, mark text}
 -- An idempotency row older than idempotency_since is ignored. from_template: template_uuid is that of another submission.
+-- draft_until: it is a draft. Without it the members after it are NULL.
 -- @type creation {name text, template_uuid uuid, skip_intro bool, send_email bool, search text, base_url text,
 --     warnings json?, representation_version int, expires_at time?, external_id text?, redirect_url text?,
 --     reminders text?, options json?, event_hash hash, event text, event_personal text?, documents [document],
 --     signers [signer], viewers [viewer]?, feed [feed], fingerprint text?, idempotency_since time, only_replay bool,
---     from_template bool}
+--     from_template bool, draft_until time?, placement uuid?, placement_until time?}
 -- opened_at is ignored if the signer has one. NULL changes nothing in reminded_at, reminders, fields and authentication
 -- (sr_authentication_json; an empty object removes it).
 -- @type signer_change {uuid uuid, state text, due_at time?, opened_at time?, completed_at time?, refused_at time?,
@@ -65,10 +66,12 @@
 -- @macro NEWSUBMISSION() INSERT INTO submission (uuid, token_id, user_id, organization_id, environment, created_at,
 --         updated_at, name, template_uuid, skip_intro, send_email, search, base_url, warnings, representation,
 --         representation_version, events, events_hash, expires_at, external_id, redirect_url, metadata, reminders,
---         options)
+--         options, state, draft_until, placement, placement_until)
 --     SELECT :submission, t.id, t.user_id, t.organization_id, t.environment, :now, :now, p.name, p.template_uuid,
 --         p.skip_intro, p.send_email, p.search, p.base_url, p.warnings, :representation, p.representation_version, 1,
---         p.event_hash, p.expires_at, p.external_id, p.redirect_url, :metadata, p.reminders, p.options @CREATED()
+--         p.event_hash, p.expires_at, p.external_id, p.redirect_url, :metadata, p.reminders, p.options,
+--         CASE WHEN p.draft_until IS NULL THEN 'open' ELSE 'draft' END, p.draft_until, p.placement,
+--         p.placement_until @CREATED()
 -- @macro NEWDOCUMENTS(list) INSERT INTO document (submission_id, position, uuid, name, sha256, key, size,
 --         rewritten_sha256, rewritten_key, rewritten_size, pages, warnings)
 --     SELECT @ID(), w.nth - 1, w.uuid, w.name, w.sha256, @KEY(:folder, w.sha256), w.size, w.rewritten_sha256,

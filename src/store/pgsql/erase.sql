@@ -28,6 +28,7 @@ BEGIN
         events = p.seen + 1, events_hash = p.hash, name = '', search = '', base_url = '', representation = '',
         warnings = NULL, cancel_reason = NULL, external_id = NULL, metadata = NULL, redirect_url = NULL,
         reminders = NULL, options = NULL, certificate_sha256 = NULL, certificate_key = NULL, certificate_size = NULL,
+        placement = NULL,
         erasing = sigreq.erasing(id, p.contents::json)
     WHERE uuid = p.submission AND events = p.seen AND events_hash = p.seen_hash
       AND held_at IS NULL AND state NOT IN ('open', 'deleted')
@@ -45,6 +46,7 @@ BEGIN
     INSERT INTO sigreq.event (submission_id, number, hash, body) VALUES (v_id, p.seen + 1, p.hash, p.body);
     @NEWFEED(p.feed, p.now);
     DELETE FROM sigreq.viewer WHERE submission_id = v_id;
+    DELETE FROM sigreq.former_placement WHERE submission_id = v_id;
     DELETE FROM sigreq.job WHERE submission_id = v_id;
     DELETE FROM sigreq.timer WHERE submission_id = v_id;
     DELETE FROM sigreq.idempotency WHERE submission_uuid = p.submission;

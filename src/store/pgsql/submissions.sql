@@ -97,7 +97,7 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    IF t.environment = 'production' THEN
+    IF t.environment = 'production' AND p.draft_until IS NULL THEN
         UPDATE sigreq.organization SET used = used + 1 WHERE id = t.organization_id AND (quota IS NULL OR used < quota);
         IF NOT FOUND THEN
             PERFORM 1 FROM sigreq.submission WHERE uuid = p_submission AND token_id = t.id;
@@ -116,7 +116,7 @@ BEGIN
     ON CONFLICT (uuid) DO NOTHING
     RETURNING id INTO v_id;
     IF NOT FOUND THEN
-        IF t.environment = 'production' THEN
+        IF t.environment = 'production' AND p.draft_until IS NULL THEN
             UPDATE sigreq.organization SET used = used - 1 WHERE id = t.organization_id;
         END IF;
         outcome := (SELECT 'ok' FROM sigreq.submission WHERE uuid = p_submission AND token_id = t.id);

@@ -8,7 +8,7 @@
 --            r.name, p.created_at, r.used_at, r.signers, r.documents
 --     FROM (SELECT l.id, l.created_at, l.nth
 --           FROM (SELECT s.id, s.created_at, row_number() OVER (ORDER BY s.created_at way, s.id way) AS nth,
---                        s.state <> 'deleted' AND s.template_deleted_at IS NULL AND NOT @MADE(s) AS fits
+--                        s.state NOT IN ('draft', 'deleted') AND s.template_deleted_at IS NULL AND NOT @MADE(s) AS fits
 --                 FROM sigreq.submission s
 --                 WHERE @SCOPE(s, t) AND (s.created_at, s.id) than (coalesce(p_at, outermost), coalesce(p_id, 0))
 --                 ORDER BY s.created_at way, s.id way LIMIT 5000) l

@@ -18,6 +18,7 @@ SET state = 'deleted', outcome = state, updated_at = p.now, access_epoch = acces
     events = events + 1, events_hash = p.hash, name = '', search = '', base_url = '', representation = '',
     warnings = NULL, cancel_reason = NULL, external_id = NULL, metadata = NULL, redirect_url = NULL,
     reminders = NULL, options = NULL, certificate_sha256 = NULL, certificate_key = NULL, certificate_size = NULL,
+    placement = NULL,
     erasing = (SELECT nullif(json_group_array(c.value), '[]') FROM @VALUES(p.contents) c
                WHERE NOT EXISTS (SELECT 1 FROM document d CROSS JOIN submission o
                                  WHERE (d.sha256 = c.value OR d.rewritten_sha256 = c.value)
@@ -52,6 +53,8 @@ DELETE FROM document WHERE submission_id = @ERASED()
 DELETE FROM signer WHERE submission_id = @ERASED()
 
 DELETE FROM viewer WHERE submission_id = @ERASED()
+
+DELETE FROM former_placement WHERE submission_id = @ERASED()
 
 DELETE FROM signer_status WHERE submission_id = @ERASED()
 

@@ -16,7 +16,7 @@ WITH verdict AS (
                 WHEN p.only_replay THEN 'gone'
                 WHEN p.from_template AND NOT EXISTS (SELECT 1 FROM submission s WHERE @TEMPLATE(s, t, p.template_uuid) AND s.template_deleted_at IS NULL)
                 THEN 'missing'
-                WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota'
+                WHEN t.environment = 'production' AND o.used >= o.quota AND p.draft_until IS NULL THEN 'quota'
                 WHEN EXISTS (SELECT 1 FROM @EACH(blob, :blobs, w)
                              WHERE (w.key IS NULL OR w.found IS NOT NULL)
                                    AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = :folder AND b.sha256 = w.sha256
@@ -36,7 +36,7 @@ FROM verdict WHERE outcome IS NOT NULL
 UPDATE organization SET used = used + 1
 WHERE (quota IS NULL OR used < quota)
   AND id = (SELECT t.organization_id FROM token t
-            WHERE t.secret_hash = :token_hash AND t.environment = 'production')
+            WHERE t.secret_hash = :token_hash AND t.environment = 'production' AND :creation->>'draft_until' IS NULL)
 
 @NEWSUBMISSION()
 

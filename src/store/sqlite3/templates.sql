@@ -6,7 +6,7 @@
 --            r.used_at, r.signers, r.documents
 --     FROM (SELECT l.*, row_number() OVER () AS nth
 --           FROM (SELECT s.id, s.created_at,
---                        s.state <> 'deleted' AND s.template_deleted_at IS NULL AND NOT @MADE(s) AS fits
+--                        s.state NOT IN ('draft', 'deleted') AND s.template_deleted_at IS NULL AND NOT @MADE(s) AS fits
 --                 FROM submission s
 --                 WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
 --                   AND s.environment = (SELECT environment FROM me)

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* draft.c: reads a draft, for its caller or by its placement link. */
+#include "service/drafts/draft.h"
+
+sr_subject_t sr_draft_subject(const sr_draft_subject_t *subject)
+{
+    if (subject->placement) return (sr_subject_t){.placement = subject->placement};
+    return (sr_subject_t){.token_hash = subject->token_hash, .submission = subject->submission};
+}
+
+sr_error_t *sr_draft_may(const sr_submission_t *submission, apr_pool_t *pool)
+{
+    if (submission->state == SR_SUBMISSION_DRAFT) return NULL;
+    return sr_error(pool, SR_ECONFLICT, "This submission is no draft: it was sent");
+}
+
+sr_error_t *sr_service_draft(const sr_service_t *service, sr_signing_t **signing, const sr_draft_subject_t *subject,
+                             apr_pool_t *pool)
+{
+    const sr_subject_t whose = sr_draft_subject(subject);
+    sr_error_t *error = sr_service_subject(service, signing, &whose, pool);
+    if (error && error->code == SR_EGONE && subject->placement)
+        return sr_error(pool, SR_EGONE, "This link has ended, or the signature request was sent");
+    return error ? error : sr_draft_may(&(*signing)->submission, pool);
+}
+
+const char *sr_service_draft_tag(const sr_signing_t *signing, apr_pool_t *pool)
+{
+    return sr_representation_tag(signing->events_hash, signing->submission.saves, pool);
+}
