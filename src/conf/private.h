@@ -7,7 +7,6 @@
 
 typedef enum sr_conf_kind_t {
     SWITCH,
-    DESK,
     PATH,
     KEY,
     PIN,

@@ -22,14 +22,14 @@ static const char *base_digits(const sr_http_t *http)
     return memcpy(digits, made, BASE_DIGITS); /* the zero after them is never written */
 }
 
-static const char *etag_of(const sr_http_t *http, const char *tag)
+const char *sr_http_etag(const sr_http_t *http, const char *tag)
 {
     return apr_pstrcat(http->pool, "W/\"", tag, "-", base_digits(http), "\"", NULL);
 }
 
 void sr_http_tag(sr_http_t *http, const char *tag)
 {
-    apr_table_setn(http->r->headers_out, "ETag", etag_of(http, tag));
+    apr_table_setn(http->r->headers_out, "ETag", sr_http_etag(http, tag));
     apr_table_setn(http->r->headers_out, "Cache-Control", "private, no-cache");
     sr_http_vary(http->r);
 }

@@ -129,7 +129,8 @@ bool sr_http_gzip(sr_http_t *http, const char **data, apr_size_t *length);
  * changes, has hexadecimal digits and "-". Returns true if the request's conditions are not met: then the response is
  * 304 or 412, without a body. */
 bool sr_http_unchanged(sr_http_t *http, const char *tag);
-/* Sets the same headers of a response to another method. */
+/* Returns the entity-tag for a tag, and sets the same headers of a response to another method. */
+const char *sr_http_etag(const sr_http_t *http, const char *tag);
 void sr_http_tag(sr_http_t *http, const char *tag);
 
 /* -------------------------------------------------------------------------------------------------- body.c */

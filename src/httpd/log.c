@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c: removes the links of signers and viewers from request lines. Everybody who knows one can use it, and access
- * logs (%r) and mod_status show request lines to other people. So only the beginning of the secret is kept, before
- * anything is logged. */
+/* log.c: removes the links of signers, viewers and placement pages from request lines. Everybody who knows one can use
+ * it, and access logs (%r) and mod_status show request lines to other people. So only the beginning of the secret is
+ * kept, before anything is logged. */
 #include <httpd.h>
 #include <scoreboard.h>
 #include <string.h>
@@ -30,6 +30,7 @@ void sr_run_log_hide_refused(request_rec *r)
     if (!r->the_request) return;
     const char *line = sr_secret_hide_after(r->the_request, "/sign/", r->pool);
     line = sr_secret_hide_after(line, "/view/", r->pool);
+    line = sr_secret_hide_after(line, "/place/", r->pool);
     if (line == r->the_request) return;
     r->the_request = apr_pstrdup(r->pool, line);
     ap_update_child_status(r->connection->sbh, SERVER_BUSY_LOG, r);

@@ -149,6 +149,9 @@ typedef struct sr_resolving_t {
  * the reason why an existing field cannot be signed or filled in, or why a text is no place for a field. */
 sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents,
                                const sr_resolving_t *resolving, apr_pool_t *pool);
+/* Returns the first field with a value that no signature of the signer in its document seals, or NULL. */
+const sr_field_t *sr_signer_unsealed(const sr_signer_t *signer);
+#define SR_UNSEALED "Document %s needs a field of type signature of this signer"
 /* Returns true if a field with a value refers to an existing field of the document at this index. The
  * form of the document must be set before sr_signers_resolve. */
 bool sr_signers_use_form(const apr_array_header_t *signers, const apr_array_header_t *documents, int index);

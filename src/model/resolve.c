@@ -239,17 +239,21 @@ static bool seals_document(const sr_signer_t *signer, const char *document)
 }
 
 /* The signature of a signer seals the values of their fields in the same document. */
-static sr_error_t *check_sealed(const sr_signer_t *signer, int number, apr_pool_t *pool)
+const sr_field_t *sr_signer_unsealed(const sr_signer_t *signer)
 {
     for (int i = 0; i < signer->fields->nelts; i++) {
         const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, i, sr_field_t);
-        if (!field->entry || seals_document(signer, field->document)) continue;
-        const char *name = sr_text_printable(field->document, pool);
-        return sr_signers_refuse(signer, number, field->number,
-                                 apr_psprintf(pool, "Document %s needs a field of type signature of this signer", name),
-                                 pool);
+        if (field->entry && !seals_document(signer, field->document)) return field;
     }
     return NULL;
+}
+
+static sr_error_t *check_sealed(const sr_signer_t *signer, int number, apr_pool_t *pool)
+{
+    const sr_field_t *field = sr_signer_unsealed(signer);
+    if (!field) return NULL;
+    const char *fault = apr_psprintf(pool, SR_UNSEALED, sr_text_printable(field->document, pool));
+    return sr_signers_refuse(signer, number, field->number, fault, pool);
 }
 
 static int count_fields(const apr_array_header_t *signers)

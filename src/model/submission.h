@@ -122,6 +122,10 @@ const char *sr_submission_number(const char *uuid, apr_pool_t *pool);
 const sr_document_state_t *sr_submission_document(const sr_submission_t *submission, const char *name);
 /* Returns the signer with this uuid, or NULL. */
 sr_signer_t *sr_submission_signer(const sr_submission_t *submission, const char *uuid);
+/* problems.c: returns what keeps a draft from being sent, [{"signer" (from 1)|null,"code","message"},…]. The codes are
+ * "signature" (the signer has none), "document" (they have none in a document in which they have a field with a value)
+ * and "deadline" (it is over). New reference. */
+json_t *sr_submission_problems(const sr_submission_t *submission, apr_time_t now, apr_pool_t *pool);
 /* Returns true if all signers have signed. Replaced signers do not count. */
 bool sr_submission_all_signed(const sr_submission_t *submission);
 /* Returns true if a signer has a field in a document. */

@@ -105,7 +105,7 @@ sr_error_t *sr_service_remind_due(const sr_service_t *service, apr_interval_time
 /* Reads a submission. If it is open after its deadline, it is expired first. */
 sr_error_t *sr_service_read(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                             apr_pool_t *pool);
-/* The access_epoch of a submission that a signer or viewer sees. */
+/* The access_epoch of a submission whose pages are shown. */
 sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const sr_show_t *show,
                                     apr_pool_t *pool);
 

@@ -193,13 +193,14 @@ void sr_service_probe(const sr_service_t *service, sr_health_t *health, apr_pool
 
 /* ------------------------------------------------------------------------------------------------- page_image.c */
 typedef struct sr_show_t {
-    const char *signer, *viewer; /* the uuid of one of them, whose link is used; the other is NULL */
-    const char *document;        /* uuid */
-    const char *version;         /* SHA-256 of the document; NULL for the current version */
-    int page;                    /* from 0 */
-    int width;                   /* of the image in pixels, one of sr_show_width; 0 for the text of the page */
-    bool png;                    /* the image must be a PNG, even if JPEG suits the page */
-    bool only_cached;            /* if the page is not in the cache, it is not made, and `file` is NULL */
+    const char *signer, *viewer, *placement; /* the uuid of the link that is used; the others are NULL */
+    const char *token_hash, *submission;     /* without a link: a caller and one of their submissions */
+    const char *document;                    /* uuid */
+    const char *version;                     /* SHA-256 of the document; NULL for the current version */
+    int page;                                /* from 0 */
+    int width;        /* of the image in pixels, one of sr_show_width; 0 for the text of the page */
+    bool png;         /* the image must be a PNG, even if JPEG suits the page */
+    bool only_cached; /* if the page is not in the cache, it is not made, and `file` is NULL */
 } sr_show_t;
 typedef struct sr_shown_t {
     apr_file_t *file; /* an image, or the JSON of sr_pdf_text_t; closed with the pool */
@@ -208,8 +209,8 @@ typedef struct sr_shown_t {
     const char *etag;
     const sr_error_t *uncached; /* why the page was not cached, or NULL. It is set with an error, too */
 } sr_shown_t;
-/* Shows a page to a signer or viewer. Errors: SR_ENOTFOUND if the link, the document, the page or this version of the
- * document does not exist; SR_ECONTENT, "Page {n} cannot be shown: {reason}". */
+/* Shows a page. Errors: SR_ENOTFOUND if the link, the document, the page or this version of the document does not
+ * exist; SR_ECONTENT, "Page {n} cannot be shown: {reason}". */
 sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, const sr_show_t *show, apr_pool_t *pool);
 /* Returns the least of the available widths that is not less than `wanted` (SR_SHOW_MIN_WIDTH to SR_SHOW_MAX_WIDTH).
  */
@@ -484,7 +485,6 @@ typedef struct sr_own_seals_t {
 } sr_own_seals_t;
 void sr_service_own_seals(const sr_service_t *service, sr_own_seals_t *counted, apr_pool_t *pool);
 
-#include "service/desk.h"
 #include "service/drafts.h"
 #include "service/feed.h"
 #include "service/viewing.h"

@@ -18,10 +18,11 @@ static bool pages_read_number(int *number, const char *text)
     return sr_text_number(number, text) && (*text != '0' || !text[1]);
 }
 
-/* Reads the signer or viewer, the document and the page from the path, and `version` from the query. */
+/* Reads the link, the document and the page from the path, and `version` from the query. */
 static sr_error_t *pages_read_path(sr_show_t *show, sr_http_t *http)
 {
-    SR_TRY(sr_web_uuid(http->viewing ? &show->viewer : &show->signer, http, 0));
+    const char **link = http->viewing ? &show->viewer : http->placing ? &show->placement : &show->signer;
+    SR_TRY(sr_web_uuid(link, http, 0));
     SR_TRY(sr_web_uuid(&show->document, http, 1));
     if (!pages_read_number(&show->page, http->params[2])
         || (show->version && !sr_text_is_hex(show->version, SR_SHA256_HEX_LENGTH)))

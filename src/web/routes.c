@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routes.c: the routes below <location>/sign, <location>/view and <location>/verify, and <location>/ itself. Names of
- * files are not uuids, so no route conflicts with a signing link. */
+/* routes.c: the routes below <location>/sign, <location>/view, <location>/place and <location>/verify, and <location>/
+ * itself. Names of files are not uuids, so no route conflicts with a signing link. */
 #include "web/web.h"
 
 const sr_route_t sr_web_routes[] = {
@@ -36,6 +36,16 @@ const sr_route_t sr_web_view_routes[] = {
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}", sr_web_image, false},
     {M_GET, "/{uuid}/certificate", sr_web_certificate, false},
     {M_GET, "/{uuid}/archive", sr_web_archive, false},
+    {0, NULL, NULL, false},
+};
+
+const sr_route_t sr_web_place_routes[] = {
+    {M_GET, "/{uuid}", sr_web_place_get, false},
+    {M_GET, "/{uuid}/", sr_web_get_followed, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}/forms", sr_web_place_forms, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.png", sr_web_png, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.json", sr_web_text, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}", sr_web_image, false},
     {0, NULL, NULL, false},
 };
 

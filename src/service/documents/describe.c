@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* describe.c: describes a document before a request is made: its pages, the fields of its form, its signatures and
- * warnings. Nothing is stored. */
+ * warnings. Of a stored document, only the fields are not known already. Nothing is stored. */
+#include "service/form.h"
 #include "service/private.h"
+
+#include <string.h>
 
 /* Returns the pages in an array. A search for each of many fields would take too long. */
 static const sr_page_t **describe_all(const sr_pages_t *pages, apr_pool_t *pool)
@@ -53,6 +56,13 @@ static void describe_field(json_t *field, const sr_page_t *const *pages)
     if (!json_object_get(field, "value")) json_object_set_new(field, "value", json_null());
 }
 
+/* Adds the places to the fields that a helper has listed, or returns an empty array. New reference. */
+static json_t *describe_fields(json_t *fields, const sr_page_t *const *pages)
+{
+    for (size_t i = 0; i < json_array_size(fields); i++) describe_field(json_array_get(fields, i), pages);
+    return fields ? json_incref(fields) : json_array();
+}
+
 static sr_error_t *describe_refusal(const sr_pdf_probe_t *probe, apr_pool_t *pool)
 {
     const char *reason = probe->verdict == SR_PDF_NOT_PDF    ? "it is not a PDF"
@@ -73,9 +83,49 @@ sr_error_t *sr_service_inspect(const sr_service_t *service, json_t **answer, con
     if (probe.verdict != SR_PDF_ACCEPTED) return describe_refusal(&probe, pool);
     SR_TRY(sr_pdf_inspect(&fields, service->pdf, descriptor, probe.pages->count, pool));
     const sr_page_t *const *pages = describe_all(probe.pages, pool);
-    for (size_t i = 0; i < json_array_size(fields); i++) describe_field(json_array_get(fields, i), pages);
     *answer = json_pack("{s:o,s:o,s:i,s:o}", "pages", describe_pages(pages, probe.pages->count), "fields",
-                        fields ? json_incref(fields) : json_array(), "signatures", probe.pages->signatures, "warnings",
+                        describe_fields(fields, pages), "signatures", probe.pages->signatures, "warnings",
                         sr_warnings_sentences(probe.pages->warnings));
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ stored documents */
+
+/* Lets a helper list the fields of a document. Its report may have been lost. */
+static sr_error_t *describe_stored(const sr_service_t *service, json_t **fields, const sr_pages_t **pages,
+                                   const sr_document_state_t *document, apr_pool_t *pool)
+{
+    sr_blobs_t *documents;
+    sr_joined_t joined;
+    sr_pdf_probe_t probe;
+    SR_TRY(sr_service_documents(&documents, service, pool));
+    SR_TRY(sr_blobs_join(&joined, documents, sr_document_state_files(document, pool), false, pool));
+    if (strcmp(joined.sha256, sr_document_state_sha256(document)) != 0)
+        return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The document cannot be read now, try again later"),
+                                pool, "%s: the SHA-256 of the stored document is wrong", document->uuid);
+    *pages = document->boxes;
+    if (!*pages) {
+        SR_TRY(sr_pdf_probe(&probe, service->pdf, joined.descriptor, joined.size, pool));
+        if (probe.verdict != SR_PDF_ACCEPTED) return describe_refusal(&probe, pool);
+        *pages = probe.pages;
+    }
+    return sr_pdf_inspect(fields, service->pdf, joined.descriptor, (*pages)->count, pool);
+}
+
+sr_error_t *sr_service_form(const sr_service_t *service, json_t **answer, const sr_signing_t *signing,
+                            const char *document_uuid, apr_pool_t *pool)
+{
+    const char *submission = signing->submission.uuid;
+    const sr_service_t own = sr_service_for_request(service, submission, pool);
+    const sr_document_state_t *document = sr_signing_document(signing, document_uuid);
+    const sr_pages_t *pages = NULL;
+    sr_pdf_visit_t *visit;
+    json_t *fields = NULL;
+    if (!document) return sr_error(pool, SR_ENOTFOUND, "Not found");
+    SR_TRY(sr_pdf_visit_begin(&visit, service->pdf, submission, signing->organization, pool));
+    sr_error_t *error = describe_stored(&own, &fields, &pages, document, pool);
+    sr_pdf_visit_end(visit);
+    SR_TRY(error);
+    *answer = json_pack("{s:o}", "fields", describe_fields(fields, describe_all(pages, pool)));
     return NULL;
 }

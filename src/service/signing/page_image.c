@@ -202,7 +202,8 @@ static void forget_deleted(const work_t *work)
 {
     apr_int64_t epoch;
     const sr_error_t *error = sr_service_access_epoch(work->service, &epoch, work->show, work->pool);
-    if (error && error->code == SR_ENOTFOUND) sr_cache_remove(work->service->cache_root, work->key, work->pool);
+    if (error && (error->code == SR_ENOTFOUND || error->code == SR_EGONE))
+        sr_cache_remove(work->service->cache_root, work->key, work->pool);
 }
 
 static sr_error_t *page_image_make(sr_shown_t *shown, const work_t *work, sr_blobs_t *documents,
@@ -267,22 +268,27 @@ static sr_error_t *make_in_turn(sr_shown_t *shown, work_t *work, const apr_array
  * documents may share a process. */
 static const char *permission(const sr_service_t *service, const sr_show_t *show, apr_pool_t *pool)
 {
-    const char *text = apr_pstrcat(pool, service->storage.main.root, "\n", service->cache_root, "\n",
-                                   show->viewer ? "viewer " : "signer ", show->viewer ? show->viewer : show->signer,
-                                   "\n", show->document, "\n", show->version, NULL);
+    const char *who = show->signer      ? apr_pstrcat(pool, "signer ", show->signer, NULL)
+                      : show->viewer    ? apr_pstrcat(pool, "viewer ", show->viewer, NULL)
+                      : show->placement ? apr_pstrcat(pool, "placement ", show->placement, NULL)
+                                        : apr_pstrcat(pool, show->token_hash, " ", show->submission, NULL);
+    const char *text = apr_pstrcat(pool, service->storage.main.root, "\n", service->cache_root, "\n", who, "\n",
+                                   show->document, "\n", show->version, NULL);
     return sr_sha256_hex(text, strlen(text), pool);
 }
 
-/* Reads the submission, if the signer or viewer may see its documents. */
+/* Reads the submission, if the caller, or the person with the link, may see its documents. */
 static sr_error_t *page_image_admit(const sr_service_t *service, sr_signing_t **signing, const sr_show_t *show,
                                     apr_pool_t *pool)
 {
-    if (show->viewer) {
-        SR_TRY(sr_service_viewing(service, signing, show->viewer, pool));
-        return sr_viewing_may_see(*signing, pool);
-    }
-    SR_TRY(sr_service_signing(service, signing, show->signer, pool));
-    return sr_signing_may_see(*signing, pool);
+    const sr_subject_t subject = {.signer = show->signer,
+                                  .viewer = show->viewer,
+                                  .placement = show->placement,
+                                  .token_hash = show->token_hash,
+                                  .submission = show->submission};
+    SR_TRY(sr_service_read(service, signing, &subject, pool));
+    if (show->viewer) return sr_viewing_may_see(*signing, pool);
+    return show->signer ? sr_signing_may_see(*signing, pool) : NULL;
 }
 
 /* Returns the files of a version, or NULL if the document never had this version. */

@@ -31,9 +31,12 @@ sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *ep
 {
     const sr_access_row_t *row;
     sr_outcome_t outcome;
-    SR_TRY(show->viewer
-               ? sr_store_viewing_access(service->database, &outcome, &row, show->viewer, SR_COPY_LIFETIME, pool)
-               : sr_store_signing_access(service->database, &outcome, &row, show->signer, pool));
+    sr_store_source_t *database = service->database;
+    SR_TRY(show->signer      ? sr_store_signing_access(database, &outcome, &row, show->signer, pool)
+           : show->viewer    ? sr_store_viewing_access(database, &outcome, &row, show->viewer, SR_COPY_LIFETIME, pool)
+           : show->placement ? sr_store_placement_access(database, &outcome, &row, show->placement, pool)
+                             : sr_store_submission_access(database, &outcome, &row, show->token_hash, sr_time_now(),
+                                                          show->submission, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
     *epoch = row->epoch;
     return NULL;

@@ -111,6 +111,23 @@ WHERE g.uuid = :signer AND g.state IN ('sent', 'opened')
 -- @outcome
 SELECT 'missing'
 
+-- As signing_access.
+-- @op placement_access(placement uuid) → ok access | missing
+-- @answer
+SELECT 'ok', s.access_epoch FROM submission s WHERE s.placement = :placement AND @PLACES(s)
+
+-- @outcome
+SELECT 'missing'
+
+-- The same for the caller, who sees the documents after the deadline, too.
+-- @op submission_access(token_hash hash, now time, submission uuid) → ok access | missing | deleted | unauthorized
+-- @answer
+SELECT 'ok', s.access_epoch FROM token t CROSS JOIN submission s
+WHERE @CALLER(t) AND s.uuid = :submission AND @SCOPE(s, t) AND s.state <> 'deleted'
+
+-- @outcome
+SELECT @NOSUBMISSION(submission)
+
 -- Whether a mail that was written for somebody who only looks may be sent. viewer: whose link it has; NULL: a signer's.
 -- completed: it has a copy, whose link is valid for `lifetime`.
 -- @op signing_shows(submission uuid, viewer uuid?, completed bool, lifetime int) → ok | missing
