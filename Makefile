@@ -53,7 +53,7 @@ SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c $(O)/sql_operations.c $(O)/sql
 c_files = $(foreach i,$(1),$(wildcard src/$i/*.c))
 LIB_SRC  := $(call c_files,base report metrics model blobs/s3 blobs store cms helper helper/client helper/check verify \
             signer authorities service service/* jobs) $(SQL_TABLES)
-MOD_SRC  := mod_sigreq.c $(call c_files,http api web conf httpd location)
+MOD_SRC  := mod_sigreq.c $(call c_files,http api web desk conf httpd location)
 PDFD_SRC := $(call c_files,helper/main helper/main/*)
 PDFD_CXX := $(wildcard src/helper/main/*/*.cc)
 SIGND_SRC := $(call c_files,signer/main)

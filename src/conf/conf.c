@@ -93,6 +93,7 @@ static const char *conf_set_value(cmd_parms *cmd, void *location, const char *te
 #define CONTEXT_LOCATION (RSRC_CONF | ACCESS_CONF)
 #define CONTEXT_PROCESS RSRC_CONF
 #define ARGUMENTS_SWITCH TAKE1
+#define ARGUMENTS_DESK TAKE1
 #define ARGUMENTS_PATH TAKE1
 #define ARGUMENTS_KEY TAKE1
 #define ARGUMENTS_PIN TAKE1

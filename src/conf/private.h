@@ -7,6 +7,7 @@
 
 typedef enum sr_conf_kind_t {
     SWITCH,
+    DESK,
     PATH,
     KEY,
     PIN,

@@ -20,6 +20,17 @@ static const char *read_switch(apr_pool_t *pool, const sr_conf_row_t *row, const
     return NULL;
 }
 
+static const char *read_desk(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    static const char *const names[] = {[SR_DESK_OFF] = "off", [SR_DESK_ON] = "on", [SR_DESK_READ_ONLY] = "read-only"};
+    for (int i = SR_DESK_OFF; i <= SR_DESK_READ_ONLY; i++)
+        if (!strcasecmp(text, names[i])) {
+            *(sr_setting_DESK *)slot = (sr_setting_DESK)i;
+            return NULL;
+        }
+    return "must be On, Off or read-only";
+}
+
 static const char *values_read_path(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
 {
     *(sr_setting_PATH *)slot = *text ? ap_server_root_relative(pool, text) : "";
@@ -362,6 +373,7 @@ static const struct {
     [ORIGIN] = {read_origin, sizeof(sr_setting_ORIGIN)},
     [ACTIVE] = {read_active, sizeof(sr_setting_ACTIVE)},
     [SIZE] = {values_read_size, sizeof(sr_setting_SIZE)},
+    [DESK] = {read_desk, sizeof(sr_setting_DESK)},
     [NUMBER] = {values_read_number, sizeof(sr_setting_NUMBER)},
     [ANCESTORS] = {read_ancestors, sizeof(sr_setting_ANCESTORS)},
     [EXPRESSION] = {read_expression, sizeof(sr_setting_EXPRESSION)},

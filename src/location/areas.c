@@ -2,6 +2,7 @@
 /* areas.c: the areas of a location, and which requests the module handles. */
 #include "location/location.h"
 #include "api/api.h"
+#include "desk/desk.h"
 #include "metrics/metrics.h"
 #include "web/web.h"
 
@@ -13,6 +14,7 @@ const sr_location_area_t sr_location_areas[] = {
     [SR_LOCATION_VIEW] = {"/view", sr_web_view_routes, sr_web_view_begin, true, false},
     [SR_LOCATION_PLACE] = {"/place", sr_web_place_routes, sr_web_place_begin, true, false},
     [SR_LOCATION_VERIFY] = {"/verify", sr_web_verify_routes, sr_web_verify_begin, false, true},
+    [SR_LOCATION_DESK] = {"/desk", sr_desk_routes, sr_desk_begin, false, true},
     [SR_LOCATION_FRONT] = {"/", sr_web_front_routes, sr_web_front_begin, false, true},
 };
 
@@ -22,7 +24,7 @@ const char *sr_location_path(const request_rec *r, const sr_settings_t *conf, co
     if (!conf->enabled || strncmp(r->uri, conf->location, location) != 0) return NULL;
     for (int i = 0; i < SR_LOCATION_FRONT; i++) {
         const char *path = r->uri + location;
-        if (i == SR_LOCATION_VERIFY && !conf->verify_page) continue;
+        if ((i == SR_LOCATION_VERIFY && !conf->verify_page) || (i == SR_LOCATION_DESK && !conf->desk)) continue;
         if (strncmp(path, sr_location_areas[i].base, strlen(sr_location_areas[i].base)) != 0) continue;
         path += strlen(sr_location_areas[i].base);
         if (*path && *path != '/') continue;

@@ -23,10 +23,18 @@ typedef struct sr_location_area_t {
     bool secret;                    /* its paths begin with a secret */
     bool is_public;                 /* its requests need neither a signing link nor a token */
 } sr_location_area_t;
-enum { SR_LOCATION_API, SR_LOCATION_SIGN, SR_LOCATION_VIEW, SR_LOCATION_PLACE, SR_LOCATION_VERIFY, SR_LOCATION_FRONT };
+enum {
+    SR_LOCATION_API,
+    SR_LOCATION_SIGN,
+    SR_LOCATION_VIEW,
+    SR_LOCATION_PLACE,
+    SR_LOCATION_VERIFY,
+    SR_LOCATION_DESK,
+    SR_LOCATION_FRONT
+};
 extern const sr_location_area_t sr_location_areas[];
-/* Returns the part of the path below <location>/api/v3, <location>/sign, /view, /place or /verify, or NULL
- * if the module does not handle the request. *area (may be NULL) is set to the area. */
+/* Returns the part of the path below <location>/api/v3 or the base of another area, or NULL if the module does not
+ * handle the request. *area (may be NULL) is set to the area. */
 const char *sr_location_path(const request_rec *r, const sr_settings_t *conf, const sr_location_area_t **area);
 /* Returns true if the request is GET or HEAD of <location> or <location>/: the front page, unless httpd has something
  * else there. */

@@ -8,6 +8,7 @@
 #include "model/model.h"
 
 typedef int sr_setting_SWITCH;
+typedef enum sr_setting_DESK { SR_DESK_OFF, SR_DESK_ON, SR_DESK_READ_ONLY } sr_setting_DESK;
 typedef const char *sr_setting_PATH;      /* absolute, or "" */
 typedef const char *sr_setting_KEY;       /* the same, or pkcs11:… */
 typedef const char *sr_setting_PIN;       /* an absolute path, or "" */

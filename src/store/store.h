@@ -239,6 +239,11 @@ typedef enum sr_op_t {
     SR_OP_TOKEN_REVOKE,
     /* $T, uuid, urls → OK + token | MISSING | UNAUTHORIZED. The token may be any in the caller's scope, or revoked. */
     SR_OP_TOKEN_WEBHOOKS,
+    /* email → OK + desk: the environments of the users with this email who are not disabled, two rows for each */
+    SR_OP_DESK_SCOPES,
+    /* email, organization uuid, environment, uuid, secret hash, now → OK + desk | MISSING (such a user). Makes the
+     * user's token of the desk, with this hash, or finds the one that they have. */
+    SR_OP_DESK_TOKEN,
 
     /* $T, limit, direction, from ended_at|NULL, from id|NULL, kind|NULL, submission uuid|NULL, success
      * ("true"|"false")|NULL → as SR_OP_SUBMISSION_LIST, with deliveries that are over: the URL that was called (at

@@ -197,26 +197,33 @@ const char *sr_web_ancestors(sr_http_t *http)
     return *http->settings->frame_ancestors ? http->settings->frame_ancestors : "'none'";
 }
 
-static void set_page_headers(sr_http_t *http)
+static void set_page_headers(sr_http_t *http, const char *ancestors)
 {
     apr_table_t *headers = http->r->err_headers_out;
     apr_table_setn(headers, "Content-Security-Policy",
                    apr_pstrcat(http->pool,
                                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src "
                                "'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors ",
-                               sr_web_ancestors(http), NULL));
+                               ancestors, NULL));
     apr_table_setn(headers, "Vary", "Accept, Accept-Language");
+}
+
+sr_error_t *sr_web_reply_in(sr_http_t *http, int status, json_t *values, const sr_web_theme_t *theme,
+                            const json_t *texts, const sr_web_frame_t *frame)
+{
+    add_frame(values, http, theme, texts);
+    set_page_headers(http, frame->ancestors);
+    const sr_template_t template = {.texts = json_object_get(texts, "page"),
+                                    .plurals = sr_language_plurals(sr_web_language(http)),
+                                    .piece = sr_web_piece};
+    const char *html = sr_template_fill(frame->html, values, &template, http->pool);
+    return sr_http_bytes(http, status, "text/html; charset=utf-8", html, strlen(html));
 }
 
 sr_error_t *sr_web_reply(sr_http_t *http, int status, json_t *values, const sr_web_theme_t *theme, const json_t *texts)
 {
-    add_frame(values, http, theme, texts);
-    set_page_headers(http);
-    const sr_template_t template = {.texts = json_object_get(texts, "page"),
-                                    .plurals = sr_language_plurals(sr_web_language(http)),
-                                    .piece = sr_web_piece};
-    const char *html = sr_template_fill(sr_web_piece("page", http->pool), values, &template, http->pool);
-    return sr_http_bytes(http, status, "text/html; charset=utf-8", html, strlen(html));
+    const sr_web_frame_t frame = {sr_web_piece("page", http->pool), sr_web_ancestors(http)};
+    return sr_web_reply_in(http, status, values, theme, texts, &frame);
 }
 
 /* --- the page of a state */

@@ -2,10 +2,8 @@
 /* login_page.c: a signer signs in at this server. httpd has a module for the login, which protects
  * <location>/sign/login. SigreqSignerUser gives the user. The URL there does not have the signing link
  * (service/signing/login.c). Nobody else is treated as a user by the service, wherever else httpd asks for a login. */
-#include <ap_expr.h>
 #include <http_core.h>
 #include <http_log.h>
-#include <http_ssl.h>
 #include <string.h>
 
 #include "mod_sigreq.h"
@@ -20,24 +18,6 @@ sr_error_t *sr_web_login_begin(sr_http_t *http)
     SR_TRY(sr_service_login_begin(http->service, &name, signer, http->pool));
     const char *url = sr_web_link(http, apr_pstrcat(http->pool, "login/", name, NULL));
     return sr_http_redirect(http, HTTP_SEE_OTHER, apr_pstrcat(http->pool, url, sr_web_language_query(http), NULL));
-}
-
-/* Sets *user, and *by to the AuthType, or to "certificate" if the client has shown one. A certificate that nobody has
- * verified (SSLVerifyClient optional_no_ca) gives no user. Errors: SR_EINTERNAL if nobody has signed in, because then
- * httpd should not have let the request pass. */
-static sr_error_t *login_user(const char **user, const char **by, sr_http_t *http)
-{
-    request_rec *r = http->r;
-    const char *verified = ap_ssl_var_lookup(r->pool, r->server, r->connection, r, "SSL_CLIENT_VERIFY"), *fault = NULL;
-    const bool has_shown = verified && *verified && strcmp(verified, "NONE") != 0;
-    *by = ap_auth_type(r);
-    if (!*by && has_shown && !strcmp(verified, "SUCCESS")) *by = "certificate";
-    *user = has_shown && !*by ? NULL : ap_expr_str_exec(r, http->settings->signer_user, &fault);
-    if (!fault && *user && **user) return NULL;
-    return sr_error_because(sr_error(http->pool, SR_EINTERNAL, "Signing in is not set up at this server"), http->pool,
-                            "%s%sSigreqSignerUser gives no user: protect <Location \"%s/sign/login\">, for example by "
-                            "AuthType and Require valid-user",
-                            fault ? fault : "", fault ? ": " : "", http->settings->location);
 }
 
 /* The page does not have the link either. */
@@ -58,7 +38,7 @@ sr_error_t *sr_web_login(sr_http_t *http)
 {
     const sr_client_t client = sr_web_client(http);
     const char *user, *by, *session, *signer = NULL;
-    SR_TRY(login_user(&user, &by, http));
+    SR_TRY(sr_web_user(&user, &by, http, http->settings->signer_user, "SigreqSignerUser", "/sign/login"));
     sr_error_t *error =
         sr_service_login(http->service, &session, &signer, http->params[0], user, by, &client, http->pool);
     if (error && error->code == SR_EFORBIDDEN)

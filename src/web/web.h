@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* web.h: the pages for people. <location>/sign is the signing page, <location>/view is the page of viewers (view.c),
  * <location>/place is the page on which the fields of a draft are placed (place.c), <location>/verify is the page on
- * which anybody can check a PDF (verify.c), and <location>/ is the front page (front.c). routes.c has the route table.
- * link.c serves the signing page, links.c has what its parts share, identity_page.c and login_page.c ask who they are,
- * action.c reads what signers send, download.c serves downloads, pages.c serves images and text of the document's
- * pages, and assets.c and theme.c serve files that browsers load. The uuid in the path identifies the signer, so there
- * is no token. plain.c has the fields of the form that works without a script.
+ * which anybody can check a PDF (verify.c), and <location>/ is the front page (front.c). The desk (src/desk) uses its
+ * parts. routes.c has the route table. link.c serves the signing page, links.c has what its parts share,
+ * identity_page.c and login_page.c ask who they are, action.c reads what signers send, download.c serves downloads,
+ * pages.c serves images and text of the document's pages, user.c tells who has signed in at httpd, and assets.c and
+ * theme.c serve files that browsers load. The uuid in the path identifies the signer, so there is no token. plain.c
+ * has the fields of the form that works without a script.
  *
  * How an HTML page is made: html.c collects the values, texts.c the texts in the right language, and theme.c the
  * administrator's changes. base/template.c fills them into the HTML templates that files.c holds. */
@@ -56,6 +57,14 @@ sr_error_t *sr_web_verify_get(sr_http_t *http);
 sr_error_t *sr_web_verify_post(sr_http_t *http);
 sr_error_t *sr_web_front(sr_http_t *http);
 
+/* Sets *user to the value of an expression (a directive's) for a login by httpd at <location><path>, and *by to the
+ * AuthType, or to "certificate" if the client has shown one. A certificate that nobody has verified (SSLVerifyClient
+ * optional_no_ca) gives no user. Errors: SR_EINTERNAL if nobody has signed in, because then httpd should not have let
+ * the request pass. */
+sr_error_t *sr_web_user(const char **user, const char **by, sr_http_t *http, const void *expression,
+                        const char *directive, const char *path);
+/* Returns true if a module of httpd has found out who the client is, or has verified their certificate. */
+bool sr_web_is_authenticated(const sr_http_t *http);
 /* Returns the sources of frame-ancestors in the Content-Security-Policy. */
 const char *sr_web_ancestors(sr_http_t *http);
 /* Sets *uuid to a path parameter. Errors: SR_ENOTFOUND if it is not a uuid. */
@@ -130,6 +139,14 @@ const char *sr_web_way_up(sr_http_t *http);
 sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message);
 /* Sends a page with these values and texts, and with the values that every page has. */
 sr_error_t *sr_web_reply(sr_http_t *http, int status, json_t *values, const sr_web_theme_t *theme, const json_t *texts);
+/* What a page is made of. */
+typedef struct sr_web_frame_t {
+    const char *html;      /* the template */
+    const char *ancestors; /* the sources of frame-ancestors */
+} sr_web_frame_t;
+/* The same with another frame than that of the signing page. */
+sr_error_t *sr_web_reply_in(sr_http_t *http, int status, json_t *values, const sr_web_theme_t *theme,
+                            const json_t *texts, const sr_web_frame_t *frame);
 
 /* ------------------------------------------------------------------------------------------------ texts.c */
 /* Returns the language of the response: the one in the query (?lang=), else the signer's locale, else the best

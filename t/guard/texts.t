@@ -136,7 +136,8 @@ ok(!fault('fr', "« a » : b\x{202f}?" =~ s/ (?=[»:])|(?<=«) /\x{a0}/gr), 'no 
 
 # --- who asks for them
 
-my $html   = join '', map { slurp($_) } glob "$assets/html/*.html";
+my ($desk, $html) = map { join '', map { slurp($_) } @$_ } [grep {/desk_/} glob "$assets/html/*.html"],
+    [grep { !/desk_/ } glob "$assets/html/*.html"];
 my $script = join '', map { slurp($_) } glob "$assets/js/*.js $assets/js/*/*.js";
 my %asked  = map { $_ => 1 } $html =~ /\{\{:([\w.]+)\}\}/g;
 my @warnings = slurp('src/report/warnings.def') =~ /^SR_WARNING\(\w+, "([\w-]+)"/gm;
@@ -156,6 +157,14 @@ is_deeply([grep { !$place{$_} } sort keys %asked], [sort keys %{ $texts{en}{page
 my @unused = grep { $script !~ /'\Q$_\E'/ && !($place{$_} && $asked{$_}) }
     sort keys %{ $texts{en}{script} }, sort keys %place;
 is("@unused", '', 'the script uses all of its texts');
+my $desk_c = join '', map { slurp($_) } glob 'src/desk/*.c';
+my %wanted = map { $_ => 1 } $desk =~ /\{\{:([\w.]+)\}\}/g, $desk_c =~ /"((?:\w+\.)+\w+)"/g,
+    map({"state.$_"} qw(draft open completed refused cancelled expired deleted));
+$wanted{"done.$_"} = 1 for $desk_c =~ /sr_desk_done\([^;]*"(\w+)"\)/g;
+my @unwanted = grep { !$wanted{$_} } sort keys %{ $texts{en}{desk} };
+is("@unwanted", '', 'the desk uses all of its texts');
+my @lacking = grep { !exists $texts{en}{desk}{$_} && !exists $texts{en}{page}{$_} } $desk =~ /\{\{:([\w.]+)\}\}/g;
+is("@lacking", '', 'and no others');
 my $completion = slurp('src/model/completion.c') . slurp('src/model/identified.c');
 my @kinds      = map {"event.$_"} qw(created due opened signed refused completed extended replaced reminded),
     qw(codeSent codeFailed authenticated authenticationChanged admitted unlocked viewed revoked);
@@ -172,6 +181,7 @@ my %said = map { $_ => 1 } $mail =~ /\{\{:([\w.]+)\}\}/g, 'test', 'from', 'code.
     qw(reminder.own deadline.sign here.sign what.sign);    # by letter.c
 delete @said{qw(pages privacy request)};    # the page's
 is_deeply([sort keys %said], [sort keys %{ $texts{en}{mail} }], 'the mail has all of its texts, and no others');
+$html .= $desk;
 ok($html !~ /<svg(?![^>]* width="\d+")/, 'without style sheets, no drawing fills the window');
 unlike($html, qr/\sstyle=|<style|<script(?! (?:type="module" )?src=)|\son\w+=/, 'no script and no style in the HTML');
 done_testing;

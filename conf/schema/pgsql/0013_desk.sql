@@ -21,3 +21,11 @@ CREATE TABLE sigreq.former_placement (
 )
 
 CREATE INDEX former_placement_submission ON sigreq.former_placement (submission_id)
+
+-- Users of the desk, whom httpd authenticates. A token of the kind "desk" belongs to a user in an environment. Its
+-- secret_hash is random, so it is the hash of no secret that anybody knows.
+ALTER TABLE sigreq.token ADD COLUMN kind text COLLATE "C" NOT NULL DEFAULT 'api' CHECK (kind IN ('api', 'desk'))
+
+CREATE UNIQUE INDEX token_desk ON sigreq.token (user_id, environment) WHERE kind = 'desk'
+
+CREATE INDEX user_account_desk ON sigreq.user_account (lower(email))

@@ -24,3 +24,9 @@ CREATE TABLE former_placement (
 ) STRICT, WITHOUT ROWID
 
 CREATE INDEX former_placement_submission ON former_placement (submission_id)
+
+ALTER TABLE token ADD COLUMN kind TEXT NOT NULL DEFAULT 'api' CHECK (kind IN ('api', 'desk'))
+
+CREATE UNIQUE INDEX token_desk ON token (user_id, environment) WHERE kind = 'desk'
+
+CREATE INDEX user_account_desk ON user_account (email COLLATE NOCASE)

@@ -112,7 +112,7 @@ WHERE @OFONE(r.organization_id) AND (:user IS NULL OR r.user_uuid = :user)
 ORDER BY r.id
 
 -- @op admin_token_webhooks(uuid uuid, urls json) → ok token | missing write
-UPDATE token SET @URLS() WHERE uuid = :uuid
+UPDATE token SET @URLS() WHERE uuid = :uuid AND kind = 'api'
 
 -- @answer
 SELECT 'ok', @COLUMNS(r) FROM token_row r WHERE r.uuid = :uuid

@@ -62,6 +62,9 @@
 -- @row count {deleted int}
 -- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid?, token uuid, url text, success
 --     bool?, status int?, error text?, created_at time, ended_at time?}
+-- A user in an environment. Its token is NULL until the user has opened the desk there.
+-- @row desk {user_uuid uuid, firstname text, lastname text, email text, organization_uuid uuid,
+--     organization_name text, environment text, token uuid?, token_hash hash?}
 -- @row due {due_in int?}
 -- The last row of a list has no type. Its place (position) and mark are those of the last event that was looked at.
 -- pending: some events have no position yet.

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Tokens and their webhook URLs. engine.sql describes the form of this file.
+-- Tokens of the API and their webhook URLs. engine.sql describes the form of this file.
 
+-- Tokens of the desk (desk.sql) are not in it, so nobody sees or changes them.
 CREATE VIEW token_row AS
     SELECT t.id, t.uuid, t.user_id, t.organization_id, t.environment, t.secret_hash, t.name, t.created_at, t.expires_at,
            t.revoked_at, u.uuid AS user_uuid, u.firstname, u.lastname, u.email, o.uuid AS organization_uuid,
@@ -9,7 +10,7 @@ CREATE VIEW token_row AS
            CAST(t.completed_webhook_url AS text) AS completed_webhook_url,
            (SELECT p.uuid FROM token p WHERE p.id = t.parent_id) AS parent, t.used_on
     FROM token t CROSS JOIN user_account u CROSS JOIN organization o
-    WHERE u.id = t.user_id AND o.id = t.organization_id
+    WHERE u.id = t.user_id AND o.id = t.organization_id AND t.kind = 'api'
 
 -- @op token_current(token_hash hash, now time) → ok token | unauthorized
 -- @named
@@ -61,7 +62,7 @@ SELECT @NOTHING()
 -- @macro URLS() @URL(sent_webhook_url, sent), @URL(signed_webhook_url, signed), @URL(completed_webhook_url, completed)
 
 -- @op token_webhooks(token_hash hash, now time, uuid uuid, urls json) → ok token | missing | unauthorized write
-UPDATE token SET @URLS() WHERE id = (SELECT r.id FROM token t CROSS JOIN token r WHERE @ITS())
+UPDATE token SET @URLS() WHERE id = (SELECT r.id FROM token t CROSS JOIN token_row r WHERE @ITS())
 
 -- @answer
 SELECT 'ok', @COLUMNS(r) FROM token t CROSS JOIN token_row r WHERE @ITS()

@@ -7,7 +7,7 @@ RETURNS @ROWS
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_id bigint := (SELECT t.id FROM sigreq.token t WHERE t.uuid = p_uuid);
+    v_id bigint := (SELECT t.id FROM sigreq.token_row t WHERE t.uuid = p_uuid);
 BEGIN
     IF v_id IS NULL THEN
         outcome := 'missing';
@@ -28,7 +28,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     t sigreq.token;
 BEGIN
-    SELECT * INTO t FROM sigreq.token WHERE uuid = p_token FOR NO KEY UPDATE;
+    SELECT * INTO t FROM sigreq.token WHERE uuid = p_token AND kind = 'api' FOR NO KEY UPDATE;
     IF t.id IS NULL OR (t.revoked_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM sigreq.token WHERE uuid = p_uuid)) THEN
         outcome := CASE WHEN t.id IS NULL THEN 'missing' ELSE 'conflict' END;
         RETURN NEXT;

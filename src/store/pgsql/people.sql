@@ -24,7 +24,8 @@ DECLARE
 BEGIN
     LOOP
         v_ids := ARRAY(SELECT t.id FROM sigreq.token t WHERE t.id IN (SELECT sigreq.tokens_of(p_organization, p_user))
-                                                         AND t.revoked_at IS NULL ORDER BY t.id FOR NO KEY UPDATE);
+                                                         AND t.kind = 'api' AND t.revoked_at IS NULL
+                       ORDER BY t.id FOR NO KEY UPDATE);
         EXIT WHEN v_ids = '{}';
         UPDATE sigreq.token t SET revoked_at = p_now WHERE t.id = ANY (v_ids) AND t.revoked_at IS NULL;
         v_revoked := v_revoked || v_ids;

@@ -81,7 +81,7 @@ DECLARE
 BEGIN
     SELECT r.id INTO v_id
     FROM sigreq.token t
-    JOIN sigreq.token r ON @SCOPE(r, t)
+    JOIN sigreq.token_row r ON @SCOPE(r, t)
     WHERE @CALLER(t)
       AND r.uuid = p_uuid;
     IF NOT FOUND THEN

@@ -22,12 +22,12 @@ INSERT INTO token (uuid, user_id, organization_id, environment, name, secret_has
 SELECT :uuid, t.user_id, t.organization_id, t.environment, t.name, :secret_hash, t.sent_webhook_url,
        t.signed_webhook_url, t.completed_webhook_url, :now, :now + (t.expires_at - t.created_at), t.parent_id
 FROM token t
-WHERE t.uuid = :token
+WHERE t.uuid = :token AND t.kind = 'api'
 ON CONFLICT (uuid) DO NOTHING
 
 UPDATE token SET revoked_at = iif(:until IS NULL, :now, NULL),
                  expires_at = min(coalesce(expires_at, :until), coalesce(:until, expires_at))
-WHERE uuid = :token
+WHERE uuid = :token AND kind = 'api'
 
 -- @answer
 SELECT 'ok', @COLUMNS(r) FROM token_row r WHERE r.uuid = :uuid

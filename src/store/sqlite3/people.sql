@@ -4,7 +4,7 @@
 
 -- @op admin_token_revoke_all(organization uuid?, user uuid?, now time) → ok token[] write
 UPDATE token SET revoked_at = :now
-WHERE user_id IN (@USERS()) AND revoked_at IS NULL
+WHERE user_id IN (@USERS()) AND kind = 'api' AND revoked_at IS NULL
 
 -- @answer
 SELECT 'ok', @COLUMNS(r) FROM token_row r

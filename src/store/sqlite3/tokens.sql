@@ -3,7 +3,7 @@
 
 -- TREE: the token :uuid, and with :children all tokens that it made, directly or through others.
 -- @macro TREE() tree(id) AS (
---     SELECT t.id FROM token t WHERE t.uuid = :uuid
+--     SELECT t.id FROM token t WHERE t.uuid = :uuid AND t.kind = 'api'
 --     UNION
 --     SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND :children)
 
@@ -31,7 +31,7 @@ me AS MATERIALIZED (SELECT t.user_id, t.organization_id, t.environment FROM toke
 SELECT 'ok', @COLUMNS(r) FROM (
     SELECT t.id FROM token t
     WHERE t.user_id = (SELECT user_id FROM me) AND t.organization_id = (SELECT organization_id FROM me)
-      AND t.environment = (SELECT environment FROM me) AND (t.created_at, t.id) < (SELECT high_at, id FROM b)
+      AND t.environment = (SELECT environment FROM me) AND t.kind = 'api' AND (t.created_at, t.id) < (SELECT high_at, id FROM b)
     ORDER BY t.created_at DESC, t.id DESC
     LIMIT :n) page
 CROSS JOIN token_row r ON r.id = page.id
@@ -39,7 +39,7 @@ UNION ALL
 SELECT 'ok', @COLUMNS(r) FROM (
     SELECT t.id FROM token t
     WHERE t.user_id = (SELECT user_id FROM me) AND t.organization_id = (SELECT organization_id FROM me)
-      AND t.environment = (SELECT environment FROM me) AND (t.created_at, t.id) > (SELECT low_at, id FROM b)
+      AND t.environment = (SELECT environment FROM me) AND t.kind = 'api' AND (t.created_at, t.id) > (SELECT low_at, id FROM b)
     ORDER BY t.created_at, t.id
     LIMIT :n) page
 CROSS JOIN token_row r ON r.id = page.id
@@ -47,7 +47,7 @@ CROSS JOIN token_row r ON r.id = page.id
 -- If `children` is "true", all tokens that this token made, directly or through others, are revoked too.
 -- @op token_revoke(token_hash hash, now time, uuid uuid, children bool) → ok | missing | unauthorized write
 -- @outcome
-SELECT @NOTHING() WHERE NOT EXISTS (SELECT 1 FROM token t CROSS JOIN token r WHERE @ITS())
+SELECT @NOTHING() WHERE NOT EXISTS (SELECT 1 FROM token t CROSS JOIN token_row r WHERE @ITS())
 
 -- @answer
 WITH RECURSIVE @TREE()
