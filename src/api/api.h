@@ -14,6 +14,9 @@ bool sr_api_is_astray(const char *path);
 /* The handlers, by resource. */
 sr_error_t *sr_api_signatures_create(sr_http_t *http);
 sr_error_t *sr_api_signatures_preview(sr_http_t *http);
+sr_error_t *sr_api_draft_fields(sr_http_t *http);
+sr_error_t *sr_api_draft_send(sr_http_t *http);
+sr_error_t *sr_api_draft_link(sr_http_t *http);
 sr_error_t *sr_api_signatures_list(sr_http_t *http);
 sr_error_t *sr_api_signature_get(sr_http_t *http);
 sr_error_t *sr_api_document_get(sr_http_t *http);

@@ -97,7 +97,7 @@ sr_error_t *sr_submission_may(const sr_submission_t *submission, sr_action_t act
 {
     sr_submission_state_t state = submission->state;
     if (!submission->late && sr_state_change(NULL, &state, action)) return NULL;
-    return sr_error(pool, SR_ECONFLICT, "This submission is %s",
+    return sr_error(pool, SR_ECONFLICT, "This submission is %s%s", state == SR_SUBMISSION_DRAFT ? "a " : "",
                     sr_submission_state_name(submission->late ? SR_SUBMISSION_EXPIRED : submission->state));
 }
 

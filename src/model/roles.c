@@ -7,7 +7,8 @@
 
 static bool takes_value(const json_t *field)
 {
-    const sr_field_type_t *type = sr_field_type(sr_json_string(field, "type"));
+    const char *name = sr_json_string(field, "type");
+    const sr_field_type_t *type = name ? sr_field_type(name) : NULL;
     return type && sr_field_type_has(type, "value");
 }
 
@@ -24,7 +25,8 @@ static json_t *area_found(const json_t *stored)
 static json_t *field_as_sent(const json_t *stored)
 {
     json_t *field = json_copy((json_t *)stored);
-    if (json_object_get(json_object_get(stored, "area"), "anchor"))
+    if (json_object_get(json_object_get(stored, "area"), "anchor")
+        && json_is_object(json_object_get(stored, "percent")))
         json_object_set_new(field, "area", area_found(stored));
     json_object_del(field, "page");
     json_object_del(field, "percent");

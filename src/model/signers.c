@@ -407,3 +407,45 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
     }
     return NULL;
 }
+
+/* --- the fields of a draft */
+
+/* Returns the fields that were sent for a signer, or that they have. New reference. */
+static sr_error_t *signers_fields_of(json_t **fields, const place_t *at, const sr_signer_t *signer, const json_t *sent,
+                                     const sr_signers_rules_t *rules)
+{
+    static const char *const known[] = {"fields", NULL};
+    if (!sent) {
+        *fields = sr_signer_fields_json(signer);
+        return NULL;
+    }
+    if (!json_is_object(sent)) return signers_refuse(at, "Must be an object");
+    remark_unknown(at, sent, known, NULL, "", rules->remarks);
+    *fields = json_object_get(sent, "fields");
+    if (!json_is_array(*fields)) return signers_refuse(at, "fields must be an array");
+    json_incref(*fields);
+    return NULL;
+}
+
+/* They are read like those of a template, because they may be as they are shown. */
+sr_error_t *sr_signers_place(apr_array_header_t *signers, const char *text, apr_size_t length,
+                             const sr_signers_rules_t *rules, apr_pool_t *pool)
+{
+    const json_t *nothing = sr_json_own(json_object(), pool);
+    json_t *list = NULL, *roles = sr_json_own(json_array(), pool), *fields = NULL;
+    sr_signers_rules_t own = *rules;
+    int fields_so_far = 0;
+    if (text) SR_TRY(take_array(&list, text, length, rules, pool));
+    if (list && json_array_size(list) != (size_t)signers->nelts)
+        return sr_error(pool, SR_EBADREQUEST, "The draft has %d signers, and %d are provided", signers->nelts,
+                        (int)json_array_size(list));
+    own.roles = roles;
+    for (int i = 0; i < signers->nelts; i++) {
+        sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+        place_t at = {.signer = i + 1, .email = signer->email, .pool = pool};
+        SR_TRY(signers_fields_of(&fields, &at, signer, json_array_get(list, (size_t)i), rules));
+        json_array_append_new(roles, fields);
+        SR_TRY(take_fields(signer, &fields_so_far, &at, nothing, &own));
+    }
+    return NULL;
+}

@@ -18,6 +18,13 @@ json_t *sr_signer_fields_json(const sr_signer_t *signer);
 /* Reads that array. Errors: SR_EINTERNAL. */
 sr_error_t *sr_signer_fields_parse(sr_signer_t *signer, const json_t *fields, apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- signers.c */
+/* Reads the fields of the signers of a draft (sr_signer_t), as sr_signers_parse does. `text`: [{"fields":[…]},…] as it
+ * was sent, in which fields may also be as they are shown. NULL: the fields that they have are checked again. Errors:
+ * SR_EBADREQUEST. */
+sr_error_t *sr_signers_place(apr_array_header_t *signers, const char *text, apr_size_t length,
+                             const sr_signers_rules_t *rules, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ roles.c */
 /* Sets *list to the fields of a signer, as they were sent (`signer` is that JSON object), or, with `roles`,
  * those that the signer with this number, from 1, has in the template, with the values that were sent for them. `roles`

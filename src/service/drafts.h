@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drafts.h: submissions that are not sent yet (docs/decisions/0032-drafts.md). Part of service.h.
  *
- * Sections: draft.c · draft_fields.c · draft_send.c · draft_link.c · draft_preview.c */
+ * Sections: draft.c · draft_save.c · draft_send.c · draft_preview.c */
 #ifndef SR_SERVICE_DRAFTS_H
 #define SR_SERVICE_DRAFTS_H
 

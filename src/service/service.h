@@ -315,8 +315,8 @@ sr_error_t *sr_service_cancel(const sr_service_t *service, const char **represen
                               const char *reason, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- extend.c */
-/* Changes the deadline (sr_deadline_read) of an open submission. 0: it has none. Errors: SR_ECONFLICT if the submission
- * is closed. */
+/* Changes the deadline (sr_deadline_read) of an open submission, or of a draft. 0: it has none. Errors: SR_ECONFLICT if
+ * the submission is closed. */
 sr_error_t *sr_service_extend(const sr_service_t *service, const char **representation, const sr_caller_t *caller,
                               apr_time_t expires_at, apr_pool_t *pool);
 
@@ -362,11 +362,11 @@ sr_error_t *sr_service_admit(const sr_service_t *service, sr_admission_t *admiss
                              const char *signer, const json_t *words, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ erase.c */
-/* Deletes a closed submission: erases documents, persons, addresses and whatever else is personal, and leaves a
- * tombstone with the chain of its events. caller->client is not used. caller->token_hash is NULL if the service itself
- * deletes it. The service needs `database`, and documents_root and cache_root for files; without documents_root, files
- * are left to sr_service_erase_rest. Errors: SR_ECONFLICT if it is open or under legal hold, SR_EGONE if it was deleted
- * before. */
+/* Deletes a closed submission or a draft: erases documents, persons, addresses and whatever else is personal, and
+ * leaves a tombstone with the chain of its events. caller->client is not used. caller->token_hash is NULL if the
+ * service itself deletes it. The service needs `database`, and documents_root and cache_root for files; without
+ * documents_root, files are left to sr_service_erase_rest. Errors: SR_ECONFLICT if it is open or under legal hold,
+ * SR_EGONE if it was deleted before. */
 sr_error_t *sr_service_erase(const sr_service_t *service, const sr_caller_t *caller, apr_pool_t *pool);
 /* Removes the files of deleted submissions that are left because a process was killed. */
 sr_error_t *sr_service_erase_rest(const sr_service_t *service, apr_pool_t *pool);

@@ -193,9 +193,11 @@ typedef enum sr_op_t {
     /* name → OK + claimant: the signer | MISSING */
     SR_OP_LOGIN_GET,
     /* submission uuid, now, change, representation, folder|NULL, blobs, replaced|NULL, revisions,
-     * webhooks:[webhook]|NULL, timers, ended|NULL → OK | STALE | MISSING. Stores one transition of a submission, and if
-     * this is OK, ends the lease of the holder. A repetition is OK. */
+     * webhooks:[webhook]|NULL, timers, ended|NULL → OK | STALE | MISSING | QUOTA (a draft is sent). Stores one
+     * transition of a submission, and if this is OK, ends the lease of the holder. A repetition is OK. */
     SR_OP_SIGNING_CHANGE,
+    /* submission uuid, now, save, representation → OK | STALE. Changes a draft. A repetition is OK. */
+    SR_OP_DRAFT_SAVE,
     /* erasure → OK | STALE (also if it is open or held) | MISSING. Deletes a submission: erases what is personal, adds
      * the event, and ends the lease of the holder. Of the contents, those that no other submission of the organisation
      * has in this environment are noted for SR_OP_ERASURE_GET. A repetition is OK. */

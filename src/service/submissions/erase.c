@@ -32,7 +32,7 @@ static json_t *contents_of(const sr_submission_t *submission, apr_pool_t *pool)
     return list;
 }
 
-static sr_error_t *erase(const sr_service_t *service, sr_transition_t *transition, void *baton)
+sr_error_t *sr_erase_take(const sr_service_t *service, sr_transition_t *transition, void *baton)
 {
     const sr_submission_t *submission = &transition->signing->submission;
     if (submission->state == SR_SUBMISSION_OPEN)
@@ -43,6 +43,7 @@ static sr_error_t *erase(const sr_service_t *service, sr_transition_t *transitio
     transition->erased = contents_of(submission, transition->pool);
     sr_transition_event(transition, NULL, "deleted",
                         json_pack("{s:s}", "outcome", sr_submission_state_name(submission->state)));
+    if (submission->state == SR_SUBMISSION_DRAFT) apr_array_clear(transition->feed); /* which has not told of it */
     return NULL;
 }
 
@@ -87,7 +88,7 @@ sr_error_t *sr_service_erase(const sr_service_t *service, const sr_caller_t *cal
     sr_signing_t *signing;
     bool found;
     sr_error_t *error = sr_service_read(service, &signing, &subject, pool);
-    if (!error) error = sr_transition_take(service, &signing, &subject, NULL, erase, NULL, pool);
+    if (!error) error = sr_transition_take(service, &signing, &subject, NULL, sr_erase_take, NULL, pool);
     if (error && error->code != SR_EGONE) return error;
     if (service->storage.main.root) SR_TRY(erase_finish(service, &found, caller->submission, pool));
     return error;

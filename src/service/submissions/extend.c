@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* extend.c: the caller changes the deadline of an open submission. The job that expires it is written again. */
+/* extend.c: the caller changes the deadline of an open submission, or of a draft. The job that expires it is written
+ * again. */
 #include "service/submissions/transition.h"
 
 typedef struct extend_t {
@@ -11,7 +12,8 @@ static sr_error_t *extend(const sr_service_t *service, sr_transition_t *transiti
 {
     sr_submission_t *submission = &transition->signing->submission;
     const extend_t *request = baton;
-    SR_TRY(sr_submission_may(submission, SR_ACTION_CANCEL, transition->pool));
+    if (submission->state == SR_SUBMISSION_DRAFT) sr_transition_ignore_deadline(transition);
+    else SR_TRY(sr_submission_may(submission, SR_ACTION_CANCEL, transition->pool));
     if (submission->expires_at == request->expires_at) return NULL;
     json_t *detail = json_object();
     json_object_set_new(detail, "before", sr_time_json(submission->expires_at));

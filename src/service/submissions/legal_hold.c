@@ -17,6 +17,8 @@ static sr_error_t *legal_hold_hold(const sr_service_t *service, sr_transition_t 
     const char *reason = baton;
     if (submission->state == SR_SUBMISSION_DELETED)
         return sr_error(transition->pool, SR_ECONFLICT, "This submission is deleted");
+    if (submission->state == SR_SUBMISSION_DRAFT)
+        return sr_error(transition->pool, SR_ECONFLICT, "This submission is a draft");
     if (reason && submission->held_at)
         return sr_error(transition->pool, SR_ECONFLICT,
                         "This submission is already under legal hold: release it to give another reason");

@@ -14,6 +14,8 @@ static sr_error_t *revoke_link(const sr_service_t *service, sr_transition_t *tra
     sr_viewer_t *viewer = sr_submission_viewer(submission, request->viewer);
     (void)service;
     if (!viewer) return sr_error(transition->pool, SR_ENOTFOUND, "Not found");
+    if (submission->state == SR_SUBMISSION_DRAFT)
+        return sr_error(transition->pool, SR_ECONFLICT, "This submission is a draft");
     if (viewer->revoked_at) return NULL;
     sr_transition_ignore_deadline(transition);
     viewer->revoked_at = submission->updated_at = transition->now;

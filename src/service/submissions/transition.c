@@ -118,7 +118,7 @@ static json_t *webhooks_json(const sr_service_t *service, const sr_transition_t 
     const char *base_url = service->set_base_url ? service->set_base_url : signing->base_url;
     json_t *list = json_array();
     for (const char *const *kind = transition->kinds; *kind; kind++) {
-        const bool all = !strcmp(*kind, "completed");
+        const bool is_sent = !strcmp(*kind, "sent"), all = is_sent || !strcmp(*kind, "completed");
         const sr_webhook_t webhook = {.kind = *kind,
                                       .at = transition->now,
                                       .submission = signing->submission.uuid,
@@ -126,7 +126,7 @@ static json_t *webhooks_json(const sr_service_t *service, const sr_transition_t 
                                       .environment = signing->environment,
                                       .external_id = all ? NULL : signing->submission.external_id,
                                       .metadata = all ? NULL : signing->submission.metadata};
-        if (!(all ? signing->tell_completed : signing->tell_signed)) continue;
+        if (!(is_sent || (all ? signing->tell_completed : signing->tell_signed))) continue;
         const char *told = all ? sr_submission_render(&signing->submission, transition->pool)
                                : sr_signer_render(&signing->submission, signing->signer, transition->pool);
         json_array_append_new(list, sr_webhook_row(&webhook, told, base_url, transition->pool));
@@ -143,11 +143,12 @@ void sr_transition_open(sr_transition_t *transition)
     sr_transition_event(transition, transition->signing->signer->uuid, "opened", NULL);
 }
 
-/* Returns the fields of a signer who has signed, if some of them have values; otherwise NULL. */
-static json_t *filled_fields(const sr_signer_t *signer, apr_pool_t *pool)
+/* Returns the fields of a signer of a draft that is sent, or of one who has signed, if some of them have values;
+ * otherwise NULL. */
+static json_t *filled_fields(const sr_transition_t *transition, const sr_signer_t *signer)
 {
-    if (signer->state != SR_SIGNER_COMPLETED || !sr_entries_any(signer)) return NULL;
-    return sr_json_own(sr_signer_fields_json(signer), pool);
+    if (!transition->sends && (signer->state != SR_SIGNER_COMPLETED || !sr_entries_any(signer))) return NULL;
+    return sr_json_own(sr_signer_fields_json(signer), transition->pool);
 }
 
 /* Returns NULL if there is nothing to write. An empty object removes it from the row. */
@@ -180,7 +181,7 @@ static apr_array_header_t *changed_signers(const sr_transition_t *transition)
                                      .consent = signer->consent,
                                      .reminded_at = signer->reminded_at,
                                      .reminders = signer->reminders,
-                                     .fields = filled_fields(signer, transition->pool),
+                                     .fields = filled_fields(transition, signer),
                                      .authentication = authentication_of(transition, signer)};
     }
     return rows;
@@ -202,6 +203,7 @@ static sr_change_arg_t change_of(const sr_transition_t *transition)
     return (sr_change_arg_t){.signer = signing->signer ? signing->signer->uuid : NULL,
                              .seen = signing->events,
                              .seen_hash = signing->events_hash,
+                             .saves = submission->saves,
                              .submission_state = sr_submission_state_name(submission->state),
                              .closed_at = submission->closed_at,
                              .expires_at = submission->expires_at,
@@ -219,7 +221,9 @@ static sr_change_arg_t change_of(const sr_transition_t *transition)
                              .certificate_sha256 = certificate,
                              .certificate_size = certificate ? submission->certificate_size : 0,
                              .stamped_until = transition->stamped_until,
-                             .holder = transition->lock.holder};
+                             .holder = transition->lock.holder,
+                             .sends = transition->sends,
+                             .documents = transition->documents};
 }
 
 /* --- jobs of a submission at a time */
@@ -320,6 +324,8 @@ static sr_error_t *transition_try_once(const sr_service_t *service, sr_transitio
     transition->replaced = NULL;
     transition->erased = NULL;
     transition->hold_reason = NULL;
+    transition->sends = false;
+    transition->documents = NULL;
     transition->deadline = SR_DEADLINE_BEFORE;
     transition->remind_at = transition->stamped_until = 0;
     transition->before = times_of(&transition->signing->submission);

@@ -36,12 +36,14 @@ typedef struct sr_transition_t {
     apr_array_header_t *seen;               /* sr_viewer_change_arg_t: the viewers whose rows change */
     json_t *jobs;                           /* other jobs to write, rows of the store ("webhook" in store.h) */
     const sr_replacement_arg_t *replaced;   /* a signer who replaces another one, or NULL */
-    json_t *erased;           /* the SHA-256 of all that is erased with the submission (store.h), or NULL */
-    const char *hold_reason;  /* of a legal hold that begins, or NULL */
-    sr_deadline_t deadline;   /* where the time of the commit must lie */
-    apr_time_t stamped_until; /* when the certificate of a new document timestamp ends; 0: there is none */
-    apr_time_t remind_at;     /* when the next automatic reminder is due; 0: as the records say */
-    sr_times_t before;        /* as the records were read */
+    json_t *erased;                /* the SHA-256 of all that is erased with the submission (store.h), or NULL */
+    bool sends;                    /* a draft is sent, which counts against the quota */
+    apr_array_header_t *documents; /* of such a draft: sr_rewritten_arg_t */
+    const char *hold_reason;       /* of a legal hold that begins, or NULL */
+    sr_deadline_t deadline;        /* where the time of the commit must lie */
+    apr_time_t stamped_until;      /* when the certificate of a new document timestamp ends; 0: there is none */
+    apr_time_t remind_at;          /* when the next automatic reminder is due; 0: as the records say */
+    sr_times_t before;             /* as the records were read */
     apr_pool_t *pool;
 } sr_transition_t;
 
@@ -57,13 +59,16 @@ sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signi
 /* Reads the submission into *signing and takes the transition. */
 sr_error_t *sr_transition_run(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                               const sr_client_t *client, sr_transition_body_t body, void *baton, apr_pool_t *pool);
+/* The transition that deletes a submission (erase.c). */
+sr_error_t *sr_erase_take(const sr_service_t *service, sr_transition_t *transition, void *baton);
 /* Returns NULL if a transition of a job failed because the submission was deleted meanwhile. */
 sr_error_t *sr_transition_error(sr_error_t *error);
 /* Writes a signer's row with this transition. */
 void sr_transition_change(sr_transition_t *transition, sr_signer_t *signer);
 /* Ends the sessions of a signer whose identity was checked (session.c), also those that they may still get. */
 void sr_transition_end_sessions(sr_transition_t *transition, const sr_signer_t *signer);
-/* The transition is also possible after the deadline of a submission that is closed: its links stay in use. */
+/* The transition is also possible after the deadline of a submission that is a draft, or closed: its links stay in use.
+ */
 void sr_transition_ignore_deadline(sr_transition_t *transition);
 /* Makes the signers due who come next, and invites them. */
 void sr_transition_due(const sr_service_t *service, sr_transition_t *transition);
@@ -82,7 +87,7 @@ void sr_transition_event(sr_transition_t *transition, const char *signer, const 
 void sr_transition_tell(sr_transition_t *transition, const char *type, const char *signer, json_t *detail);
 /* Returns events of the feed (sr_told_t) as rows of the store (sr_feed_arg_t). feed_rows.c */
 apr_array_header_t *sr_feed_rows(const apr_array_header_t *told, apr_pool_t *pool);
-/* Adds a webhook that is called after the commit if the token has a URL: "signed", "refused", "completed". */
+/* Adds a webhook that is called after the commit if the token has a URL: "sent", "signed", "refused", "completed". */
 void sr_transition_notify(sr_transition_t *transition, const char *kind);
 /* Records that the signer has opened the link, if that is not recorded yet. A signer who signs or refuses has opened
  * it. */

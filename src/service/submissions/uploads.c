@@ -137,6 +137,18 @@ static sr_error_t *uploads_read_file(const sr_service_t *service, sr_preflight_t
     return NULL;
 }
 
+sr_error_t *sr_uploads_stored(const sr_service_t *service, sr_preflight_t *preflight,
+                              const apr_array_header_t *documents, const sr_create_t *request, apr_pool_t *pool)
+{
+    sr_preflight_begin(preflight, documents->nelts, pool);
+    for (int i = 0; i < documents->nelts; i++) {
+        const sr_document_state_t *document = &APR_ARRAY_IDX(documents, i, sr_document_state_t);
+        const sr_file_t file = {.sha256 = document->sha256, .size = document->size, .key = document->key};
+        SR_TRY(uploads_read_file(service, preflight, &file, document->name, NULL, request, pool));
+    }
+    return NULL;
+}
+
 /* A template that is gone is only for replays. Without its submission it has no documents and roles. */
 static sr_error_t *uploads_read_template(const sr_service_t *service, sr_preflight_t *preflight,
                                          const sr_create_t *request, apr_pool_t *pool)
@@ -151,13 +163,7 @@ static sr_error_t *uploads_read_template(const sr_service_t *service, sr_preflig
     }
     preflight->template = sr_text_fold(request->template, pool);
     preflight->roles = record.roles;
-    sr_preflight_begin(preflight, record.documents->nelts, pool);
-    for (int i = 0; i < record.documents->nelts; i++) {
-        const sr_document_state_t *document = &APR_ARRAY_IDX(record.documents, i, sr_document_state_t);
-        const sr_file_t file = {.sha256 = document->sha256, .size = document->size, .key = document->key};
-        SR_TRY(uploads_read_file(service, preflight, &file, document->name, NULL, request, pool));
-    }
-    return NULL;
+    return sr_uploads_stored(service, preflight, record.documents, request, pool);
 }
 
 sr_error_t *sr_uploads_check(const sr_service_t *service, sr_preflight_t *preflight, const sr_create_t *request,

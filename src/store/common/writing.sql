@@ -26,15 +26,19 @@
 --     refusal_reason text?, ip text?, user_agent text?, signature_type text?, consent text?, reminded_at time?,
 --     reminders int?, fields json?, authentication json?}
 -- @type event {hash hash, body text, personal text?}
+-- The document that is sealed in place of an upload.
+-- @type rewritten {document uuid, sha256 hash?, size int?}
 -- signer: who acts. seen, seen_hash: the number of events, and the hash of the last one, as they were read. A change of
 -- submission_state raises access_epoch. hold_reason is ignored without held_at, and NULL changes nothing, as in the
 -- members certificate_…, copied_at and stamped_until. over: whether the deadline must be over by the clock of the
 -- database, or must not be. closes: a link ends, which raises access_epoch. There is at least one event. holder: of the
 -- lease that ends if the outcome is 'ok'.
--- @type change {signer uuid?, seen int, seen_hash hash, submission_state text, closed_at time?, expires_at time?,
---     cancel_reason text?, held_at time?, hold_reason text?, copied_at time?, over bool, closes bool,
+-- saves: of a draft, as they were read. sends: a draft is sent, which counts against the quota, and changes its documents.
+-- @type change {signer uuid?, seen int, seen_hash hash, saves int, submission_state text, closed_at time?,
+--     expires_at time?, cancel_reason text?, held_at time?, hold_reason text?, copied_at time?, over bool, closes bool,
 --     representation_version int, signers [signer_change], viewers [viewer_change]?, events [event], feed [feed],
---     certificate_sha256 hash?, certificate_size int?, stamped_until time?, holder text?}
+--     certificate_sha256 hash?, certificate_size int?, stamped_until time?, holder text?, sends bool,
+--     documents [rewritten]?}
 -- A signer whose sessions end (sessions.sql), which raises access_epoch.
 -- @type ended {signer uuid}
 -- A new signer in the place of the old one, which raises access_epoch. search: of the submission.
@@ -60,8 +64,14 @@
 -- @type erasure {submission uuid, now time, seen int, seen_hash hash, hash hash, body text, feed [feed], contents json,
 --     holder text?}
 
--- In these statements p is the creation or the change. CREATED, GIVEN: the tables p and t that a statement with SQLite
--- needs, because only PL/pgSQL has variables. ID: the submission.
+-- A change of a draft: of its fields, or (signers is NULL) of its link. Without placement the link stays. It raises the
+-- number of saves, and is STALE if the draft was changed or sent since it was read.
+-- @type saved {uuid uuid, fields json}
+-- @type save {seen_hash hash, saves int, representation_version int, warnings json?, placement uuid?,
+--     placement_until time?, signers [saved]?}
+
+-- In these statements p is the creation, the change or the save. CREATED, GIVEN, SAVING: the tables p and t that a
+-- statement with SQLite needs, because only PL/pgSQL has variables. ID: the submission.
 -- @macro KEY(place, content) (SELECT b.key FROM blob b WHERE b.folder = place AND b.sha256 = content)
 -- @macro NEWSUBMISSION() INSERT INTO submission (uuid, token_id, user_id, organization_id, environment, created_at,
 --         updated_at, name, template_uuid, skip_intro, send_email, search, base_url, warnings, representation,
@@ -145,9 +155,10 @@
 --         user_agent = w.user_agent, signature_type = w.signature_type, consent = w.consent,
 --         reminded_at = coalesce(w.reminded_at, signer.reminded_at), reminders = coalesce(w.reminders, signer.reminders),
 --         fields = coalesce(w.fields, signer.fields),
---         sent_fields = coalesce(signer.sent_fields, CASE WHEN w.fields IS NOT NULL THEN signer.fields END),
+--         sent_fields = coalesce(signer.sent_fields,
+--             CASE WHEN w.fields IS NOT NULL AND p.sends IS NOT TRUE THEN signer.fields END),
 --         authentication = nullif(coalesce(w.authentication, signer.authentication), '{}')
---     FROM @EACH(signer_change, list, w)
+--     FROM @EACH(signer_change, list, w) @GIVEN()
 --     WHERE signer.uuid = w.uuid AND signer.submission_id = @ID()
 -- @macro CHANGEDVIEWERS(list) UPDATE viewer
 --     SET sent_at = coalesce(w.sent_at, viewer.sent_at), opened_at = coalesce(viewer.opened_at, w.opened_at),
@@ -168,9 +179,29 @@
 --         whole_size, created_at)
 --     SELECT w.document, w.number, CASE WHEN p.signer IS NULL THEN 'archive' ELSE 'signature' END,
 --         coalesce(p.signer, (SELECT b.signer_uuid FROM revision b
---                             WHERE b.document_uuid = w.document AND b.number = w.number - 1)),
+--                             WHERE b.document_uuid = w.document AND b.number = w.number - 1),
+--                  (SELECT g.uuid FROM signer g WHERE g.submission_id = @ID() AND g.position = 0)),
 --         w.sha256, @KEY(:folder, w.sha256), w.size, w.whole_sha256, w.whole_size, :now
 --     FROM @EACH(revision, :revisions, w) @GIVEN()
+
+-- @macro SENTDOCUMENTS(list) UPDATE document
+--     SET rewritten_sha256 = w.sha256, rewritten_key = @KEY(:folder, w.sha256), rewritten_size = w.size
+--     FROM @EACH(rewritten, list, w)
+--     WHERE document.uuid = w.document AND document.submission_id = @ID()
+
+-- UNSAVED: s is as it was read. SAVED: this operation has changed it already.
+-- @macro UNSAVED(s) s.state = 'draft' AND s.events_hash = p.seen_hash AND s.saves = p.saves
+-- @macro SAVED(s) s.saves = p.saves + 1 AND s.representation = :representation
+-- @macro FORMERPLACEMENT() INSERT INTO former_placement (submission_id, uuid)
+--     SELECT s.id, s.placement FROM submission s @SAVING() WHERE s.id = @ID() AND p.placement IS NOT NULL
+-- @macro SAVEDSUBMISSION() UPDATE submission
+--     SET updated_at = :now, saves = submission.saves + 1, representation = :representation,
+--         representation_version = p.representation_version,
+--         warnings = CASE WHEN p.signers IS NULL THEN submission.warnings ELSE p.warnings END,
+--         placement = coalesce(p.placement, submission.placement),
+--         placement_until = coalesce(p.placement_until, submission.placement_until)
+-- @macro SAVEDSIGNERS(list) UPDATE signer SET fields = w.fields FROM @EACH(saved, list, w)
+--     WHERE signer.uuid = w.uuid AND signer.submission_id = @ID()
 
 -- A signer takes the position of another one, whose row moves behind all. It stays, so that its link can say so.
 -- @macro REPLACEDSIGNER() UPDATE signer

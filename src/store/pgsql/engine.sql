@@ -14,12 +14,13 @@
 -- would plan a statement five times before it caches a plan, although one plan is good for all arguments.
 
 -- CLOCK: the clock of this database. FORSHARE: after a query of tokens, waits for a revocation. OBJECT: the function that
--- makes a JSON object. BODY, CREATED, GIVEN, ID, LASTHASH: ../common/writing.sql.
+-- makes a JSON object. BODY, CREATED, GIVEN, SAVING, ID, LASTHASH: ../common/writing.sql.
 -- @macro CLOCK() sigreq.job_clock()
 -- @macro BODY(x) CAST(x AS json)
 -- @macro OBJECT() json_build_object
 -- @macro CREATED()
 -- @macro GIVEN()
+-- @macro SAVING()
 -- @macro ID() v_id
 -- @macro LASTHASH() p.events->-1->>'hash'
 -- @macro FORSHARE(t) FOR SHARE OF t

@@ -1,10 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Signing: transitions of a submission, and reading for them. engine.sql describes the form of this file.
 
+-- UNCHANGED: the submission s is as it was read, and its deadline is over or not, as it must be.
+-- @macro UNCHANGED(s) s.events = p.seen AND s.events_hash = p.seen_hash AND s.saves = coalesce(p.saves, s.saves)
+--     AND coalesce(s.expires_at <= sigreq.job_clock(), false) = p.over
 -- Concurrent changes wait for the lock of the submission's row. The second one then finds that the submission has
 -- changed. The deadline is compared with the clock of this database after the wait.
 -- @op signing_change(submission uuid, now time, change change, representation text, folder uuid?, blobs [blob]?,
---     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?, ended [ended]?) → ok | stale | missing
+--     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?, ended [ended]?) → ok | stale | missing | quota
 CREATE FUNCTION sigreq.signing_change(p_submission uuid, p_now bigint, p_change json, p_representation text,
     p_folder uuid, p_blobs json, p_replaced json, p_revisions json, p_webhooks json, p_timers json, p_ended json) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
@@ -19,12 +22,21 @@ BEGIN
                          FROM sigreq.submission WHERE uuid = p_submission), 'missing');
     END IF;
     -- The clock is read after the wait. FOR UPDATE would deadlock with a batch of jobs, whose foreign keys take KEY SHARE.
-    IF p.expires_at IS NOT NULL THEN
+    IF p.expires_at IS NOT NULL OR p.sends THEN
         PERFORM 1 FROM sigreq.submission WHERE uuid = p_submission FOR NO KEY UPDATE;
     END IF;
+    IF p.sends THEN
+        UPDATE sigreq.organization o SET used = used + 1
+        FROM sigreq.submission s
+        WHERE s.uuid = p_submission AND s.environment = 'production' AND o.id = s.organization_id AND @UNCHANGED(s)
+          AND (quota IS NULL OR used < quota);
+        IF NOT FOUND AND EXISTS (SELECT FROM sigreq.submission s WHERE s.uuid = p_submission
+                                 AND s.environment = 'production' AND @UNCHANGED(s)) THEN
+            RETURN 'quota';
+        END IF;
+    END IF;
     @CHANGEDSUBMISSION()
-    WHERE uuid = p_submission AND events = p.seen AND events_hash = p.seen_hash
-      AND coalesce(expires_at <= sigreq.job_clock(), false) = p.over
+    WHERE uuid = p_submission AND @UNCHANGED(submission)
     RETURNING id INTO v_id;
     IF NOT FOUND THEN
         RETURN coalesce((SELECT CASE WHEN events_hash = @LASTHASH() THEN 'ok' ELSE 'stale' END
@@ -34,6 +46,9 @@ BEGIN
         @REPLACEDSEARCH();
         @REPLACEDSIGNER();
         @REPLACINGSIGNER();
+    END IF;
+    IF p.documents IS NOT NULL THEN
+        @SENTDOCUMENTS(p.documents);
     END IF;
     @CHANGEDSIGNERS(p.signers);
     @OLDSTATUSES();

@@ -9,7 +9,7 @@
 -- CROSS JOIN keeps the order of the tables as written. A body that may be missing is a subquery, because a LEFT JOIN of
 -- a view would make all rows of the view first.
 
--- CLOCK: the clock of this database. FORSHARE: nothing, because there is one writer at a time. HAS, SAME, TEXT, QUOTED, CHANGES, MONTH, VALUES, OBJECT: as on PostgreSQL. BODY, CREATED, GIVEN, ID, LASTHASH:
+-- CLOCK: the clock of this database. FORSHARE: nothing, because there is one writer at a time. HAS, SAME, TEXT, QUOTED, CHANGES, MONTH, VALUES, OBJECT: as on PostgreSQL. BODY, CREATED, GIVEN, SAVING, ID, LASTHASH:
 -- ../common/writing.sql.
 -- @macro FORSHARE(t)
 -- @macro HAS(object, member) (json_type(object, '$.member') IS NOT NULL)
@@ -24,6 +24,7 @@
 -- @macro OBJECT() json_object
 -- @macro CREATED() FROM @OF(creation, :creation, p) CROSS JOIN token t WHERE t.secret_hash = :token_hash
 -- @macro GIVEN() CROSS JOIN @OF(change, :change, p)
+-- @macro SAVING() CROSS JOIN @OF(save, :save, p)
 -- @macro ID() (SELECT s.id FROM submission s WHERE s.uuid = :submission)
 -- @macro LASTHASH() p.events->>'$[#-1].hash'
 

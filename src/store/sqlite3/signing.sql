@@ -3,16 +3,17 @@
 
 -- As in SUBMISSION_CREATE, the first statement gives the outcome if the change is refused or repeated.
 -- @op signing_change(submission uuid, now time, change change, representation text, folder uuid?, blobs [blob]?,
---     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?, ended [ended]?) → ok | stale | missing write
+--     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?, ended [ended]?) → ok | stale | missing | quota write
 -- @outcome
 WITH verdict AS (
     SELECT CASE WHEN s.id IS NULL THEN 'missing'
                 WHEN s.events_hash = @LASTHASH() THEN 'ok'
-                WHEN s.events <> p.seen OR s.events_hash <> p.seen_hash THEN 'stale'
+                WHEN s.events <> p.seen OR s.events_hash <> p.seen_hash OR s.saves <> p.saves THEN 'stale'
                 WHEN coalesce(s.expires_at <= @CLOCK(), 0) <> p.over THEN 'stale'
-                WHEN EXISTS (SELECT 1 FROM @EACH(blob, :blobs, w)
-                             WHERE NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = w.key))
-                THEN 'stale' END AS outcome
+                WHEN p.sends AND s.environment = 'production'
+                     AND EXISTS (SELECT 1 FROM organization o WHERE o.id = s.organization_id AND o.used >= o.quota)
+                THEN 'quota'
+                WHEN @LOSTBLOBS() THEN 'stale' END AS outcome
     FROM @OF(change, :change, p) LEFT JOIN submission s ON s.uuid = :submission)
 SELECT outcome FROM verdict WHERE outcome IS NOT NULL
 
@@ -20,16 +21,20 @@ SELECT outcome FROM verdict WHERE outcome IS NOT NULL
 -- @if blobs
 INSERT INTO blob (folder, sha256, key, size)
 SELECT :folder, w.sha256, w.key, w.size FROM @EACH(blob, :blobs, w)
-WHERE true
+WHERE w.key IS NOT NULL
 ON CONFLICT (folder, sha256) DO NOTHING
 
 -- @if blobs
 INSERT INTO blob_tombstone (folder, key)
 SELECT :folder, w.key FROM @EACH(blob, :blobs, w)
-WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = w.key)
+WHERE w.key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = w.key)
 
 -- @if blobs
 DELETE FROM blob_reservation WHERE key IN (SELECT w.key FROM @EACH(blob, :blobs, w))
+
+UPDATE organization SET used = used + 1
+WHERE :change->>'sends' AND id = (SELECT s.organization_id FROM submission s
+                                  WHERE s.uuid = :submission AND s.environment = 'production')
 
 @CHANGEDSUBMISSION()
 FROM @OF(change, :change, p)
@@ -43,6 +48,8 @@ WHERE submission.uuid = :submission
 
 -- @if replaced
 @REPLACEDSEARCH()
+
+@SENTDOCUMENTS(:change->'documents')
 
 @CHANGEDSIGNERS(:change->'signers')
 

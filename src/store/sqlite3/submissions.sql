@@ -1,6 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Submissions and their documents. engine.sql describes the form of this file.
 
+-- LOSTBLOBS: a content is not stored, or its reservation is gone.
+-- @macro LOSTBLOBS() EXISTS (SELECT 1 FROM @EACH(blob, :blobs, w)
+--     WHERE (w.key IS NULL OR w.found IS NOT NULL)
+--           AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = :folder AND b.sha256 = w.sha256
+--                                                  AND b.key = coalesce(w.found, b.key))
+--        OR w.key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = w.key))
 -- The first statement gives the outcome if the creation is refused or repeated. What it has checked stays true, because
 -- this transaction is the only writer.
 -- @op submission_create(token_hash hash, now time, submission uuid, creation creation, representation text,
@@ -17,13 +23,7 @@ WITH verdict AS (
                 WHEN p.from_template AND NOT EXISTS (SELECT 1 FROM submission s WHERE @TEMPLATE(s, t, p.template_uuid) AND s.template_deleted_at IS NULL)
                 THEN 'missing'
                 WHEN t.environment = 'production' AND o.used >= o.quota AND p.draft_until IS NULL THEN 'quota'
-                WHEN EXISTS (SELECT 1 FROM @EACH(blob, :blobs, w)
-                             WHERE (w.key IS NULL OR w.found IS NOT NULL)
-                                   AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = :folder AND b.sha256 = w.sha256
-                                                              AND b.key = coalesce(w.found, b.key))
-                                OR w.key IS NOT NULL
-                                   AND NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = w.key))
-                THEN 'stale' END AS outcome,
+                WHEN @LOSTBLOBS() THEN 'stale' END AS outcome,
            i.answer, i.fingerprint
     FROM @OF(creation, :creation, p)
     LEFT JOIN token t ON @CALLER(t)
