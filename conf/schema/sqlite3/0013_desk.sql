@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Drafts: the same as pgsql/0013_desk.sql, which explains it. All rows satisfy the new condition of the state, so only the
+-- Drafts and the desk: the same as pgsql/0013_desk.sql, which explains it. All rows satisfy the new condition of the state, so only the
 -- text of the definition is replaced.
 PRAGMA writable_schema = ON
 

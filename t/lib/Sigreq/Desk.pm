@@ -22,7 +22,8 @@ sub browser {    # NAME:PASSWORD: one without scripts
     my $ua = Mojo::UserAgent->new(max_connections => 0, max_redirects => 10, request_timeout => 60, %o)->insecure(1);
     $ua->on(
         start => sub {
-            my $headers = $_[1]->req->headers->accept('text/html');
+            my $headers = $_[1]->req->headers;
+            $headers->accept('text/html') unless $headers->accept && $headers->accept ne '*/*';
             $headers->authorization('Basic ' . encode_base64($login, '')) if $login && !$headers->authorization;
         });
     return $ua;
