@@ -8,6 +8,7 @@
 -- reads was deleted, or is not in this database. LIMIT reads one range of the index.
 -- @op feed_list(token_hash hash, now time, position int?, mark text?, types text?, n int)
 --     → ok feed[] | gone | unauthorized
+-- @named
 -- @answer
 WITH me AS MATERIALIZED (
     SELECT t.user_id, t.environment, coalesce(f.last, 0) AS last, coalesce(f.pruned, 0) AS pruned,
