@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// save.js: the fields are saved while one works. What is not saved yet is kept in this tab. What somebody else has saved
+// meanwhile is never overwritten: conflict.js asks what to keep.
+import { setUnsent } from '../leaving.js'
+import { recall, remember } from '../memory.js'
+import { ask } from '../service.js'
+import { text } from '../texts.js'
+import { difference, prepareConflict } from './conflict.js'
+import { isFaulty } from './kinds.js'
+
+const PAUSE = 800, AGAIN = [2000, 5000, 15_000, 30_000] // milliseconds
+const STATES = { saved: 'placing.saved', saving: 'placing.saving', offline: 'placing.offline', busy: 'placing.busy',
+    faulty: 'placing.faulty', rejected: 'placing.rejected', conflict: 'placing.conflict' }
+const QUIET = ['saved', 'saving']
+
+/** `told(state)` is called with each state of the service, `ended()` when the link is closed. */
+export function prepareSave(model, state, link, { announce, told, ended, tell }) {
+    const line = document.querySelector('[data-saved]'), detail = document.querySelector('[data-rejected]')
+    const decide = document.querySelector('[data-decide]')
+    let { version } = state, base = model.fields, saved = JSON.stringify(model.wire())
+    let status = 'saved', running = null, timer = 0, tries = 0, other = null
+
+    const body = () => JSON.stringify(model.wire())
+    const isSaved = () => body() === saved
+    const keep = () => {
+        remember(link, { placing: isSaved() ? undefined : { version, base, fields: model.fields } })
+        setUnsent(!QUIET.includes(status) && !isSaved())
+    }
+    const say = (next, message = '') => {
+        if (next !== status && !QUIET.includes(next)) announce(text(STATES[next]))
+        status = next
+        line.textContent = text(STATES[next])
+        line.dataset.saved = next
+        detail.textContent = message
+        detail.hidden = !message
+        decide.hidden = next !== 'conflict'
+        told(null)
+        keep()
+    }
+    const schedule = (pause = PAUSE) => {
+        clearTimeout(timer)
+        timer = setTimeout(save, pause)
+    }
+    const again = next => {
+        say(next)
+        schedule(AGAIN[Math.min(tries++, AGAIN.length - 1)])
+    }
+    const take = (next, fields, sent) => {
+        ({ version } = next)
+        base = fields
+        saved = sent
+        told(next)
+    }
+    /** Somebody else was faster. If they changed nothing here, or the same, there is nothing to ask. */
+    const compare = async next => {
+        const theirs = model.read(next), found = difference(model, base, model.fields, theirs)
+        const sent = JSON.stringify(model.wire(theirs))
+        if (found.none) {
+            take(next, theirs, sent)
+            return schedule(0)
+        }
+        other = { next, theirs, sent, found }
+        say('conflict')
+        return conflict.show(found)
+    }
+    const settle = choice => {
+        const { next, theirs, sent, found } = other
+        other = null
+        take(next, theirs, sent)
+        if (choice !== 'mine') model.change(choice === 'theirs' ? theirs : found.both)
+        say('saving')
+        schedule(0)
+    }
+    const conflict = prepareConflict(model, settle)
+    decide.addEventListener('click', () => conflict.show(other.found))
+
+    const fetchOther = async () => {
+        const { status: code, body: next } = await ask(link)
+        if (code === 200 && next.status === 'draft') return compare(next)
+        return code >= 500 || code === 429 ? again('busy') : ended()
+    }
+    const put = async () => {
+        const sent = body(), fields = model.fields
+        say('saving')
+        const { status: code, body: next } = await ask(`${link}/fields`, { method: 'PUT', body: sent,
+            headers: { 'Content-Type': 'application/json', 'If-Match': version } })
+        tries = 0
+        if (code === 412) return fetchOther()
+        if ([404, 409, 410].includes(code)) return ended()
+        if (code === 400 || code === 413) return say('rejected', next?.message)
+        if (code !== 200) return again('busy')
+        take(next, fields, sent)
+        tell('saved')
+        return isSaved() ? say('saved') : schedule()
+    }
+    async function save() {
+        clearTimeout(timer)
+        if (running || other) return running
+        if (model.fields.some(isFaulty)) return say('faulty')
+        if (isSaved()) return say('saved')
+        running = put().catch(() => again('offline'))
+        await running
+        return (running = null)
+    }
+    /** What the tab has kept, before a reload. */
+    const restore = () => {
+        const { placing } = recall(link)
+        if (!placing?.fields) return
+        const own = list => list.map(field => ({ ...field, id: model.newId() }))
+        if (placing.version === version) {
+            model.change(own(placing.fields))
+            return schedule(0)
+        }
+        base = own(placing.base)
+        model.change(own(placing.fields))
+        return compare(state)
+    }
+    model.on(what => {
+        if (what !== 'fields' || other) return
+        if (!isSaved()) say('saving')
+        schedule()
+    })
+    addEventListener('online', () => status === 'offline' && schedule(0))
+    addEventListener('pagehide', keep)
+    document.addEventListener('visibilitychange', () => document.hidden && (keep(), save()))
+    restore()
+    say(status)
+    return {
+        /** True when the service has what the page shows. */
+        flush: async () => {
+            for (let i = 0; i < 3 && !isSaved() && !other; i++) await save()
+            return isSaved()
+        },
+        isFaulty: () => ['faulty', 'rejected', 'conflict'].includes(status),
+        get version() { return version },
+    }
+}

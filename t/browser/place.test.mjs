@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// place.test.mjs: the placement page of a draft: fields are placed with mouse, finger and keyboard, saved while one works,
+// and sent. Two tabs lose nothing.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+    ann, anotherTab, ask, assertAccessible, bob, chromiumOnly, create, devices, field, isWide, settled, shoot, until, visit,
+} from './browser.mjs'
+import { contract } from './pdf.mjs'
+
+const nobody = [{ ...ann, fields: [] }, { ...bob, fields: [] }]
+const at = (x, y, w, h, page = 0) => ({ x, y, w, h, page, unit: 'percent' })
+const entry = (type, name, area, more) => ({ ...field(), type, name, area, ...more })
+const some = [{ ...ann, fields: [entry('signature', 'Signature', at(12, 70, 30, 7)),
+    entry('text', 'Job title', at(12, 55, 26, 2.4))] }, { ...bob, fields: [] }]
+
+const ready = page => until(page, () => document.documentElement.classList.contains('ready')
+    && document.querySelector('.sheet img')?.naturalWidth > 0)
+async function board(options, work) {
+    const { signers = some, pdf, parts, ...context } = options
+    const made = await create({ signers, pdf, redirectUrl: options.redirectUrl, parts: { draft: 'true', ...parts } })
+    await visit(made.placementLink, { ...devices.desktop, ...context }, async page => {
+        await ready(page)
+        await work(page, made)
+    })
+    return made
+}
+const status = (page, name) => page.locator(`[data-saved="${name}"]`).waitFor()
+const saved = page => status(page, 'saved')
+/** The fields that the service has. */
+const stored = async ({ uuid }) => (await ask(`/signatures/${uuid}`)).submitters.map(({ fields }) => fields)
+const boxes = page => page.locator('#documents .box')
+const near = (is, want, most, what) => assert.ok(Math.abs(is - want) <= most, `${what}: ${is}, not ${want}`)
+const sheet = (page, n = 0) => page.locator(`.sheet[data-page="${n}"]`)
+const kind = (page, name) => page.locator(`[data-kind=${name}]`)
+/** A point of a page, in percent. */
+async function pointOf(page, x, y, n = 0) {
+    const box = await sheet(page, n).boundingBox()
+    return [box.x + box.width * x / 100, box.y + box.height * y / 100]
+}
+const middleOf = async locator => {
+    const box = await locator.boundingBox()
+    return [box.x + box.width / 2, box.y + box.height / 2]
+}
+async function drag(page, from, to, steps = 8) {
+    await page.mouse.move(...from)
+    await page.mouse.down()
+    await page.mouse.move(from[0] + 8, from[1] + 8)
+    await page.mouse.move(...to, { steps })
+}
+const said = (page, hasText) => page.locator('[data-live]', { hasText }).waitFor({ state: 'attached' })
+const failed = [/Failed to load resource/]
+
+test('a field is dragged from the palette, moved to another page, resized and deleted', async () => {
+    await board({ signers: nobody }, async (page, made) => {
+        await page.getByText('Bob Ray').first().click()
+        await page.keyboard.down('Alt')
+        await drag(page, await middleOf(kind(page, 'signature')), await pointOf(page, 40, 60))
+        assert.equal(await page.locator('[data-ghost]').isVisible(), true, 'it is seen while it is carried')
+        assert.equal(await boxes(page).count(), 0, 'it is not placed yet')
+        await page.mouse.up()
+        await saved(page)
+        const [, [first]] = await stored(made)
+        assert.equal(first.type, 'signature')
+        near(first.percent.x + first.percent.w / 2, 40, 0.3, 'its middle is where it was dropped')
+        near(first.percent.w * 6.12, 180, 0.1, 'its width')
+        await drag(page, await middleOf(boxes(page)), await middleOf(boxes(page)).then(([x, y]) => [x + 60, y + 40]))
+        await page.mouse.up()
+        await saved(page)
+        const { percent } = (await stored(made))[1][0]
+        near(percent.x, first.percent.x + 6000 / (await sheet(page).boundingBox()).width, 0.3, 'it was moved')
+        await page.mouse.wheel(0, 500)
+        await until(page, () => document.querySelector('.sheet[data-page="1"]')?.getBoundingClientRect().top < 600)
+        await drag(page, await middleOf(boxes(page)), await pointOf(page, 50, 10, 1))
+        await page.mouse.up()
+        await saved(page)
+        assert.equal((await stored(made))[1][0].page, 1, 'it is on the other page')
+        const corner = await middleOf(page.locator('.box .handle-se'))
+        await drag(page, corner, [corner[0] - 900, corner[1] - 300])
+        await page.mouse.up()
+        await saved(page)
+        const small = (await stored(made))[1][0]
+        near(small.percent.w * 6.12, 40, 0.1, 'it has the smallest width')
+        near(small.percent.h * 7.92, 16, 0.1, 'and height')
+        await page.keyboard.up('Alt')
+        await page.keyboard.press('Delete')
+        await saved(page)
+        assert.deepEqual(await stored(made), [[], []])
+    })
+})
+
+test('a kind that was pressed is placed by a click, and keeps to the lines of the text', async () => {
+    await board({ signers: nobody }, async (page, made) => {
+        await kind(page, 'text').click()
+        await page.locator('[data-armed]', { hasText: /Text.* for .*Ann Lee/ }).waitFor()
+        await page.mouse.move(...await pointOf(page, 50, 41))
+        await page.locator('[data-ghost]').waitFor()
+        await page.keyboard.press('Escape')
+        assert.ok(await page.locator('[data-ghost]').isHidden(), 'Escape puts it back')
+        await settled(page)
+        await kind(page, 'text').click()
+        // the base lines of the text are 90 + 22 n points below the edge of the page
+        const [x] = await pointOf(page, 50, 0), [, y] = await pointOf(page, 0, (100 * (90 + 22 * 12 - 5)) / 792)
+        await page.mouse.move(x, y)
+        await page.locator('[data-guide=y]:not([hidden])').waitFor()
+        await shoot(page, 'place-guide')
+        await page.mouse.click(x, y)
+        await saved(page)
+        const [[{ percent, name }]] = await stored(made), bottom = (percent.y + percent.h) * 7.92
+        assert.equal(name, 'Text 1')
+        near(bottom - (9 - 0.35 * 12), 90 + 22 * 12, 1.5, 'its text is on the line')
+        assert.ok(await page.locator('[data-armed]').isHidden())
+        // edges of other fields
+        await settled(page)
+        await kind(page, 'checkbox').click()
+        const box = await boxes(page).first().boundingBox()
+        await page.mouse.move(box.x + 10, box.y + 80)
+        await page.locator('[data-guide=x]:not([hidden])').waitFor()
+        await page.mouse.click(box.x + 10, box.y + 80)
+        await saved(page)
+        const [all] = await stored(made)
+        near(all[1].percent.x, all[0].percent.x, 0.01, 'the same left edge')
+    })
+})
+
+test('a draft is placed and sent with the keyboard alone', async () => {
+    const made = await board({ signers: nobody }, async (page, { uuid }) => {
+        const focused = () => page.evaluate(() => document.activeElement.ariaLabel ?? document.activeElement.name
+            ?? document.activeElement.textContent)
+        const to = async (key, wanted) => {
+            for (let i = 0; i < 60; i++) {
+                if (await page.evaluate(wanted => document.activeElement.matches(wanted), wanted)) return
+                await page.keyboard.press(key)
+            }
+            assert.fail(`no way to ${wanted}`)
+        }
+        await to('Tab', '[data-kind=signature]')
+        await page.keyboard.press('Enter')
+        await said(page, /Signature.* for .* added/)
+        const before = await focused()
+        assert.match(before, /^.Signature. “.Signature.” for .Ann Lee., page 1/)
+        await page.keyboard.press('ArrowRight')
+        await page.keyboard.press('Shift+ArrowDown')
+        await page.keyboard.press('Control+ArrowRight')
+        await saved(page)
+        const numbers = text => text.match(/(\d+) from the left, (\d+) from the top, (\d+) by/).slice(1).map(Number)
+        const [x, y, w] = numbers(before)
+        assert.deepEqual(numbers(await focused()), [x + 1, y + 10, w + 1], 'one point, or ten, or wider')
+        await page.keyboard.press('Control+d')
+        assert.equal(await boxes(page).count(), 2)
+        await page.keyboard.press('Enter')
+        assert.equal(await focused(), 'name', 'Enter leads to the members')
+        await page.keyboard.type('Bob signs')
+        await page.keyboard.press('Tab')
+        assert.equal(await focused(), 'signer')
+        await page.keyboard.press('ArrowDown')
+        await to('Tab', '[name=x]')
+        await page.keyboard.press('Control+a')
+        await page.keyboard.type('72')
+        await page.keyboard.press('Tab')
+        await page.keyboard.press('Control+a')
+        await page.keyboard.type('600')
+        await page.keyboard.press('Escape')
+        assert.match(await focused(), /“.Bob signs.” for .Bob Ray., page 1, 72 from the left, 600 from the top/)
+        await page.keyboard.press('Shift+Tab')
+        assert.match(await focused(), /for .*Ann Lee/, 'Tab walks through the fields')
+        await saved(page)
+        const [[own], [other]] = await stored({ uuid })
+        assert.deepEqual([own.name, other.name], ['Signature', 'Bob signs'])
+        near(other.percent.x * 6.12, 72, 0.01, 'x')
+        assert.equal(await page.locator('[data-send]').getAttribute('aria-disabled'), 'false')
+        await to('Shift+Tab', '[data-send]')
+        await page.keyboard.press('Enter')
+        await page.locator('#send').waitFor()
+        await assertAccessible(page, 'the dialog to send')
+        await shoot(page, 'place-send')
+        await to('Tab', '#send [data-confirm]')
+        await page.keyboard.press('Enter')
+        await page.getByRole('heading', { name: 'The request has been sent' }).waitFor()
+        assert.equal(await page.evaluate(() => document.activeElement.id), 'title')
+        await assertAccessible(page, 'after sending')
+        await shoot(page, 'place-sent')
+    })
+    assert.notEqual((await ask(`/signatures/${made.uuid}`)).status, 'draft')
+    assert.equal((await fetch(made.placementLink)).status, 410)
+})
+
+test('what is missing is beside Send, and Send leads there', async () => {
+    await board({}, async page => {
+        const send = page.locator('[data-send]')
+        assert.equal(await send.getAttribute('aria-disabled'), 'true')
+        assert.match(await page.locator('#send-why').innerText(), /Bob Ray.* needs a signature field/)
+        await send.click({ force: true })
+        assert.ok(await page.locator('#send').isHidden())
+        assert.equal(await page.evaluate(() => document.activeElement.dataset.kind), 'signature')
+        assert.ok(await page.getByRole('radio', { name: 'Bob Ray' }).isChecked(), 'for whom it is missing')
+        await page.keyboard.press('Enter')
+        await saved(page)
+        assert.equal(await page.locator('#send-why').innerText(), '')
+        assert.equal(await send.getAttribute('aria-disabled'), 'false')
+    })
+})
+
+test('each change can be undone and redone, by buttons and keys', async () => {
+    await board({}, async (page, made) => {
+        const [undo, redo] = ['undo', 'redo'].map(name => page.locator(`[data-act=${name}]`))
+        assert.ok(await undo.isDisabled() && await redo.isDisabled())
+        await boxes(page).first().click()
+        const start = await boxes(page).first().getAttribute('aria-label')
+        for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowLeft')
+        await page.locator('[data-do=duplicate]').click()
+        await page.locator('[data-do=all]').click()
+        await said(page, '1 copy added')
+        assert.equal((await page.locator('[data-list] li').count()), 4)
+        await page.locator('.box.selected').first().focus()
+        await page.keyboard.press('Control+z')
+        await page.keyboard.press('Control+z')
+        assert.equal(await page.locator('[data-list] li').count(), 2)
+        await undo.click()
+        assert.equal(await boxes(page).first().getAttribute('aria-label'), start, 'steps of one key are one change')
+        assert.ok(await undo.isDisabled())
+        await redo.click()
+        await page.keyboard.press('Control+Shift+z')
+        await page.keyboard.press('Control+y')
+        assert.equal(await page.locator('[data-list] li').count(), 4)
+        assert.ok(await redo.isDisabled())
+        await saved(page)
+        assert.equal((await stored(made))[0].length, 4)
+    })
+})
+
+test('members are changed beside the pages, and what is wrong with them is said there', async () => {
+    await board({}, async (page, made) => {
+        await page.locator('[data-list] button', { hasText: 'Job title' }).click()
+        const member = name => page.locator(`#member-${name}`)
+        await member('format').selectOption('integer')
+        await member('value').fill('seven')
+        await member('value').press('Tab')
+        await page.locator('#fault-value', { hasText: 'match' }).waitFor()
+        await status(page, 'faulty')
+        assert.match(await page.locator('#send-why').innerText(), /And 1 more/)
+        await assertAccessible(page, 'a fault')
+        await member('value').fill('7')
+        await member('readOnly').check()
+        await member('required').uncheck()
+        await saved(page)
+        const text = (await stored(made))[0].find(({ type }) => type === 'text')
+        assert.deepEqual([text.value, text.format, text.readOnly, text.required], ['7', 'integer', true, false])
+        await member('kind').selectOption('choice')
+        await member('options').fill('monthly\nyearly')
+        await member('options').press('Tab')
+        await member('value').selectOption('yearly')
+        await saved(page)
+        const choice = (await stored(made))[0].find(({ type }) => type === 'choice')
+        assert.deepEqual([choice.options, choice.value, choice.format], [['monthly', 'yearly'], 'yearly', undefined])
+        await kind(page, 'radio').focus()
+        await page.keyboard.press('Enter')
+        await page.keyboard.press('Control+d')
+        await saved(page)
+        const radios = (await stored(made))[0].filter(({ type }) => type === 'checkbox')
+        assert.deepEqual(radios.map(({ group }) => group), ['Group 1', 'Group 1'])
+        await shoot(page, 'place-members')
+    })
+})
+
+test('two tabs that change the same request lose nothing', async () => {
+    await board({ expected: failed }, async (page, made) => {
+        const other = await anotherTab(page, made.placementLink)
+        await ready(other)
+        const add = async (tab, name) => {
+            await kind(tab, name).focus()
+            await tab.keyboard.press('Enter')
+        }
+        await add(other, 'date')
+        await saved(other)
+        await add(page, 'initials')
+        const dialog = page.locator('#conflict')
+        await dialog.waitFor()
+        const [mine, theirs] = await dialog.locator('ul').allInnerTexts()
+        assert.match(mine, /^Added: .Initials/)
+        assert.match(theirs, /^Added: .Date signed/)
+        await assertAccessible(page, 'a conflict')
+        await shoot(page, 'place-conflict')
+        await page.keyboard.press('Escape')
+        await status(page, 'conflict')
+        assert.deepEqual((await stored(made))[0].map(({ type }) => type).sort(), ['date', 'signature', 'text'])
+        await page.locator('[data-decide]').click()
+        await page.locator('[data-keep=both]').click()
+        await saved(page)
+        assert.deepEqual((await stored(made))[0].map(({ type }) => type).sort(),
+            ['date', 'initials', 'signature', 'text'])
+        await add(other, 'checkbox')
+        await other.locator('[data-keep=theirs]').click()
+        await saved(other)
+        assert.equal(await other.locator('[data-list] li').count(), 4)
+        await other.locator('[data-act=undo]').click() // what was given up can be taken back
+        await saved(other)
+        assert.ok((await stored(made))[0].some(({ type }) => type === 'checkbox'))
+        await page.bringToFront()
+        await boxes(page).first().click()
+        await page.keyboard.press('Delete')
+        await page.locator('[data-keep=mine]').click()
+        await saved(page)
+        assert.ok(!(await stored(made))[0].some(({ type }) => type === 'checkbox'))
+    })
+})
+
+test('without a connection everything is kept, also over a reload, and saved afterwards', async () => {
+    await board({ expected: failed }, async (page, made) => {
+        await page.route('**/fields', route => route.abort())
+        await kind(page, 'date').focus()
+        await page.keyboard.press('Enter')
+        await status(page, 'offline')
+        await page.reload()
+        await ready(page)
+        assert.equal(await page.locator('[data-list] li').count(), 3)
+        await status(page, 'offline')
+        assert.equal((await stored(made))[0].length, 2)
+        await page.unroute('**/fields')
+        await page.evaluate(() => dispatchEvent(new Event('online')))
+        await saved(page)
+        assert.equal((await stored(made))[0].length, 3)
+        await page.reload()
+        await ready(page)
+        await saved(page)
+        // an answer that is lost is no conflict
+        await page.route('**/fields', async route => {
+            await route.fetch()
+            await route.abort()
+        }, { times: 1 })
+        await kind(page, 'text').focus()
+        await page.keyboard.press('Enter')
+        await status(page, 'offline')
+        await page.evaluate(() => dispatchEvent(new Event('online')))
+        await saved(page)
+        assert.ok(await page.locator('#conflict').isHidden())
+        assert.equal((await stored(made))[0].length, 4)
+    })
+})
+
+test('the preview shows each page as it was saved', async () => {
+    await board({}, async page => {
+        await page.locator('[data-act=preview]').click()
+        const img = page.locator('#proof img')
+        const loaded = n => until(page, n => document.querySelector('#proof img').naturalWidth > 0
+            && document.querySelector('#proof img').src.includes(`page=${n}&`), n)
+        await loaded(0)
+        await assertAccessible(page, 'the preview')
+        await shoot(page, 'place-preview')
+        await page.locator('[data-step="1"]').click()
+        await loaded(1)
+        assert.match(await img.getAttribute('alt'), /Lease.pdf.*, page 2/)
+        assert.ok(await page.locator('[data-step="1"]').isDisabled())
+        await page.keyboard.press('Escape')
+        await page.locator('#proof').waitFor({ state: 'hidden' })
+    })
+})
+
+for (const [name, device] of Object.entries({ phone: { ...devices.phone, viewport: { width: 360, height: 740 } },
+    tablet: { viewport: { width: 768, height: 1024 }, hasTouch: true }, wide: { viewport: { width: 2560, height: 1300 } } }))
+    for (const lang of ['en', 'ar'])
+        test(`the page fits and is accessible, ${name}, ${lang}`, async () => {
+            const made = await create({ signers: some, parts: { draft: 'true' } })
+            await visit(`${made.placementLink}?lang=${lang}`, device, async page => {
+                await ready(page)
+                assert.ok(!await isWide(page), 'nothing is wider than the screen')
+                await assertAccessible(page, name)
+                await shoot(page, `place-${name}-${lang}`)
+                await boxes(page).first().click()
+                await page.locator('.box.selected').waitFor()
+                if (name === 'phone') {
+                    await page.locator('[data-quick]').waitFor()
+                    await settled(page)
+                    await page.locator('[data-act=details]').click()
+                    await until(page, () => document.querySelector('.panel').getBoundingClientRect().bottom <= innerHeight)
+                }
+                assert.ok(!await isWide(page), 'nor with a field selected')
+                await assertAccessible(page, `${name}, a field is selected`)
+                await shoot(page, `place-${name}-${lang}-selected`)
+            })
+        })
+
+test('a field is dragged with a finger, and the page scrolls with another touch', chromiumOnly('CDP'), async () => {
+    await board({ ...devices.phone, signers: nobody }, async (page, made) => {
+        const session = await page.context().newCDPSession(page)
+        const touch = (type, points) => session.send('Input.dispatchTouchEvent', { type, touchPoints: points })
+        const swipe = async ([x0, y0], [x1, y1]) => {
+            await touch('touchStart', [{ x: x0, y: y0 }])
+            for (let i = 1; i <= 10; i++) await touch('touchMove', [{ x: x0 + (x1 - x0) * i / 10, y: y0 + (y1 - y0) * i / 10 }])
+            await touch('touchEnd', [])
+        }
+        await swipe(await middleOf(kind(page, 'signature')), await pointOf(page, 50, 30))
+        await saved(page)
+        const [[first]] = await stored(made)
+        near(first.percent.x + first.percent.w / 2, 50, 2, 'it is where the finger was')
+        await swipe(await middleOf(boxes(page)), await pointOf(page, 50, 60))
+        await saved(page)
+        near((await stored(made))[0][0].percent.y + 3, 60, 3, 'it was moved')
+        assert.equal(await page.evaluate(() => scrollY), 0, 'the page did not scroll')
+        await swipe(await pointOf(page, 20, 60), await pointOf(page, 20, 20))
+        await until(page, () => scrollY > 20)
+        assert.equal(await boxes(page).count(), 1)
+    })
+})
+
+test('of 300 pages and 1,000 fields only those near the view are in the document', async () => {
+    const fields = Array.from({ length: 1000 }, (_, n) => entry('initials', `Initials ${n}`,
+        at(10 + (n % 4) * 20, 20 + (n % 3) * 20, 10, 4, Math.floor(n / 4) + 50)))
+    await board({ signers: [{ ...ann, fields }], pdf: contract(300) }, async page => {
+        assert.ok(await page.locator('.sheet').count() <= 6)
+        assert.equal(await page.locator('[data-list] li').count(), 1000)
+        await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight / 2))
+        await page.locator('.sheet[data-page="150"]').waitFor({ state: 'attached' })
+        assert.ok(await page.locator('.sheet').count() <= 6)
+        assert.ok(await boxes(page).count() <= 24)
+        await page.locator('[data-list] li').last().locator('button').click()
+        await until(page, () => document.activeElement.matches('.sheet[data-page="299"] .box'))
+    })
+})
