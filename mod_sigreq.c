@@ -41,6 +41,7 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
     if (sr_conf_is_dump()) return OK;
     int result = sr_conf_check(ptemp, main_server); /* each check logs the faults that it finds */
     if (sr_conf_check_sharing(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    if (sr_conf_check_desk(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_seal_require(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_timestamps_require(main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_proofs_require(main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;

@@ -255,11 +255,7 @@ int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)
     for (int i = 0; i < enabled_sections->nelts; i++) {
         const char *where;
         const sr_settings_t *conf = sr_conf_section_place(&where, ptemp, i);
-        fault = fault_of_section(conf, sr_conf_of_process(main_server));
-        if (!fault)
-            fault = sr_conf_fault_of_desk(APR_ARRAY_IDX(enabled_sections, i, enabled_t).server, main_server,
-                                          conf->location, ptemp);
-        if (!fault) continue;
+        if (!(fault = fault_of_section(conf, sr_conf_of_process(main_server)))) continue;
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0002: %s: %s", where, fault);
         result = HTTP_INTERNAL_SERVER_ERROR;
     }

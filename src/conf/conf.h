@@ -65,10 +65,8 @@ const char *sr_conf_setting(apr_pool_t *pool, const server_rec *server, const se
 const apr_array_header_t *sr_conf_folders(apr_pool_t *pool, server_rec *server, server_rec *main_server);
 /* The same as sr_conf_check, for folders that servers share. */
 int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server);
-/* protected.c: returns a text if the desk of a location is on in its server, but nothing that protects it by a login is
- * found. */
-const char *sr_conf_fault_of_desk(const server_rec *server, const server_rec *main_server, const char *location,
-                                  apr_pool_t *pool);
+/* protected.c: the same for a desk that no login protects. */
+int sr_conf_check_desk(apr_pool_t *ptemp, server_rec *main_server);
 /* Returns the directives of a virtual host, or NULL. */
 const ap_directive_t *sr_conf_content(const server_rec *server);
 /* dump.c: returns true if httpd was started to print its configuration for sigreqctl, and prints it. */

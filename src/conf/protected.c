@@ -4,7 +4,12 @@
 #include "conf/conf.h"
 
 #include <apr_fnmatch.h>
+#include <http_log.h>
 #include <strings.h>
+
+#include "mod_sigreq.h"
+
+APLOG_USE_MODULE(sigreq);
 
 /* Returns true if a section may apply to requests for this path. */
 static bool protected_applies(const ap_directive_t *section, const char *path, apr_pool_t *pool)
@@ -49,17 +54,32 @@ static bool has(const server_rec *server, const server_rec *main_server, const c
     return false;
 }
 
-const char *sr_conf_fault_of_desk(const server_rec *server, const server_rec *main_server, const char *location,
-                                  apr_pool_t *pool)
+/* Returns the server of a section, or the main server if the section is in it and so in all. */
+static server_rec *protected_server(apr_pool_t *pool, int section, server_rec *main_server)
 {
-    const char *path = apr_pstrcat(pool, location, "/desk", NULL);
-    if (!has(server, main_server, path, "SigreqDesk", "Off", pool)) return NULL;
-    if (has(server, main_server, path, "SSLVerifyClient", "none", pool)) return NULL;
-    if (has(server, main_server, path, "AuthType", "None", pool)
-        && has(server, main_server, path, "Require", "all", pool))
-        return NULL;
-    return apr_psprintf(pool,
-                        "SigreqDesk needs a login: protect <Location \"%s\">, for example by AuthType and Require "
-                        "valid-user",
-                        path);
+    server_rec *server = main_server;
+    while (server && !sr_conf_section(pool, section, server, main_server)) server = server->next;
+    return server;
+}
+
+int sr_conf_check_desk(apr_pool_t *ptemp, server_rec *main_server)
+{
+    int result = OK;
+    for (int i = 0; i < sr_conf_sections(); i++) {
+        const char *where;
+        const server_rec *server = protected_server(ptemp, i, main_server);
+        const char *location = sr_conf_section_place(&where, ptemp, i)->location;
+        const char *path = apr_pstrcat(ptemp, location, "/desk", NULL);
+        if (!has(server, main_server, path, "SigreqDesk", "Off", ptemp)
+            || has(server, main_server, path, "SSLVerifyClient", "none", ptemp)
+            || (has(server, main_server, path, "AuthType", "None", ptemp)
+                && has(server, main_server, path, "Require", "all", ptemp)))
+            continue;
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server,
+                     "SR0002: %s: SigreqDesk needs a login: protect <Location \"%s\">, for example by AuthType and "
+                     "Require valid-user",
+                     where, path);
+        result = HTTP_INTERNAL_SERVER_ERROR;
+    }
+    return result;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* desk.h: <location>/desk, the pages for senders (SigreqDesk). httpd authenticates the user, who has no password and no
- * session here. Every use case is called with the hash of a token of the user (service/desk.h), so each statement is
- * limited to their scope, and a user who was disabled is out at once. All pages work without a script: a change is a
+ * session here. Every use case is called with the hash of a token of the user (service/desk_users.h), so each statement
+ * is limited to their scope, and a user who was disabled is out at once. All pages work without a script: a change is a
  * POST of a form, which is followed by a redirection (303).
  *
- * Sections: enter.c (user and scope) · frame.c (what every page has) · form.c (forms) · list.c (the list of requests) ·
- * remind.c · routes.c
+ * Sections: enter.c (user and scope) · frame.c (what every page has) · form_token.c (forms) · list.c (the list of
+ * requests) · remind.c · routes.c
  *
  * The HTML is in web/assets/html/desk_*.html. The texts are those of the section "desk" of a catalogue, then those of
  * "page". */

@@ -485,7 +485,7 @@ typedef struct sr_own_seals_t {
 } sr_own_seals_t;
 void sr_service_own_seals(const sr_service_t *service, sr_own_seals_t *counted, apr_pool_t *pool);
 
-#include "service/desk.h"
+#include "service/desk_users.h"
 #include "service/drafts.h"
 #include "service/feed.h"
 #include "service/viewing.h"

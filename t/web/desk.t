@@ -35,7 +35,11 @@ my $httpd = Sigreq::Httpd->new(
 )->start;
 my $base = $httpd->base;
 my $desk = "$base/desk";
-sub scope { my ($organisation, $environment) = @_; return "$desk/$organisation->{uuid}." . ($environment // 'test') . '/' }
+
+sub scope {    # the URL of a scope
+    my ($organisation, $environment) = @_;
+    return "$desk/$organisation->{uuid}." . ($environment // 'test') . '/';
+}
 my $as_ann = browser("$ann:a");
 my $client = $own->{test};
 
@@ -99,7 +103,7 @@ subtest 'a header is no user' => sub {
     my %spoofed = map { ($_ => $ann) } qw(REMOTE_USER Remote-User X-Remote-User X-Forwarded-User OIDC_CLAIM_email
         OIDC-CLAIM-email X-Forwarded-Email SSL_CLIENT_S_DN_Email X-SSL-Client-Verify);
     is(page(browser(), "$desk/", \%spoofed)->code, 401, 'without a password');
-    like(page(browser('nobody@example.org:n'), "$desk/", \%spoofed)->body, qr/have signed in as .*nobody/,
+    like(page(browser('nobody@example.org:n'), "$desk/", \%spoofed)->body, qr/signed in as .*nobody/,
         'with another person’s');
     my $open = Sigreq::Httpd->new(
         modules => 'authz_core dbd authn_core authz_user authz_host authn_file auth_basic',
@@ -199,7 +203,8 @@ subtest 'forms' => sub {
     is($res->code, 303, 'the form is accepted') or diag $res->body;
     is($res->headers->location, scope($own) . '?done=reminded', 'and leads to the list');
     is($reminders->(), 1, 'the signer is reminded');
-    like(page($as_ann, $res->headers->location)->dom->at('.note.good')->text, qr/reminder is on its way/, 'which says so');
+    my $note = page($as_ann, $res->headers->location)->dom->at('.note.good');
+    like($note->text, qr/reminder is on its way/, 'which says so');
     is(page($as_ann, scope($own) . "?done=$_")->dom->at('.note.good'), undef, "it says nothing else: $_")
         for 'x', '../title', '%3Cb%3E';
     $res = $send->($as_ann, $mac->(11, "remind $uuid"));
@@ -348,7 +353,8 @@ subtest 'httpd -t' => sub {
         'a login'                    => [$inside->('/desk', "$on$login")],
         'a login of another section' => [$inside->('/desk', $on) . $inside->('/desk/', $login)],
         'a login of the server'      => ["$login$on" =~ s/^Auth.*\n|^Require.*\n//mgr, place => "Sigreq On\n$login"],
-        'a login by a pattern'       => [$inside->('/desk', $on) . "<LocationMatch \"^/(desk|x)\">\n$login</LocationMatch>\n"],
+        'a login by a pattern'       =>
+            [$inside->('/desk', $on) . qq{<LocationMatch "^/(desk|x)">\n$login</LocationMatch>\n}],
         'a login by an expression'   => [$inside->('/desk', "$on<If \"true\">\n$login</If>\n")],
         'the desk is off'            => [$inside->('/desk', "SigreqDesk Off\n")],
         'a desk of no service'       => [$inside->('/x', $on), place => '', modules => 'authz_core dbd'],
@@ -365,7 +371,8 @@ subtest 'httpd -t' => sub {
 
 subtest 'without SigreqDesk' => sub {
     my $off = Sigreq::Httpd->new(place => 'Sigreq On')->start;
-    is(page(browser(), $off->base . "/desk$_")->code, 404, "there is no desk at /desk$_") for '', '/', "/$own->{uuid}.test/";
+    is(page(browser(), $off->base . "/desk$_")->code, 404, "there is no desk at /desk$_")
+        for '', '/', "/$own->{uuid}.test/";
 };
 
 subtest 'many at once' => sub {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form.c: forms that change something. The token of a form is an HMAC. Its key is the hash of the user's token, which
- * is random, is the same for all children and hosts, and never leaves the service. */
+/* form_token.c: forms that change something. The token of a form is an HMAC. Its key is the hash of the user's token,
+ * which is random, is the same for all children and hosts, and never leaves the service. */
 #include <openssl/crypto.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* desk.h: the users of the desk, whom httpd has authenticated (accounts/desk_users.c). Part of service.h. */
-#ifndef SR_SERVICE_DESK_H
-#define SR_SERVICE_DESK_H
+/* desk_users.h: the users of the desk, whom httpd has authenticated (accounts/desk_users.c). Part of service.h. */
+#ifndef SR_SERVICE_DESK_USERS_H
+#define SR_SERVICE_DESK_USERS_H
 
 #include "service/service.h"
 
