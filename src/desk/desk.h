@@ -60,7 +60,7 @@ const char *sr_desk_word(sr_desk_t *desk, const char *key);
 /* Returns the date of a time in JSON in the form of the language, in the time zone of this server, or NULL. */
 const char *sr_desk_date(sr_desk_t *desk, const char *time);
 
-/* ------------------------------------------------------------------------------------------------- form.c */
+/* ------------------------------------------------------------------------------------------- form_token.c */
 /* Returns the value of the hidden field "token" of a form. `form` names the form and what it changes, such as
  * "remind <uuid>". The token is bound to the user, the scope and the form, and is valid for 12 hours. */
 const char *sr_desk_form_token(const sr_desk_t *desk, const char *form);

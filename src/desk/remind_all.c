@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remind.c: reminds the signers of a request whose turn it is. */
+/* remind_all.c: reminds the signers of a request whose turn it is. */
 #include <string.h>
 
 #include "desk/desk.h"
