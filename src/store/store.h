@@ -193,7 +193,7 @@ typedef enum sr_op_t {
     /* name → OK + claimant: the signer | MISSING */
     SR_OP_LOGIN_GET,
     /* submission uuid, now, change, representation, folder|NULL, blobs, replaced|NULL, revisions,
-     * webhooks:[webhook]|NULL, timers, ended|NULL → OK | STALE | MISSING | QUOTA (a draft is sent). Stores one
+     * webhooks:[webhook]|NULL, timers, ended|NULL, sent|NULL → OK | STALE | MISSING | QUOTA (sent). Stores one
      * transition of a submission, and if this is OK, ends the lease of the holder. A repetition is OK. */
     SR_OP_SIGNING_CHANGE,
     /* submission uuid, now, save, representation → OK | STALE. Changes a draft. A repetition is OK. */

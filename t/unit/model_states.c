@@ -13,20 +13,22 @@ static const struct {
     const char *name;
     const char *signers[SR_SIGNER_STATE_COUNT];         /* from waiting, sent, opened, completed, refused, replaced;
                                                            of an action of the submission all are NULL */
-    const char *submissions[SR_SUBMISSION_STATE_COUNT]; /* from open, completed, refused, cancelled, expired, deleted */
+    const char *submissions[SR_SUBMISSION_STATE_COUNT]; /* from open, completed, refused, cancelled, expired,
+                                                           deleted, draft */
 } cases[] = {
-    {SR_ACTION_SEND, "send", {"sent", "-", "-", "-", "-", "-"}, {"open", "-", "-", "-", "-", "-"}},
-    {SR_ACTION_OPEN, "open", {"-", "opened", "-", "-", "-", "-"}, {"open", "-", "-", "-", "-", "-"}},
-    {SR_ACTION_SIGN, "sign", {"-", "completed", "completed", "-", "-", "-"}, {"open", "-", "-", "-", "-", "-"}},
-    {SR_ACTION_REFUSE, "refuse", {"-", "refused", "refused", "-", "-", "-"}, {"refused", "-", "-", "-", "-", "-"}},
+    {SR_ACTION_SEND, "send", {"sent", "-", "-", "-", "-", "-"}, {"open", "-", "-", "-", "-", "-", "-"}},
+    {SR_ACTION_OPEN, "open", {"-", "opened", "-", "-", "-", "-"}, {"open", "-", "-", "-", "-", "-", "-"}},
+    {SR_ACTION_SIGN, "sign", {"-", "completed", "completed", "-", "-", "-"}, {"open", "-", "-", "-", "-", "-", "-"}},
+    {SR_ACTION_REFUSE, "refuse", {"-", "refused", "refused", "-", "-", "-"}, {"refused", "-", "-", "-", "-", "-", "-"}},
     {SR_ACTION_REPLACE,
      "replace",
      {"replaced", "replaced", "replaced", "-", "-", "-"},
-     {"open", "-", "-", "-", "-", "-"}},
-    {SR_ACTION_COMPLETE, "complete", {0}, {"completed", "-", "-", "-", "-", "-"}},
-    {SR_ACTION_CANCEL, "cancel", {0}, {"cancelled", "-", "-", "-", "-", "-"}},
-    {SR_ACTION_EXPIRE, "expire", {0}, {"expired", "-", "-", "-", "-", "-"}},
-    {SR_ACTION_DELETE, "delete", {0}, {"-", "deleted", "deleted", "deleted", "deleted", "-"}},
+     {"open", "-", "-", "-", "-", "-", "-"}},
+    {SR_ACTION_RELEASE, "release", {0}, {"-", "-", "-", "-", "-", "-", "open"}},
+    {SR_ACTION_COMPLETE, "complete", {0}, {"completed", "-", "-", "-", "-", "-", "-"}},
+    {SR_ACTION_CANCEL, "cancel", {0}, {"cancelled", "-", "-", "-", "-", "-", "-"}},
+    {SR_ACTION_EXPIRE, "expire", {0}, {"expired", "-", "-", "-", "-", "-", "-"}},
+    {SR_ACTION_DELETE, "delete", {0}, {"-", "deleted", "deleted", "deleted", "deleted", "-", "deleted"}},
 };
 
 /* "signer submission" after the action, or "-". */

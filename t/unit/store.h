@@ -278,9 +278,9 @@ static inline const char *link_split(link_t *link, sr_op_t op, const char *const
 static const char *const creation_arguments[] = {
     "token_hash", "now",   "uuid",      "",          "representation", "metadata", "idempotency_key",
     "folder",     "blobs", "new_blobs", "revisions", "webhooks",       "timers",   NULL};
-static const char *const change_arguments[] = {"submission", "now",    "",         "representation",
-                                               "folder",     "blobs",  "replaced", "revisions",
-                                               "webhooks",   "timers", "ended",    NULL};
+static const char *const change_arguments[] = {"submission", "now",      "",          "representation", "folder",
+                                               "blobs",      "replaced", "revisions", "webhooks",       "timers",
+                                               "ended",      "sent",     NULL};
 #define CREATE(link, text) link_split((link), SR_OP_SUBMISSION_CREATE, creation_arguments, (text))
 #define CHANGE(link, text) link_split((link), SR_OP_SIGNING_CHANGE, change_arguments, (text))
 

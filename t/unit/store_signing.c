@@ -119,14 +119,14 @@ static void check_versions(link_t *l)
     is_str(link_outcome(l), "missing", "the record of no submission");
     RUN(l, SR_OP_SUBMISSION_RECORD, "nobody", now_text, uuid(1, 1, p));
     is_str(link_outcome(l), "unauthorized", "nor for nobody's token");
-    RUN(l, SR_OP_SUBMISSION_RENDERED, uuid(1, 1, p), "e2", "2", "stale");
+    RUN(l, SR_OP_SUBMISSION_RENDERED, uuid(1, 1, p), "e2", "0", "2", "stale");
     is_str(link_outcome(l), "ok", "one that was rendered before the last event");
     is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL), "v3",
            "is not stored");
-    RUN(l, SR_OP_SUBMISSION_RENDERED, uuid(1, 1, p), "e3", "2", "rendered again");
+    RUN(l, SR_OP_SUBMISSION_RENDERED, uuid(1, 1, p), "e3", "0", "2", "rendered again");
     is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "2", NULL),
            "rendered again", "the current one is");
-    RUN(l, SR_OP_SUBMISSION_RENDERED, uuid(1, 1, p), "e3", "2", "twice");
+    RUN(l, SR_OP_SUBMISSION_RENDERED, uuid(1, 1, p), "e3", "0", "2", "twice");
     is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL),
            "rendered again", "once; and an older program reads it");
     const char *tag = MEMBER("tag", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL);

@@ -44,11 +44,11 @@ static sr_error_t *send_count_mails(sending_t *sending, const sr_submission_t *s
 
 static apr_array_header_t *send_documents(const apr_array_header_t *documents, apr_pool_t *pool)
 {
-    apr_array_header_t *rows = apr_array_make(pool, documents->nelts, sizeof(sr_rewritten_arg_t));
+    apr_array_header_t *rows = apr_array_make(pool, documents->nelts, sizeof(sr_sent_arg_t));
     for (int i = 0; i < documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(documents, i, sr_document_state_t);
         const char *rewritten = sr_creation_rewritten(document);
-        APR_ARRAY_PUSH(rows, sr_rewritten_arg_t) = (sr_rewritten_arg_t){
+        APR_ARRAY_PUSH(rows, sr_sent_arg_t) = (sr_sent_arg_t){
             .document = document->uuid, .sha256 = rewritten, .size = rewritten ? document->base_size : 0};
     }
     return rows;
@@ -68,7 +68,7 @@ static sr_error_t *send_keep(const sr_service_t *service, sr_transition_t *trans
     submission->documents = sr_document_states(work->preflight.documents, pool);
     const apr_array_header_t *revisions = sr_creation_revisions(submission, pool);
     if (revisions) apr_array_cat(transition->revisions, revisions);
-    transition->documents = send_documents(submission->documents, pool);
+    transition->sent = send_documents(submission->documents, pool);
     return NULL;
 }
 
@@ -103,7 +103,6 @@ static void send_release(const sr_service_t *service, sr_transition_t *transitio
         sr_transition_change(transition, &APR_ARRAY_IDX(submission->signers, i, sr_signer_t));
     json_t *detail = sr_creation_detail(submission, sending->token, false, transition->pool);
     if (!sending->token) json_object_set_new(detail, "by", json_string("placement"));
-    transition->sends = true;
     sr_transition_event(transition, NULL, "created", json_incref(detail));
     sending->hash = transition->hash;
     sr_transition_notify(transition, "sent");

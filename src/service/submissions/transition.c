@@ -147,7 +147,7 @@ void sr_transition_open(sr_transition_t *transition)
  * otherwise NULL. */
 static json_t *filled_fields(const sr_transition_t *transition, const sr_signer_t *signer)
 {
-    if (!transition->sends && (signer->state != SR_SIGNER_COMPLETED || !sr_entries_any(signer))) return NULL;
+    if (!transition->sent && (signer->state != SR_SIGNER_COMPLETED || !sr_entries_any(signer))) return NULL;
     return sr_json_own(sr_signer_fields_json(signer), transition->pool);
 }
 
@@ -221,9 +221,7 @@ static sr_change_arg_t change_of(const sr_transition_t *transition)
                              .certificate_sha256 = certificate,
                              .certificate_size = certificate ? submission->certificate_size : 0,
                              .stamped_until = transition->stamped_until,
-                             .holder = transition->lock.holder,
-                             .sends = transition->sends,
-                             .documents = transition->documents};
+                             .holder = transition->lock.holder};
 }
 
 /* --- jobs of a submission at a time */
@@ -266,11 +264,11 @@ static sr_error_t *transition_change(const sr_service_t *service, sr_transition_
     const char *webhooks = sr_json_list_text(webhooks_json(service, transition), pool);
     const apr_array_header_t *timers = transition_timers(transition);
     const sr_change_arg_t change = change_of(transition);
-    sr_error_t *error =
-        sr_store_signing_change(service->database, outcome, submission->uuid, submission->updated_at, &change,
-                                sr_submission_render(submission, pool), transition->folder,
-                                sr_contents_blobs(transition->contents, false, pool), transition->replaced,
-                                transition->revisions, webhooks, timers, ended_sessions(transition), pool);
+    sr_error_t *error = sr_store_signing_change(service->database, outcome, submission->uuid, submission->updated_at,
+                                                &change, sr_submission_render(submission, pool), transition->folder,
+                                                sr_contents_blobs(transition->contents, false, pool),
+                                                transition->replaced, transition->revisions, webhooks, timers,
+                                                ended_sessions(transition), transition->sent, pool);
     if (!error && *outcome == SR_OK) sr_service_wake_for(service, webhooks, timers);
     return error;
 }
@@ -324,8 +322,7 @@ static sr_error_t *transition_try_once(const sr_service_t *service, sr_transitio
     transition->replaced = NULL;
     transition->erased = NULL;
     transition->hold_reason = NULL;
-    transition->sends = false;
-    transition->documents = NULL;
+    transition->sent = NULL;
     transition->deadline = SR_DEADLINE_BEFORE;
     transition->remind_at = transition->stamped_until = 0;
     transition->before = times_of(&transition->signing->submission);

@@ -36,14 +36,13 @@ typedef struct sr_transition_t {
     apr_array_header_t *seen;               /* sr_viewer_change_arg_t: the viewers whose rows change */
     json_t *jobs;                           /* other jobs to write, rows of the store ("webhook" in store.h) */
     const sr_replacement_arg_t *replaced;   /* a signer who replaces another one, or NULL */
-    json_t *erased;                /* the SHA-256 of all that is erased with the submission (store.h), or NULL */
-    bool sends;                    /* a draft is sent, which counts against the quota */
-    apr_array_header_t *documents; /* of such a draft: sr_rewritten_arg_t */
-    const char *hold_reason;       /* of a legal hold that begins, or NULL */
-    sr_deadline_t deadline;        /* where the time of the commit must lie */
-    apr_time_t stamped_until;      /* when the certificate of a new document timestamp ends; 0: there is none */
-    apr_time_t remind_at;          /* when the next automatic reminder is due; 0: as the records say */
-    sr_times_t before;             /* as the records were read */
+    json_t *erased;           /* the SHA-256 of all that is erased with the submission (store.h), or NULL */
+    apr_array_header_t *sent; /* of a draft that is sent, which counts against the quota: sr_sent_arg_t; or NULL */
+    const char *hold_reason;  /* of a legal hold that begins, or NULL */
+    sr_deadline_t deadline;   /* where the time of the commit must lie */
+    apr_time_t stamped_until; /* when the certificate of a new document timestamp ends; 0: there is none */
+    apr_time_t remind_at;     /* when the next automatic reminder is due; 0: as the records say */
+    sr_times_t before;        /* as the records were read */
     apr_pool_t *pool;
 } sr_transition_t;
 

@@ -26,19 +26,18 @@
 --     refusal_reason text?, ip text?, user_agent text?, signature_type text?, consent text?, reminded_at time?,
 --     reminders int?, fields json?, authentication json?}
 -- @type event {hash hash, body text, personal text?}
--- The document that is sealed in place of an upload.
--- @type rewritten {document uuid, sha256 hash?, size int?}
--- signer: who acts. seen, seen_hash: the number of events, and the hash of the last one, as they were read. A change of
+-- A document of a draft that is sent, and the rewritten document that is sealed in place of its upload.
+-- @type sent {document uuid, sha256 hash?, size int?}
+-- signer: who acts. seen, seen_hash: the number of events, and the hash of the last one, as they were read; and saves of
+-- a draft. A change of
 -- submission_state raises access_epoch. hold_reason is ignored without held_at, and NULL changes nothing, as in the
 -- members certificate_…, copied_at and stamped_until. over: whether the deadline must be over by the clock of the
 -- database, or must not be. closes: a link ends, which raises access_epoch. There is at least one event. holder: of the
 -- lease that ends if the outcome is 'ok'.
--- saves: of a draft, as they were read. sends: a draft is sent, which counts against the quota, and changes its documents.
 -- @type change {signer uuid?, seen int, seen_hash hash, saves int, submission_state text, closed_at time?,
 --     expires_at time?, cancel_reason text?, held_at time?, hold_reason text?, copied_at time?, over bool, closes bool,
 --     representation_version int, signers [signer_change], viewers [viewer_change]?, events [event], feed [feed],
---     certificate_sha256 hash?, certificate_size int?, stamped_until time?, holder text?, sends bool,
---     documents [rewritten]?}
+--     certificate_sha256 hash?, certificate_size int?, stamped_until time?, holder text?}
 -- A signer whose sessions end (sessions.sql), which raises access_epoch.
 -- @type ended {signer uuid}
 -- A new signer in the place of the old one, which raises access_epoch. search: of the submission.
@@ -156,9 +155,9 @@
 --         reminded_at = coalesce(w.reminded_at, signer.reminded_at), reminders = coalesce(w.reminders, signer.reminders),
 --         fields = coalesce(w.fields, signer.fields),
 --         sent_fields = coalesce(signer.sent_fields,
---             CASE WHEN w.fields IS NOT NULL AND p.sends IS NOT TRUE THEN signer.fields END),
+--             CASE WHEN w.fields IS NOT NULL AND :sent IS NULL THEN signer.fields END),
 --         authentication = nullif(coalesce(w.authentication, signer.authentication), '{}')
---     FROM @EACH(signer_change, list, w) @GIVEN()
+--     FROM @EACH(signer_change, list, w)
 --     WHERE signer.uuid = w.uuid AND signer.submission_id = @ID()
 -- @macro CHANGEDVIEWERS(list) UPDATE viewer
 --     SET sent_at = coalesce(w.sent_at, viewer.sent_at), opened_at = coalesce(viewer.opened_at, w.opened_at),
@@ -184,9 +183,9 @@
 --         w.sha256, @KEY(:folder, w.sha256), w.size, w.whole_sha256, w.whole_size, :now
 --     FROM @EACH(revision, :revisions, w) @GIVEN()
 
--- @macro SENTDOCUMENTS(list) UPDATE document
+-- @macro SENTDOCUMENTS() UPDATE document
 --     SET rewritten_sha256 = w.sha256, rewritten_key = @KEY(:folder, w.sha256), rewritten_size = w.size
---     FROM @EACH(rewritten, list, w)
+--     FROM @EACH(sent, :sent, w)
 --     WHERE document.uuid = w.document AND document.submission_id = @ID()
 
 -- UNSAVED: s is as it was read. SAVED: this operation has changed it already.

@@ -7,9 +7,11 @@
 -- Concurrent changes wait for the lock of the submission's row. The second one then finds that the submission has
 -- changed. The deadline is compared with the clock of this database after the wait.
 -- @op signing_change(submission uuid, now time, change change, representation text, folder uuid?, blobs [blob]?,
---     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?, ended [ended]?) → ok | stale | missing | quota
+--     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?, ended [ended]?,
+--     sent [sent]?) → ok | stale | missing | quota
 CREATE FUNCTION sigreq.signing_change(p_submission uuid, p_now bigint, p_change json, p_representation text,
-    p_folder uuid, p_blobs json, p_replaced json, p_revisions json, p_webhooks json, p_timers json, p_ended json) RETURNS text
+    p_folder uuid, p_blobs json, p_replaced json, p_revisions json, p_webhooks json, p_timers json, p_ended json,
+    p_sent json) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
@@ -22,10 +24,10 @@ BEGIN
                          FROM sigreq.submission WHERE uuid = p_submission), 'missing');
     END IF;
     -- The clock is read after the wait. FOR UPDATE would deadlock with a batch of jobs, whose foreign keys take KEY SHARE.
-    IF p.expires_at IS NOT NULL OR p.sends THEN
+    IF p.expires_at IS NOT NULL OR p_sent IS NOT NULL THEN
         PERFORM 1 FROM sigreq.submission WHERE uuid = p_submission FOR NO KEY UPDATE;
     END IF;
-    IF p.sends THEN
+    IF p_sent IS NOT NULL THEN
         UPDATE sigreq.organization o SET used = used + 1
         FROM sigreq.submission s
         WHERE s.uuid = p_submission AND s.environment = 'production' AND o.id = s.organization_id AND @UNCHANGED(s)
@@ -47,8 +49,8 @@ BEGIN
         @REPLACEDSIGNER();
         @REPLACINGSIGNER();
     END IF;
-    IF p.documents IS NOT NULL THEN
-        @SENTDOCUMENTS(p.documents);
+    IF p_sent IS NOT NULL THEN
+        @SENTDOCUMENTS();
     END IF;
     @CHANGEDSIGNERS(p.signers);
     @OLDSTATUSES();

@@ -3,14 +3,15 @@
 
 -- As in SUBMISSION_CREATE, the first statement gives the outcome if the change is refused or repeated.
 -- @op signing_change(submission uuid, now time, change change, representation text, folder uuid?, blobs [blob]?,
---     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?, ended [ended]?) → ok | stale | missing | quota write
+--     replaced replacement?, revisions [revision]?, webhooks json?, timers [timer]?, ended [ended]?,
+--     sent [sent]?) → ok | stale | missing | quota write
 -- @outcome
 WITH verdict AS (
     SELECT CASE WHEN s.id IS NULL THEN 'missing'
                 WHEN s.events_hash = @LASTHASH() THEN 'ok'
                 WHEN s.events <> p.seen OR s.events_hash <> p.seen_hash OR s.saves <> p.saves THEN 'stale'
                 WHEN coalesce(s.expires_at <= @CLOCK(), 0) <> p.over THEN 'stale'
-                WHEN p.sends AND s.environment = 'production'
+                WHEN :sent IS NOT NULL AND s.environment = 'production'
                      AND EXISTS (SELECT 1 FROM organization o WHERE o.id = s.organization_id AND o.used >= o.quota)
                 THEN 'quota'
                 WHEN @LOSTBLOBS() THEN 'stale' END AS outcome
@@ -32,9 +33,9 @@ WHERE w.key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = w.key
 -- @if blobs
 DELETE FROM blob_reservation WHERE key IN (SELECT w.key FROM @EACH(blob, :blobs, w))
 
+-- @if sent
 UPDATE organization SET used = used + 1
-WHERE :change->>'sends' AND id = (SELECT s.organization_id FROM submission s
-                                  WHERE s.uuid = :submission AND s.environment = 'production')
+WHERE id = (SELECT s.organization_id FROM submission s WHERE s.uuid = :submission AND s.environment = 'production')
 
 @CHANGEDSUBMISSION()
 FROM @OF(change, :change, p)
@@ -49,7 +50,8 @@ WHERE submission.uuid = :submission
 -- @if replaced
 @REPLACEDSEARCH()
 
-@SENTDOCUMENTS(:change->'documents')
+-- @if sent
+@SENTDOCUMENTS()
 
 @CHANGEDSIGNERS(:change->'signers')
 
