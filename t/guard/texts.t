@@ -81,24 +81,24 @@ isnt($texts{de}{page}{'draw.undo'}, $texts{de}{page}{back}, 'de: to undo is not 
 
 # Words that are the same in both languages, or that nothing need be said of.
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
-de test zoom browser check.label
+de test zoom browser check.label state
 es zoom verify.units no
-fr brand test check.label plain.place verify.change.page zoom place documents identification pages signature from
+fr brand test check.label plain.place verify.change.page zoom place documents identification pages signature from production signatures actions
 it privacy test zoom browser email no
-nl privacy test check.label verify.intact zoom browser from
+nl privacy test check.label verify.intact zoom browser from state state.open
 cs test
-da test upload zoom browser from
+da test upload zoom browser from state
 el email
-nb test zoom from
+nb test zoom from state
 pl test
 ro test zoom browser
-sv test from
+sv test from state
 tr test
 pt zoom verify.units
 pt-BR zoom from verify.units
 END
 
-for my $part ('page', 'script', 'place', 'mail', 'certificate') {
+for my $part ('page', 'script', 'place', 'desk', 'mail', 'certificate') {
     my $english = $texts{en}{$part};
     for my $code (sort keys %texts) {
         my $other = $texts{$code}{$part};
