@@ -51,6 +51,7 @@ typedef enum sr_code_t {
     SR_EGONE,           /* it was here, and is here no more */
     SR_EUNCHECKED,      /* the identity of the signer must be checked first */
     SR_EPRECONDITION,   /* it was changed since the client has read it */
+    SR_EUNCONDITIONAL,  /* the request must say which version it changes */
     SR_CODE_COUNT
 } sr_code_t;
 

@@ -2,11 +2,16 @@
 /* place.c: serves the placement link of a draft, at which somebody places the fields and sends the request: the page,
  * its state as JSON, the fields, the form fields that a document has, and a preview. pages.c serves the pages. The
  * uuids of signers are the secrets of their links, so signers have numbers here. */
+#include <limits.h>
 #include <string.h>
 
 #include "service/drafts.h"
 #include "service/form.h"
 #include "web/web.h"
+
+#define BODY_MAX ((apr_size_t)4 << 20) /* of the fields, as of the part `signers` of a creation */
+#define VALUES_EACH 50                 /* JSON values for each signer and field */
+#define PREVIEW_WIDTH 1200             /* pixels */
 
 void sr_web_place_begin(sr_http_t *http)
 {
@@ -41,11 +46,15 @@ static json_t *place_signer(const sr_signer_t *signer, int number)
                      signer->lastname, "order", signer->order, "fields", sr_signer_fields_json(signer));
 }
 
+static const char *place_version(sr_http_t *http, const sr_signing_t *signing)
+{
+    return sr_http_etag(http, sr_service_draft_tag(signing, http->pool));
+}
+
 /* Returns the state of a draft. New reference. */
 static json_t *place_state(sr_http_t *http, const sr_signing_t *signing)
 {
     const sr_submission_t *submission = &signing->submission;
-    const char *tag = sr_service_draft_tag(signing, http->pool);
     json_t *state = json_object(), *signers = json_array(), *documents = json_array();
     for (int i = 0; i < submission->signers->nelts; i++)
         json_array_append_new(signers, place_signer(&APR_ARRAY_IDX(submission->signers, i, sr_signer_t), i + 1));
@@ -54,7 +63,7 @@ static json_t *place_state(sr_http_t *http, const sr_signing_t *signing)
     json_object_set_new(state, "status", json_string(sr_submission_state_name(submission->state)));
     json_object_set_new(state, "name", json_string(submission->name));
     json_object_set_new(state, "environment", json_string(sr_environment_name(signing->environment)));
-    json_object_set_new(state, "version", json_string(sr_http_etag(http, tag)));
+    json_object_set_new(state, "version", json_string(place_version(http, signing)));
     json_object_set_new(state, "locale", json_string(sr_web_language(http)->tag));
     json_object_set_new(state, "redirectUrl", sr_json_string_or_null(submission->redirect_url));
     json_object_set_new(state, "expiresAt",
@@ -128,6 +137,66 @@ sr_error_t *sr_web_place_get(sr_http_t *http)
     return place_show(http, signing);
 }
 
+/* --- changes, which only programs and the page's script make */
+
+/* Checks before the body is read that the request does not come from another site. Errors are JSON. */
+static sr_error_t *place_admit(sr_http_t *http, sr_draft_subject_t *subject)
+{
+    http->show_error = NULL;
+    *subject = (sr_draft_subject_t){0};
+    SR_TRY(sr_web_uuid(&subject->placement, http, 0));
+    return sr_web_refuse_foreign(http);
+}
+
+/* Removes the members that the state adds to a field, so that they are no remarks. */
+static void place_clear(json_t *signers)
+{
+    static const char *const added[] = {"page", "percent", "rect"};
+    json_t *signer, *field;
+    size_t i, j;
+    json_array_foreach (signers, i, signer)
+        json_array_foreach (json_object_get(signer, "fields"), j, field)
+            for (size_t k = 0; k < sizeof added / sizeof *added; k++) json_object_del(field, added[k]);
+}
+
+sr_error_t *sr_web_place_fields(sr_http_t *http)
+{
+    const char *known = apr_table_get(http->r->headers_in, "If-Match");
+    const sr_settings_t *limits = http->settings;
+    const apr_size_t most = ((apr_size_t)limits->max_signers + (apr_size_t)limits->max_fields) * VALUES_EACH;
+    sr_draft_subject_t subject;
+    sr_shown_submission_t shown;
+    sr_signing_t *signing;
+    json_t *body;
+    SR_TRY(place_admit(http, &subject));
+    SR_TRY(sr_service_draft(http->service, &signing, &subject, http->pool));
+    if (!known) return sr_error(http->pool, SR_EUNCONDITIONAL, "If-Match must have the version of the state");
+    SR_TRY(sr_http_read_json(&body, http, BODY_MAX, most));
+    json_t *signers = json_object_get(body, "signers");
+    place_clear(signers);
+    const char *text = signers ? sr_json_text(signers, http->pool) : "null";
+    SR_TRY(sr_service_draft_fields(http->service, &shown, &subject, text, strlen(text), known,
+                                   sr_remarks_make(http->pool), http->pool));
+    return place_reply_state(http);
+}
+
+sr_error_t *sr_web_place_send(sr_http_t *http)
+{
+    const sr_client_t client = sr_web_client(http);
+    const char *known = apr_table_get(http->r->headers_in, "If-Match");
+    sr_draft_subject_t subject;
+    sr_shown_submission_t shown;
+    sr_signing_t *signing;
+    SR_TRY(place_admit(http, &subject));
+    SR_TRY(sr_service_draft(http->service, &signing, &subject, http->pool));
+    if (known && strcmp(known, place_version(http, signing)) != 0)
+        return sr_error(http->pool, SR_EPRECONDITION, "The draft was changed since it was read");
+    SR_TRY(sr_service_draft_send(http->service, &shown, &subject, &client, http->pool));
+    return sr_http_json(http, HTTP_OK, json_pack("{s:s}", "status", "sent"));
+}
+
+/* --- what a helper finds and draws */
+
 sr_error_t *sr_web_place_forms(sr_http_t *http)
 {
     const char *document;
@@ -139,4 +208,29 @@ sr_error_t *sr_web_place_forms(sr_http_t *http)
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     SR_TRY(sr_service_form(http->service, &answer, signing, document, http->pool));
     return sr_http_json(http, HTTP_OK, answer);
+}
+
+static sr_error_t *place_read_number(int *number, sr_http_t *http, const char *name, const char *text, int least,
+                                     int most)
+{
+    if (!text || (sr_text_number(number, text) && *number >= least && *number <= most)) return NULL;
+    return sr_error(http->pool, SR_EBADREQUEST, "%s must be a number from %d to %d", name, least, most);
+}
+
+sr_error_t *sr_web_place_preview(sr_http_t *http)
+{
+    const char *document = NULL, *page = NULL, *width = NULL;
+    const sr_query_param_t params[] = {{"document", &document}, {"page", &page}, {"width", &width}, {NULL, NULL}};
+    sr_preview_view_t view = {.form = SR_VIEW_PNG, .width = PREVIEW_WIDTH};
+    sr_draft_subject_t subject = {0};
+    sr_previewed_t previewed;
+    http->show_error = NULL;
+    SR_TRY(sr_web_uuid(&subject.placement, http, 0));
+    SR_TRY(sr_http_rate_preview(http));
+    SR_TRY(sr_http_query(http, params));
+    SR_TRY(place_read_number(&view.document, http, "document", document, 0, INT_MAX));
+    SR_TRY(place_read_number(&view.page, http, "page", page, 0, INT_MAX));
+    SR_TRY(place_read_number(&view.width, http, "width", width, SR_SHOW_MIN_WIDTH, SR_SHOW_MAX_WIDTH));
+    SR_TRY(sr_service_draft_preview(http->service, &previewed, &subject, &view, http->pool));
+    return sr_http_file(http, "image/png", previewed.file, previewed.size);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Links of signers and viewers in the log: if httpd's own access control refuses a request, neither its messages nor an
+# Links of signers, viewers and placement pages in the log: if httpd's own access control refuses a request, neither its messages nor an
 # access log shows the link. Nor does anything of httpd show a session of a signer, or the code that was entered.
 use strict;
 use warnings;
@@ -14,6 +14,8 @@ use Test::More;
 my $secret = organisation()->{test}->create->json('/submitters/0/uuid');
 my $lea    = part('viewers', '[{"firstname":"Lea","lastname":"Holm"}]');
 my $viewer = organisation()->{test}->create(more => [$lea])->json('/viewers/0/uuid');
+my $draft  = organisation()->{test}->create(more => [part('draft', 'true')])->json;
+my ($placement) = $draft->{placementLink} =~ m{([^/]+)$};
 my $session = 'ab12' x 8;
 my $ua     = Mojo::UserAgent->new(max_connections => 0);
 my $access = <<'CONF';
@@ -22,7 +24,7 @@ CustomLog "access_log" shown
 LoadModule rewrite_module MODULES/mod_rewrite.so
 RewriteEngine On
 RewriteRule ^/short/(.*) /sign/$1 [PT]
-<LocationMatch "^/(sign|view)">
+<LocationMatch "^/(sign|view|place)">
 REQUIRE
 </LocationMatch>
 CONF
@@ -43,13 +45,13 @@ for my $require (sort keys %require) {
     my %paths = (
         plain => "/sign/$secret", page => "/sign/$secret/documents/x/pages/0.png?width=800",
         encoded => "/sign/$encoded", rewritten => "/short/$secret", slash => "/sign/$secret/a%2Fb",
-        viewer => "/view/$viewer/certificate", session => "/sign/$secret~$session",
+        viewer => "/view/$viewer/certificate", placement => "/place/$placement/preview", session => "/sign/$secret~$session",
         tilde => "/sign/$secret%7E$session/documents/x");
     is($ua->get($base . $paths{$_})->res->code, $status, "$name: $_") for sort keys %paths;
     my $log = '';
-    wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 8 });
+    wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 9 });
     like($httpd->log, $message, 'httpd has logged a message');
-    for my $rest (map { substr $_, 9 } $secret, $viewer) {
+    for my $rest (map { substr $_, 9 } $secret, $viewer, $placement) {
         unlike($httpd->log, qr/\Q$rest\E/, 'the message of httpd does not have the link');
         unlike($log,        qr/\Q$rest\E/, 'the access log does not have the link');
     }

@@ -36,8 +36,12 @@ static sr_error_t *save_store(const sr_service_t *service, sr_outcome_t *outcome
     submission->saves++;
     shown->representation = sr_submission_render(submission, pool);
     shown->tag = sr_service_draft_tag(signing, pool);
-    return sr_store_draft_save(service->database, outcome, submission->uuid, submission->updated_at, &save,
-                               shown->representation, pool);
+    sr_error_t *error = sr_store_draft_save(service->database, outcome, submission->uuid, submission->updated_at, &save,
+                                            shown->representation, pool);
+    /* the former link ends at once, also after an error, because the transaction may have been committed */
+    for (int i = 0; is_moved && i < submission->documents->nelts; i++)
+        sr_version_cache_changed(APR_ARRAY_IDX(submission->documents, i, sr_document_state_t).uuid);
+    return error;
 }
 
 /* Changes signing->submission, which is then stored. */
