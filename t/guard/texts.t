@@ -83,7 +83,8 @@ isnt($texts{de}{page}{'draw.undo'}, $texts{de}{page}{back}, 'de: to undo is not 
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
 de test zoom browser check.label state
 es zoom verify.units no
-fr brand test check.label plain.place verify.change.page zoom place documents identification pages signature from production signatures actions
+fr brand test check.label plain.place verify.change.page zoom place documents identification pages signature from
+fr production signatures actions
 it privacy test zoom browser email no
 nl privacy test check.label verify.intact zoom browser from state state.open
 cs test
