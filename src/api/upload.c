@@ -67,41 +67,28 @@ static const struct {
 static const char *const preview_types[] = {
     [SR_VIEW_JSON] = "application/json", [SR_VIEW_PDF] = "application/pdf", [SR_VIEW_PNG] = "image/png", NULL};
 
-typedef struct text_t {
-    char *data; /* NULL: the part has not arrived */
-    apr_size_t length, room;
-} text_t;
-
 typedef struct receiver_t {
     sr_http_t *http;
-    sr_multipart_t *parser;
     sr_uploads_t *uploads;
-    text_t text[TEXT_COUNT];
+    sr_sent_t text[TEXT_COUNT]; /* NULL: the part has not arrived */
     sr_remarks_t *remarks;
-    bool in_file;   /* the part that is being read is a file */
-    int current;    /* the text whose part is being read, or -1 */
-    apr_off_t size; /* bytes of the part so far */
+    int current; /* the text whose part is being read */
 } receiver_t;
 
-static sr_error_t *upload_begin_file(receiver_t *receiver, const sr_part_t *part)
+static sr_error_t *upload_begin_file(void *baton, const sr_part_t *part)
 {
-    apr_pool_t *pool = receiver->http->pool;
-    if (sr_service_received(receiver->uploads) == receiver->http->settings->max_files)
-        return sr_error(pool, SR_ETOOLARGE, "At most %d files can be provided", receiver->http->settings->max_files);
-    receiver->in_file = true;
-    return sr_service_receive_begin(receiver->uploads, part->filename, part->raw_filename,
+    return sr_service_receive_begin(((receiver_t *)baton)->uploads, part->filename, part->raw_filename,
                                     !part->type || !*part->type || !strcmp(part->type, "application/pdf"));
 }
 
-static sr_error_t *begin_text(receiver_t *receiver, int which)
+static sr_error_t *upload_file_data(void *baton, const char *data, apr_size_t length)
 {
-    text_t *text = &receiver->text[which];
-    if (text->data)
-        return sr_error(receiver->http->pool, SR_EBADREQUEST, "%s is provided more than once", texts[which].name);
-    receiver->current = which;
-    text->room = 256;
-    text->data = apr_palloc(receiver->http->pool, text->room);
-    return NULL;
+    return sr_service_receive_data(((receiver_t *)baton)->uploads, data, length);
+}
+
+static sr_error_t *upload_end_file(void *baton)
+{
+    return sr_service_receive_end(((receiver_t *)baton)->uploads);
 }
 
 /* Adds a remark for a part that is ignored. A part with an empty file name is a file field of a form that was left
@@ -120,80 +107,30 @@ static void remark_part(receiver_t *receiver, const sr_part_t *part)
     }
 }
 
-static sr_error_t *upload_begin_part(void *baton, const sr_part_t *part)
+static sr_error_t *upload_begin_text(void *baton, apr_size_t *max, const sr_part_t *part)
 {
     receiver_t *receiver = baton;
-    receiver->in_file = false;
-    receiver->current = -1;
-    receiver->size = 0;
-    SR_TRY(sr_http_check_part(part, receiver->http->pool));
-    if (sr_http_is_file(part)) return upload_begin_file(receiver, part);
-    for (int i = 0; i < TEXT_COUNT; i++)
-        if (!strcmp(part->name, texts[i].name) && (!part->filename || i == SIGNERS)) return begin_text(receiver, i);
-    remark_part(receiver, part);
+    int which = 0;
+    while (which < TEXT_COUNT && (strcmp(part->name, texts[which].name) != 0 || (part->filename && which != SIGNERS)))
+        which++;
+    if (which == TEXT_COUNT) {
+        remark_part(receiver, part);
+        return NULL;
+    }
+    if (receiver->text[which].text)
+        return sr_error(receiver->http->pool, SR_EBADREQUEST, "%s is provided more than once", texts[which].name);
+    receiver->current = which;
+    *max = texts[which].max;
     return NULL;
 }
 
-static sr_error_t *append_text(receiver_t *receiver, const char *data, apr_size_t length)
-{
-    text_t *text = &receiver->text[receiver->current];
-    apr_size_t max = texts[receiver->current].max;
-    if (length > max - text->length)
-        return sr_error(receiver->http->pool, SR_ETOOLARGE, "%s must be at most %" APR_SIZE_T_FMT " bytes",
-                        texts[receiver->current].name, max);
-    while (text->room
-           < text->length + length
-                 + 1) { /* the room doubles, so the old buffers in the pool have at most the same size in all */
-        char *larger = apr_palloc(receiver->http->pool, text->room *= 2);
-        memcpy(larger, text->data, text->length);
-        text->data = larger;
-    }
-    memcpy(text->data + text->length, data, length);
-    text->length += length;
-    return NULL;
-}
-
-static sr_error_t *upload_part_data(void *baton, const char *data, apr_size_t length)
+static sr_error_t *upload_text(void *baton, const char *text, apr_size_t length)
 {
     receiver_t *receiver = baton;
-    const sr_settings_t *limits = receiver->http->settings;
-    receiver->size += (apr_off_t)length;
-    if (receiver->in_file) {
-        if (receiver->size > limits->max_file_size)
-            return sr_error(receiver->http->pool, SR_ETOOLARGE, "A file must be at most %" APR_OFF_T_FMT " bytes",
-                            limits->max_file_size);
-        return sr_service_receive_data(receiver->uploads, data, length);
-    }
-    return receiver->current < 0 ? NULL : append_text(receiver, data, length);
-}
-
-static sr_error_t *upload_end_part(void *baton)
-{
-    receiver_t *receiver = baton;
-    if (receiver->in_file) return sr_service_receive_end(receiver->uploads);
-    if (receiver->current < 0) return NULL;
-    text_t *text = &receiver->text[receiver->current];
-    text->data[text->length] = '\0';
+    receiver->text[receiver->current] = (sr_sent_t){text, length};
     /* only the JSON may contain any byte; its parser reports NUL with line and column */
-    if (receiver->current != SIGNERS && strlen(text->data) != text->length)
-        return sr_error(receiver->http->pool, SR_EBADREQUEST, "%s must not contain NUL", texts[receiver->current].name);
-    return NULL;
-}
-
-static sr_error_t *upload_body_piece(void *baton, const char *data, apr_size_t length)
-{
-    return sr_multipart_feed(((receiver_t *)baton)->parser, data, length);
-}
-
-static sr_error_t *receive(receiver_t *receiver, const char *parameters)
-{
-    sr_http_t *http = receiver->http;
-    const sr_multipart_sink_t sink = {upload_begin_part, upload_part_data, upload_end_part, receiver};
-    SR_TRY(sr_service_receive(http->service, &receiver->uploads, http->pool));
-    SR_TRY(
-        sr_multipart_make(&receiver->parser, parameters, &sink, http->settings->max_files + EXTRA_PARTS, http->pool));
-    SR_TRY(sr_http_read(http, http->settings->max_request_size, upload_body_piece, receiver));
-    return sr_multipart_finish(receiver->parser);
+    if (receiver->current == SIGNERS || strlen(text) == length) return NULL;
+    return sr_error(receiver->http->pool, SR_EBADREQUEST, "%s must not contain NUL", texts[receiver->current].name);
 }
 
 static sr_error_t *upload_read_key(const char **key, sr_http_t *http)
@@ -207,48 +144,44 @@ static sr_error_t *upload_read_key(const char **key, sr_http_t *http)
     return NULL;
 }
 
-static sr_sent_t sent_text(const text_t *text)
-{
-    return (sr_sent_t){text->data, text->length};
-}
-
 static void upload_set_texts(sr_create_t *request, const receiver_t *receiver)
 {
-    const text_t *text = receiver->text;
-    request->name = text[NAME].data;
-    request->template = text[TEMPLATE].length ? text[TEMPLATE].data : NULL;
-    request->signers = text[SIGNERS].data;
+    const sr_sent_t *text = receiver->text;
+    request->name = text[NAME].text;
+    request->template = text[TEMPLATE].length ? text[TEMPLATE].text : NULL;
+    request->signers = text[SIGNERS].text;
     request->signers_length = text[SIGNERS].length;
-    request->skip_intro = text[SKIP_INTRO].data;
-    request->send_email = text[SEND_EMAIL].data;
-    request->draft = text[DRAFT].data;
-    request->locale = text[LOCALE].data;
-    request->caption = text[CAPTION].data;
-    request->expires_at = text[EXPIRES_AT].data;
-    request->external_id = text[EXTERNAL_ID].data;
-    request->metadata = text[METADATA].data;
+    request->skip_intro = text[SKIP_INTRO].text;
+    request->send_email = text[SEND_EMAIL].text;
+    request->draft = text[DRAFT].text;
+    request->locale = text[LOCALE].text;
+    request->caption = text[CAPTION].text;
+    request->expires_at = text[EXPIRES_AT].text;
+    request->external_id = text[EXTERNAL_ID].text;
+    request->metadata = text[METADATA].text;
     request->metadata_length = text[METADATA].length;
-    request->redirect_url = text[REDIRECT_URL].data;
-    request->reminders = text[REMINDERS].data;
+    request->redirect_url = text[REDIRECT_URL].text;
+    request->reminders = text[REMINDERS].text;
     request->reminders_length = text[REMINDERS].length;
-    request->options = (sr_options_form_t){.message = sent_text(&text[MESSAGE]),
-                                           .refusal = sent_text(&text[REFUSAL]),
-                                           .copies = sent_text(&text[COPIES]),
-                                           .viewers = sent_text(&text[VIEWERS]),
-                                           .reply_to = text[REPLY_TO].data,
-                                           .signature_types = text[SIGNATURE_TYPES].data};
+    request->options = (sr_options_form_t){.message = text[MESSAGE],
+                                           .refusal = text[REFUSAL],
+                                           .copies = text[COPIES],
+                                           .viewers = text[VIEWERS],
+                                           .reply_to = text[REPLY_TO].text,
+                                           .signature_types = text[SIGNATURE_TYPES].text};
 }
 
 /* Reads the whole form. The caller was authenticated before. `has_key`: the request may have an Idempotency-Key. */
 static sr_error_t *upload_read_form(sr_create_t *request, receiver_t *receiver, bool has_key)
 {
     sr_http_t *http = receiver->http;
-    const char *parameters;
-    SR_TRY(sr_http_expect_type(http, "multipart/form-data", &parameters));
+    const sr_http_parts_t form = {EXTRA_PARTS,      upload_begin_text, upload_text, upload_begin_file,
+                                  upload_file_data, upload_end_file,   receiver,    NULL};
+    SR_TRY(sr_http_expect_type(http, "multipart/form-data", NULL));
     if (has_key) SR_TRY(upload_read_key(&request->idempotency_key, http));
-    receiver->current = -1;
     receiver->remarks = request->remarks = sr_remarks_make(http->pool);
-    SR_TRY(receive(receiver, parameters));
+    SR_TRY(sr_service_receive(http->service, &receiver->uploads, http->pool));
+    SR_TRY(sr_http_read_parts(http, &form));
     request->client = (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
     request->uploads = receiver->uploads;
     upload_set_texts(request, receiver);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http.h: the HTTP layer. It knows no resource of the API. Its callers give it a table of routes.
  *
- * Sections: router.c · rate.c · reply.c · compress.c · conditional.c · views.c · body.c · file.c · bearer.c · agent.c ·
- * negotiate.c · multipart.c · query.c
+ * Sections: router.c · rate.c · reply.c · compress.c · conditional.c · views.c · body.c · file.c · parts.c · bearer.c ·
+ * agent.c · negotiate.c · multipart.c · query.c
  *
  * Everything that these functions return lives in the pool of the request (r->pool), unless the comment says
  * otherwise. */
@@ -185,6 +185,25 @@ sr_error_t *sr_http_read_one_file(sr_http_t *http, const char *type, const sr_ht
 /* Checks the Content-Transfer-Encoding of a part. Errors: SR_EBADREQUEST unless it is absent, binary, 8bit or 7bit. */
 sr_error_t *sr_http_check_part(const sr_part_t *part, apr_pool_t *pool);
 bool sr_http_is_file(const sr_part_t *part);
+
+/* ------------------------------------------------------------------------------------------------ parts.c
+ * Reading a form with texts and files (multipart/form-data). An error that a function returns ends the reading.
+ */
+typedef struct sr_http_parts_t {
+    int texts; /* parts that the form may have besides its files */
+    /* Called when a part begins that is no file. Sets *max to the most bytes that it may have; 0: it is ignored. */
+    sr_error_t *(*begin)(void *baton, apr_size_t *max, const sr_part_t *part);
+    sr_http_sink_t text; /* gets the text of that part, which lives in the pool of the request */
+    /* Called for each part `file` with a file name. */
+    sr_error_t *(*begin_file)(void *baton, const sr_part_t *part);
+    sr_http_sink_t file_data;
+    sr_error_t *(*end_file)(void *baton);
+    void *baton;
+    sr_error_t **refused; /* NULL: a file over a limit ends the reading. Else the first such error is stored here, and
+                             that file, which does not end, and later ones are passed over */
+} sr_http_parts_t;
+/* Errors: SR_EMEDIATYPE; SR_ETOOLARGE; SR_EBADREQUEST for a malformed form; and the errors of the functions. */
+sr_error_t *sr_http_read_parts(sr_http_t *http, const sr_http_parts_t *form);
 
 /* ------------------------------------------------------------------------------------------------ bearer.c */
 /* Returns the bearer token of the Authorization header, or NULL if there is none. */
