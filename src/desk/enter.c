@@ -82,11 +82,9 @@ sr_caller_t sr_desk_caller(const sr_desk_t *desk, const char *submission)
 sr_error_t *sr_desk_root(sr_http_t *http)
 {
     sr_desk_t *desk;
-    if (http->params[0]) {
-        SR_TRY(sr_desk_enter(&desk, http));
-        return sr_desk_done(desk, "", NULL);
-    }
-    SR_TRY(enter_desk(&desk, http));
-    desk->scope = APR_ARRAY_IDX(desk->scopes, 0, sr_desk_scope_t).name;
+    if (http->params[0]) SR_TRY(sr_desk_enter(&desk, http));
+    else SR_TRY(enter_desk(&desk, http));
+    const char *scope = desk->scope ? desk->scope : APR_ARRAY_IDX(desk->scopes, 0, sr_desk_scope_t).name;
+    desk->way = apr_pstrcat(http->pool, *http->path ? "" : "desk/", scope, "/", NULL);
     return sr_desk_done(desk, "", NULL);
 }

@@ -63,12 +63,12 @@ sr_error_t *sr_desk_form_read(sr_desk_t *desk, const char *name, const sr_query_
     return sr_desk_form_check(desk, name, form.token);
 }
 
+/* The URL is relative, so that a desk in a virtual host of its own, which has not the host of SigreqBaseURL, stays
+ * there. */
 sr_error_t *sr_desk_done(sr_desk_t *desk, const char *path, const char *done)
 {
     sr_http_t *http = desk->http;
-    const char *language = sr_web_language_query(http);
+    const char *language = sr_web_language_query(http), *way = *desk->way || *path ? desk->way : "./";
     const char *query = done ? apr_pstrcat(http->pool, *language ? "&" : "?", "done=", done, NULL) : "";
-    return sr_http_redirect(
-        http, HTTP_SEE_OTHER,
-        apr_pstrcat(http->pool, http->base_url, "/desk/", desk->scope, "/", path, language, query, NULL));
+    return sr_http_redirect(http, HTTP_SEE_OTHER, apr_pstrcat(http->pool, way, path, language, query, NULL));
 }

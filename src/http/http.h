@@ -110,7 +110,7 @@ sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content);
 sr_error_t *sr_http_pdf(sr_http_t *http, apr_bucket_brigade *brigade, const char *sha256, const char *name);
 /* Sends a ZIP as a download with this file name. */
 sr_error_t *sr_http_zip(sr_http_t *http, apr_bucket_brigade *brigade, const char *etag, const char *name);
-/* Sends status 303 or 308 with an absolute URL as Location. */
+/* Sends status 303 or 308 with a URL as Location. */
 sr_error_t *sr_http_redirect(sr_http_t *http, int status, const char *url);
 /* Sends the response for an error. Only this function turns an error code into a status, a body and a log level. */
 void sr_http_error(sr_http_t *http, const sr_error_t *error);
