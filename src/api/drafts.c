@@ -55,8 +55,5 @@ sr_error_t *sr_api_draft_link(sr_http_t *http)
     SR_TRY(drafts_subject(&subject, http));
     SR_TRY(
         sr_service_draft_link(http->service, &placement, &until, subject.token_hash, subject.submission, http->pool));
-    json_t *answer =
-        json_pack("{s:s}", "placementLink", apr_pstrcat(http->pool, http->base_url, "/place/", placement, NULL));
-    json_object_set_new(answer, "placementExpiresAt", sr_time_json(until));
-    return sr_http_json(http, HTTP_CREATED, answer);
+    return sr_http_view(http, HTTP_CREATED, sr_placement_render(placement, until, http->pool));
 }

@@ -137,5 +137,5 @@ const char *ctl_check_status(const char **value, apr_pool_t *pool)
     sr_submission_state_t state;
     return sr_submission_state_parse(&state, *value)
                ? NULL
-               : "must be open, completed, refused, cancelled, expired or deleted";
+               : "must be open, completed, refused, cancelled, expired, deleted or draft";
 }

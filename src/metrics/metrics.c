@@ -88,7 +88,7 @@ static const char *const store_results[] = {[SR_STORE_DONE] = "done",
 static const char *const credentials[] = {"missing", "token", "link", NULL};
 static const char *const events[] = {"created",       "opened",  "signed",  "refused",  "completed",
                                      "cancelled",     "expired", "deleted", "codeSent", "codeFailed",
-                                     "authenticated", "viewed",  "other",   NULL};
+                                     "authenticated", "viewed",  "drafted", "other",    NULL};
 static const char *const refusals[] = {"not-pdf", "password", "forbidden", "active", "unsignable", NULL};
 static const char *const cached_results[] = {[SR_CACHED_HIT] = "hit", [SR_CACHED_MISS] = "miss", NULL};
 static const char *const quotas[] = {[SR_QUOTA_NONE] = "none",

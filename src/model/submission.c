@@ -297,15 +297,27 @@ static void put_options(out_t *out, const sr_submission_t *submission)
     submission_put(out, "}", 1);
 }
 
+static void put_placement(out_t *out, const char *placement, apr_time_t until)
+{
+    put_link(out, "placementLink", placement ? apr_pstrcat(out->pool, "/place/", placement, NULL) : NULL);
+    put_time(out, "placementExpiresAt", until);
+}
+
+const char *sr_placement_render(const char *placement, apr_time_t until, apr_pool_t *pool)
+{
+    out_t out = out_begin(pool);
+    submission_put(&out, "{", 1);
+    put_placement(&out, placement, until);
+    submission_put(&out, "}", 1);
+    return out.text;
+}
+
 /* Writes what became of the submission, and what the caller has added to it. Members without a value are absent. */
 static void put_life(out_t *out, const sr_submission_t *submission)
 {
     put_string(out, "status", sr_submission_state_name(submission->state));
-    if (submission->state == SR_SUBMISSION_DRAFT) {
-        put_link(out, "placementLink",
-                 submission->placement ? apr_pstrcat(out->pool, "/place/", submission->placement, NULL) : NULL);
-        put_time(out, "placementExpiresAt", submission->placement_until);
-    }
+    if (submission->state == SR_SUBMISSION_DRAFT)
+        put_placement(out, submission->placement, submission->placement_until);
     if (submission->expires_at) put_time(out, "expiresAt", submission->expires_at);
     if (submission->state == SR_SUBMISSION_EXPIRED) put_time(out, "expiredAt", submission->closed_at);
     if (submission->state == SR_SUBMISSION_CANCELLED) {

@@ -158,6 +158,8 @@ const char *sr_representation_tag(const char *events_hash, apr_int64_t saves, ap
 const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *pool);
 /* Returns one signer in the form that they have in the representation. */
 const char *sr_signer_render(const sr_submission_t *submission, const sr_signer_t *signer, apr_pool_t *pool);
+/* Returns the link of a draft (uuid), and when it ends, in the form of the representation. */
+const char *sr_placement_render(const char *placement, apr_time_t until, apr_pool_t *pool);
 /* Returns the uuid in a representation of any version, or NULL if there is none. */
 const char *sr_representation_uuid(const char *representation, apr_pool_t *pool);
 /* Returns the text that `q=` searches: the name of the submission and the names and emails of its signers,

@@ -41,8 +41,16 @@ sub placed {    # PUT fields: for each signer a list
     return ($o{by} // $client)->request(PUT => path_of($draft, '/fields'), json => $body, headers => $o{headers} // {});
 }
 sub sent { my ($draft, $by) = @_; return ($by // $client)->post(path_of($draft, '/send')) }
-sub kinds { my $draft = shift; return join ' ', map { $_->{event} } @{ $client->get(path_of($draft, '/audit'))->json->{events} } }
-sub link_of { my ($draft, $i) = @_; return $draft->{placementLink} =~ s{/place/.*}{/sign/$draft->{submitters}[$i // 0]{uuid}}r }
+
+sub kinds {
+    my $draft = shift;
+    return join ' ', map { $_->{event} } @{ $client->get(path_of($draft, '/audit'))->json->{events} };
+}
+
+sub link_of {
+    my ($draft, $i) = @_;
+    return $draft->{placementLink} =~ s{/place/.*}{/sign/$draft->{submitters}[$i // 0]{uuid}}r;
+}
 sub opened { return Sigreq::Signer->new(link => link_of(@_))->get('')->code }
 
 subtest 'a draft' => sub {
@@ -86,9 +94,10 @@ subtest 'fields' => sub {
     is($again->headers->etag, $res->headers->etag, 'which GET shows');
     is($again->body, $res->body, 'with the same representation');
     is($client->get(path_of($draft), headers => { 'If-None-Match' => $tag })->code, 200, 'the old one has changed');
-    is($client->get(path_of($draft), headers => { 'If-None-Match' => $res->headers->etag })->code, 304, 'not the new one');
-    is_error(placed($draft, [[], []], headers => { 'If-Match' => $tag }), 412, 'The draft was changed since it was read');
-    is_error(placed($draft, [[], []], headers => { 'If-Match' => '"x"' }), 412, 'The draft was changed since it was read');
+    my $newest = $res->headers->etag;
+    is($client->get(path_of($draft), headers => { 'If-None-Match' => $newest })->code, 304, 'not the new one');
+    is_error(placed($draft, [[], []], headers => { 'If-Match' => $_ }), 412, 'The draft was changed since it was read')
+        for $tag, '"x"';
     is($client->get(path_of($draft))->body, $res->body, 'nothing has changed');
     is(placed($draft, [[], []], headers => { 'If-Match' => '*' })->code, 200, 'If-Match: *');
     my @all = (
@@ -124,10 +133,14 @@ subtest 'fields' => sub {
         for {}, { fields => [] }, { signers => [], name => 'x' };
     is_error($raw->({ signers => 5 }), 400, 'Signers must be a JSON array: a number was sent');
     is_error($raw->({ signers => [1, 2] }), 400, "$who: Must be an object");
-    is($client->request(PUT => path_of($draft, '/fields'), body => '{', headers => { 'Content-Type' => 'application/json' })
-            ->code, 400, 'no JSON');
-    is($client->request(PUT => path_of($draft, '/fields'), body => '{}', headers => { 'Content-Type' => 'text/plain' })
-            ->code, 415, 'another type');
+    for ([400, '{', 'application/json'], [415, '{}', 'text/plain']) {
+        my ($code, $body, $type) = @$_;
+        my $no = $client->request(
+            PUT     => path_of($draft, '/fields'),
+            body    => $body,
+            headers => { 'Content-Type' => $type });
+        is($no->code, $code, "$body as $type");
+    }
     is_deeply($client->get(path_of($draft))->json->{submitters}[1]{fields}, $shown[1], 'nothing of these is stored');
 };
 
@@ -209,13 +222,13 @@ subtest 'sending' => sub {
 subtest 'races' => sub {
     my $draft  = drafted(signers => [person('Ann', fields => [field(signature => 80)])]);
     my $before = used($org);
-    my @codes  = map { $_->code } $client->crowd->parallel(8, 8, sub { $client->crowd->request_p(POST => path_of($draft, '/send')) });
+    my $crowd  = $client->crowd;
+    my @codes  = map { $_->code } $crowd->parallel(8, 8, sub { $crowd->request_p(POST => path_of($draft, '/send')) });
     is_deeply([sort @codes], [200, (409) x 7], 'of requests at the same time, one sends it');
     is(used($org), $before + 1, 'it is counted once');
     is(kinds($draft), 'drafted created', 'and created once');
 
     my $other = drafted(signers => [person('Ann', fields => [field(signature => 80)])]);
-    my $crowd = $client->crowd;
     my @answers = $crowd->parallel(12, 12, sub {
             my $i = shift;
             return $crowd->request_p(POST => path_of($other, '/send')) if $i == 6;
@@ -226,7 +239,8 @@ subtest 'races' => sub {
     is($send->code, 200, 'a draft is sent while it is saved');
     is(scalar(grep { $_->code != 200 && $_->code != 409 } @answers), 0, 'each save succeeds, or comes too late');
     my $shown = $client->get(path_of($other))->json;
-    is_deeply($shown->{submitters}[0]{fields}, $send->json->{submitters}[0]{fields}, 'no save has changed what was sent');
+    is_deeply($shown->{submitters}[0]{fields}, $send->json->{submitters}[0]{fields},
+        'no save has changed what was sent');
 
     my $saved = drafted(signers => [person('Ann')]);
     my $tag   = $client->get(path_of($saved))->headers->etag;
@@ -245,8 +259,8 @@ subtest 'the quota' => sub {
     is_error(sent($two[1], $small->{live}), 403, "You've reached the API limit for this plan");
     is($small->{live}->get(path_of($two[1]))->json->{status}, 'draft', 'the second is still a draft');
     is(used($small), 1, 'it is not counted');
-    is(sent(drafted($small->{test}, signers => [person('Ann', fields => [field(signature => 80)])]), $small->{test})->code,
-        200, 'test submissions are not counted');
+    my $test = drafted($small->{test}, signers => [person('Ann', fields => [field(signature => 80)])]);
+    is(sent($test, $small->{test})->code, 200, 'test submissions are not counted');
 };
 
 subtest 'the placement link' => sub {
@@ -282,10 +296,12 @@ subtest 'other actions' => sub {
     my $is = 'This submission is a draft';
     is_error($client->post(path_of($draft, '/cancel')), 409, $is);
     is_error($client->post(path_of($draft, "/signers/$signer/replace"), json => person('Bob')), 409, $is);
-    is_error($client->request(PATCH => path_of($draft, "/signers/$signer"), json => { authentication => undef }), 409, $is);
+    my $check = $client->request(PATCH => path_of($draft, "/signers/$signer"), json => { authentication => undef });
+    is_error($check, 409, $is);
     is_error($client->delete(path_of($draft, "/viewers/$viewer")), 409, $is);
     is($client->post(path_of($draft, '/copies'))->code, 409, 'copies');
-    is($client->get(path_of($draft, "/documents/$draft->{documents}[0]{uuid}"), unjudged => 1)->code, 200, 'the document');
+    my $document = path_of($draft, "/documents/$draft->{documents}[0]{uuid}");
+    is($client->get($document, unjudged => 1)->code, 200, 'the document');
     my $later = $client->request(PATCH => path_of($draft), json => { expiresAt => '2036-01-01T00:00:00Z' });
     is($later->json->{expiresAt}, '2036-01-01T00:00:00.000Z', 'the deadline changes');
     is($later->json->{status}, 'draft', 'it is still a draft');
@@ -302,7 +318,8 @@ subtest 'the end' => sub {
     is($client->delete(path_of($draft))->code, 204, 'it is deleted');
     is($client->get(path_of($draft))->code, 410, 'it is gone');
     is_error($_, 410, 'This submission was deleted') for sent($draft), placed($draft, [[]]);
-    my ($tombstone) = grep { $_->{uuid} eq $draft->{uuid} } @{ $client->get('/signatures?status=deleted')->json->{data} };
+    my $deleted = $client->get('/signatures?status=deleted')->json->{data};
+    my ($tombstone) = grep { $_->{uuid} eq $draft->{uuid} } @$deleted;
     is($tombstone->{status}, 'deleted', 'its tombstone');
     my $old = drafted(signers => [person('Ann', fields => [field(signature => 80)])]);
     my $new = drafted(signers => [person('Ann', fields => [field(signature => 80)])]);

@@ -31,10 +31,15 @@ my $states = slurp('src/model/states.c');
 for my $table (qw(signer submission)) {
     my ($list) = $states =~ /\*const ${table}_names\[\w+\] = \{([^}]*)\}/;
     my @names = ($list // '') =~ /"(\w+)"/g;
-    is(scalar @names, 6, "$table has states");
+    cmp_ok(scalar @names, '>', 5, "$table has states");
     for my $driver (sort keys %tables) {
         my ($columns) = $tables{$driver} =~ /^CREATE TABLE (?:sigreq\.)?$table \((.*?)^\)/ms;
-        my ($check) = $columns =~ /CHECK \(state IN \(([^)]*)\)\)/;
+        # later migrations replace the condition, in SQLite its text
+        my $text = qr/'((?:[^']|'')*)'/;
+        my ($old, $new) = $tables{$driver} =~ /replace\(sql, $text, $text\)\nWHERE type = 'table' AND name = '$table'/;
+        if ($old) { s/''/'/g for $old, $new; $columns =~ s/\Q$old\E/$new/ }
+        my ($later) = $tables{$driver} =~ /CONSTRAINT ${table}_state_check\s+(CHECK \(state IN \([^)]*\)\))/;
+        my ($check) = ($later // $columns) =~ /CHECK \(state IN \(([^)]*)\)\)/;
         is($check, join(', ', map { "'$_'" } @names), "they are what its state may be in $driver");
     }
 }

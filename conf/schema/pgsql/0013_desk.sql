@@ -6,7 +6,7 @@
 ALTER TABLE sigreq.submission
     DROP CONSTRAINT submission_state_check,
     ADD CONSTRAINT submission_state_check
-        CHECK (state IN ('draft', 'open', 'completed', 'refused', 'cancelled', 'expired', 'deleted')),
+        CHECK (state IN ('open', 'completed', 'refused', 'cancelled', 'expired', 'deleted', 'draft')),
     ADD COLUMN saves bigint NOT NULL DEFAULT 0,
     ADD COLUMN draft_until bigint,
     ADD COLUMN placement_until bigint,

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Drafts and the desk: the same as pgsql/0013_desk.sql, which explains it. All rows satisfy the new condition of the state, so only the
--- text of the definition is replaced.
+-- Drafts and the desk: the same as pgsql/0013_desk.sql, which explains it. All rows satisfy the new condition of the
+-- state, so only the text of the definition is replaced.
 PRAGMA writable_schema = ON
 
-UPDATE sqlite_schema SET sql = replace(sql, 'CHECK (state IN (''open'',', 'CHECK (state IN (''draft'', ''open'',')
+UPDATE sqlite_schema SET sql = replace(sql, '''expired'', ''deleted''))', '''expired'', ''deleted'', ''draft''))')
 WHERE type = 'table' AND name = 'submission'
 
 PRAGMA writable_schema = RESET

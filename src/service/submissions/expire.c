@@ -7,7 +7,7 @@ static sr_error_t *expire(const sr_service_t *service, sr_transition_t *transiti
 {
     sr_submission_t *submission = &transition->signing->submission;
     if (submission->state == SR_SUBMISSION_DRAFT && submission->draft_until <= transition->signing->clock)
-        return sr_erase_take(service, transition, baton);
+        return sr_tombstone_take(service, transition, baton);
     if (!submission->late) return NULL; /* closed, or the deadline has been changed */
     sr_submission_expire(submission, transition->now);
     transition->deadline = SR_DEADLINE_AFTER;

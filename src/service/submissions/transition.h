@@ -58,8 +58,8 @@ sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signi
 /* Reads the submission into *signing and takes the transition. */
 sr_error_t *sr_transition_run(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
                               const sr_client_t *client, sr_transition_body_t body, void *baton, apr_pool_t *pool);
-/* The transition that deletes a submission (erase.c). */
-sr_error_t *sr_erase_take(const sr_service_t *service, sr_transition_t *transition, void *baton);
+/* The transition that deletes a submission (tombstone.c). */
+sr_error_t *sr_tombstone_take(const sr_service_t *service, sr_transition_t *transition, void *baton);
 /* Returns NULL if a transition of a job failed because the submission was deleted meanwhile. */
 sr_error_t *sr_transition_error(sr_error_t *error);
 /* Writes a signer's row with this transition. */

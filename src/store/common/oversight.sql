@@ -46,7 +46,8 @@ SELECT 'missing'
 -- What happened to submissions. A rewritten document is stored beside the upload, and a revision has only what was
 -- appended. Deleted submissions have no documents.
 CREATE VIEW happened AS
-    SELECT organization_id, environment, created_at AS at, 1 AS created, 0 AS completed, 0 AS refused, 0 AS bytes
+    SELECT organization_id, environment, created_at AS at,
+           CAST(coalesce(outcome, state) <> 'draft' AS integer) AS created, 0 AS completed, 0 AS refused, 0 AS bytes
     FROM submission
     UNION ALL
     SELECT organization_id, environment, closed_at, 0, CAST(coalesce(outcome, state) = 'completed' AS integer),
