@@ -16,23 +16,26 @@ void sr_desk_begin(sr_http_t *http)
     if (!sr_http_prefers_json(http)) http->show_error = sr_desk_error;
 }
 
-/* Sets *texts to a catalogue whose "page" has the texts of the desk, too. */
-static sr_error_t *frame_texts(json_t **texts, sr_http_t *http, sr_web_theme_t *theme)
+/* Sets *texts to a catalogue whose "page" has the texts of the desk, too. It is parsed once for a request. */
+static sr_error_t *frame_texts(json_t **texts, sr_http_t *http, sr_desk_t *desk, sr_web_theme_t *theme)
 {
     sr_web_theme(theme, http);
+    if (desk && desk->texts) {
+        *texts = desk->texts;
+        return NULL;
+    }
     SR_TRY(sr_web_texts(texts, http, theme));
     json_object_update(json_object_get(*texts, "page"), json_object_get(*texts, "desk"));
+    if (desk) desk->texts = *texts;
     return NULL;
 }
 
 const char *sr_desk_word(sr_desk_t *desk, const char *key)
 {
-    if (!desk->texts) {
-        sr_web_theme_t theme;
-        const sr_error_t *error = frame_texts(&desk->texts, desk->http, &theme);
-        if (error) return "";
-    }
-    return sr_web_word(desk->texts, key);
+    sr_web_theme_t theme;
+    json_t *texts = desk->texts;
+    const sr_error_t *error = texts ? NULL : frame_texts(&texts, desk->http, desk, &theme);
+    return error ? "" : sr_web_word(texts, key);
 }
 
 const char *sr_desk_date(sr_desk_t *desk, const char *time)
@@ -93,8 +96,7 @@ static sr_error_t *frame_reply(sr_http_t *http, sr_desk_t *desk, int status, con
 {
     json_t *texts;
     sr_web_theme_t theme;
-    SR_TRY(frame_texts(&texts, http, &theme));
-    if (desk) desk->texts = texts;
+    SR_TRY(frame_texts(&texts, http, desk, &theme));
     if (desk && desk->scope) frame_add_desk(desk, values, template);
     const char *language = sr_web_language_query(http), *module = sr_json_string(values, "module");
     if (module)
@@ -119,7 +121,7 @@ sr_error_t *sr_desk_error(sr_http_t *http, int status, const char *message)
     json_t *values = sr_json_own(json_object(), http->pool), *problem = json_object(), *texts;
     const bool is_stranger = desk && desk->scopes && !desk->scopes->nelts;
     sr_web_theme_t theme;
-    SR_TRY(frame_texts(&texts, http, &theme));
+    SR_TRY(frame_texts(&texts, http, desk, &theme));
     const char *title = sr_web_word(texts, is_stranger                          ? "stranger.title"
                                            : status == HTTP_NOT_FOUND           ? "missing.title"
                                            : status == HTTP_SERVICE_UNAVAILABLE ? "503.title"
