@@ -82,17 +82,18 @@ isnt($texts{de}{page}{'draw.undo'}, $texts{de}{page}{back}, 'de: to undo is not 
 # Words that are the same in both languages, or that nothing need be said of.
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
 de test zoom browser check.label state
+de placing.format placing.name placing.option placing.text
 es zoom verify.units no
 fr brand test check.label plain.place verify.change.page zoom place documents identification pages signature from
-fr production signatures actions
+fr production signatures actions placing.document placing.format placing.page placing.signature placing.where
 it privacy test zoom browser email no
-nl privacy test check.label verify.intact zoom browser from state state.open
-cs test
+nl privacy test check.label verify.intact zoom browser from state state.open placing.details placing.document
+cs test placing.text
 da test upload zoom browser from state
 el email
 nb test zoom from state
 pl test
-ro test zoom browser
+ro test zoom browser placing.document placing.format
 sv test from state
 tr test
 pt zoom verify.units

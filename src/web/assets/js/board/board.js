@@ -63,9 +63,10 @@ export function startBoard(state, link, tell) {
     }
     /** New fields, as far as there is room for them. */
     const add = fresh => {
-        const made = fresh.slice(0, Math.max(most - model.fields.length, 0)).map(field => ({ ...field, id: model.newId() }))
+        const made = fresh.slice(0, Math.max(most - model.fields.length, 0))
+            .map(field => ({ ...field, id: model.newId() }))
         if (made.length) model.change([...model.fields, ...made])
-        if (made.length < fresh.length) announce(text('placing.most', { count: most }))
+        if (made.length < fresh.length) announce(text('placing.most', { number: most }))
         return made
     }
     const drop = field => {
@@ -77,20 +78,23 @@ export function startBoard(state, link, tell) {
     }
     /** By the keyboard: in the middle of what is seen of the page, below the fields that are there. */
     const place = (kind, signer) => {
-        const { document: uuid, n: page, size: [width, height], top, scale } = stage.current(), [w, h] = KINDS[kind].size
+        const { document: uuid, n: page, size: [width, height], top, scale } = stage.current()
+        const [w, h] = KINDS[kind].size
         const there = model.fields.filter(field => field.document === uuid && field.page === page)
         const x = Math.max(0, (width - w) / 2)
         let y = within((innerHeight / 2 - top) / scale - h / 2, 0, height - h)
-        const isTaken = ({ percent }) => (percent.x * width) / 100 < x + w && ((percent.x + percent.w) * width) / 100 > x
-            && (percent.y * height) / 100 < y + h && ((percent.y + percent.h) * height) / 100 > y
+        const overlap = (from, length, other, otherLength) => from < other + otherLength && from + length > other
+        const isTaken = ({ percent }) =>
+            overlap(x, w, (percent.x * width) / 100, (percent.w * width) / 100)
+            && overlap(y, h, (percent.y * height) / 100, (percent.h * height) / 100)
         while (there.some(isTaken) && y + h + APART < height) y += APART
         drop({ ...makeField(kind, signer, model.fields), document: uuid, page, percent: { x: (100 * x) / width,
             y: (100 * y) / height, w: (100 * w) / width, h: (100 * h) / height } })
     }
-    const copyOf = ({ id, area, ...field }, page, [dx, dy]) => {
+    const copyOf = (field, page, [dx, dy]) => {
         const [width, height] = model.sizeOf(field), [toWidth, toHeight] = model.sizeOf({ ...field, page })
         const { x, y, w, h } = field.percent, wide = (w * width) / toWidth, high = (h * height) / toHeight
-        return { ...field, page, percent: { x: within(x + (100 * dx) / width, 0, Math.max(100 - wide, 0)),
+        return { ...field, area: undefined, page, percent: { x: within(x + (100 * dx) / width, 0, Math.max(100 - wide, 0)),
             y: within(y + (100 * dy) / height, 0, Math.max(100 - high, 0)), w: wide, h: high } }
     }
     const isAlike = (a, b) => a.signer === b.signer && kindOf(a) === kindOf(b)
@@ -107,7 +111,7 @@ export function startBoard(state, link, tell) {
             const free = Array.from({ length: model.pagesOf(field.document) }, (_, page) => page)
                 .filter(page => !there.some(each => each.page === page))
             const made = add(free.map(page => copyOf(field, page, [0, 0])))
-            announce(text('placing.copied', { count: made.length }))
+            announce(text('placing.copied', { number: made.length }))
         },
         delete: field => {
             const at = model.fields.indexOf(field)
@@ -122,6 +126,7 @@ export function startBoard(state, link, tell) {
             members.focus()
         },
         list: () => root.classList.toggle('listed'),
+        close: () => root.classList.remove('listed'),
         undo: () => model.undo() && announce(text('placing.undone')),
         redo: () => model.redo() && announce(text('placing.redone')),
         preview: () => proof(),
@@ -162,12 +167,13 @@ export function startBoard(state, link, tell) {
     } })
 
     // --- buttons and keys
-    const buttons = Object.fromEntries([...document.querySelectorAll('[data-act]')].map(each => [each.dataset.act, each]))
-    for (const [name, button] of Object.entries(buttons)) button.addEventListener('click', () => action(name))
+    for (const button of document.querySelectorAll('[data-act]'))
+        button.addEventListener('click', () => action(button.dataset.act))
+    const [undo, redo] = ['undo', 'redo'].map(name => document.querySelector(`[data-act=${name}]`))
     const quick = document.querySelector('[data-quick]')
     const show = () => {
-        buttons.undo.disabled = !model.canUndo
-        buttons.redo.disabled = !model.canRedo
+        undo.disabled = !model.canUndo
+        redo.disabled = !model.canRedo
         quick.hidden = !model.selected
         problems(null)
     }
@@ -202,8 +208,8 @@ export function startBoard(state, link, tell) {
     }
     addEventListener('keydown', event => {
         const { key, ctrlKey, metaKey, shiftKey, target } = event
-        if (document.querySelector('dialog[open]') || target.matches('input:not([type=checkbox], [type=radio]), textarea'))
-            return
+        const isWriting = target.matches('input:not([type=checkbox], [type=radio]), textarea')
+        if (isWriting || document.querySelector('dialog[open]')) return
         const field = target.matches('.box') && boxes.at(target)
         let done = false
         if (key === 'Escape' && (palette.armed() || drag.isCarrying())) {

@@ -24,16 +24,17 @@ export function difference(model, base, mine, theirs) {
     const sides = [[added, removed], [without(model, theirs, base), without(model, base, theirs)]]
     const fresh = without(model, added, theirs).map(field => ({ ...field, id: model.newId() }))
     return {
-        sides, none: !sides[1].flat().length || !without(model, mine, theirs).length && !without(model, theirs, mine).length,
-        both: [...without(model, theirs, removed), ...fresh],
+        sides, both: [...without(model, theirs, removed), ...fresh],
+        none: !sides[1].flat().length || ![...without(model, mine, theirs), ...without(model, theirs, mine)].length,
     }
 }
 
 function listOf(model, [added, removed]) {
-    const rows = [...added.map(field => ['placing.added.row', field]), ...removed.map(field => ['placing.removed.row', field])]
-    const items = rows.slice(0, SHOWN).map(([key, field]) => make('li', { textContent: text(key, {
-        name: field.name, kind: labelOf(field), signer: model.nameOf(field.signer), page: field.page + 1 }) }))
-    if (rows.length > SHOWN) items.push(make('li', { textContent: text('placing.more', { count: rows.length - SHOWN }) }))
+    const row = key => field => make('li', { textContent: text(key, {
+        name: field.name, kind: labelOf(field), signer: model.nameOf(field.signer), page: field.page + 1 }) })
+    const rows = [...added.map(row('placing.added.row')), ...removed.map(row('placing.removed.row'))]
+    const items = rows.slice(0, SHOWN)
+    if (rows.length > SHOWN) items.push(make('li', { textContent: `+${rows.length - SHOWN}` }))
     return items
 }
 

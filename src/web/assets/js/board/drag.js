@@ -38,15 +38,16 @@ export function prepareDrag({ model, stage, boxes, snap, room, armed, drop }) {
         if (found) [x, y] = [x + found.dx, y + found.dy]
         return { page, found, rect: [x, y, w, h] }
     }
-    const resized = ({ field, side, from, start, now, free, page: { scale, size: [width, height], ...page } }) => {
-        const least = KINDS[kindOf(field)].least, dx = (now.x - start.x) / scale, dy = (now.y - start.y) / scale
+    const resized = ({ field, side, from, start, now, free, page }) => {
+        const { scale, size: [width, height] } = page, { least } = KINDS[kindOf(field)]
+        const dx = (now.x - start.x) / scale, dy = (now.y - start.y) / scale
         let [l, t, r, b] = [from[0], from[1], from[0] + from[2], from[1] + from[3]]
         if (side.includes('w')) l = within(l + dx, 0, r - least[0])
         if (side.includes('e')) r = within(r + dx, l + least[0], width)
         if (side.includes('n')) t = within(t + dy, 0, b - least[1])
         if (side.includes('s')) b = within(b + dy, t + least[1], height)
         const edges = [...side].map(each => ({ w: 'l', e: 'r', n: 't', s: 'b' })[each]).join('')
-        const found = free ? null : snap.snap(field, [l, t, r - l, b - t], { ...page, scale, size: [width, height] }, edges)
+        const found = free ? null : snap.snap(field, [l, t, r - l, b - t], page, edges)
         if (found) {
             if (side.includes('w')) l = Math.min(l + found.dx, r - least[0])
             if (side.includes('e')) r = Math.max(r + found.dx, l + least[0])
@@ -134,8 +135,8 @@ export function prepareDrag({ model, stage, boxes, snap, room, armed, drop }) {
         if (!field) return model.select(null)
         model.select(field.id)
         if (isOfForm(field)) return
-        const box = boxes.elementOf(field.id).getBoundingClientRect(), { scale } = stage.whereIs(field.document, field.page)
-        const { x, y, w, h } = field.percent, [width, height] = model.sizeOf(field)
+        const box = boxes.elementOf(field.id).getBoundingClientRect(), { x, y, w, h } = field.percent
+        const { scale, size: [width, height] } = stage.whereIs(field.document, field.page)
         const from = [x * width, y * height, w * width, h * height].map(each => each / 100)
         const grab = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height]
         begin(event, { field, side, from, grab, scale, size: from.slice(2) })

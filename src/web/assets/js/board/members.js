@@ -12,7 +12,8 @@ const selectOf = entries => {
     select.append(...entries.map(([value, label]) => make('option', { value, textContent: label })))
     return select
 }
-const number = (least, most) => make('input', { type: 'number', min: least, max: most, step: 'any', inputMode: 'decimal' })
+const number = (least, most) =>
+    make('input', { type: 'number', min: least, max: most, step: 'any', inputMode: 'decimal' })
 const tick = () => make('input', { type: 'checkbox' })
 const points = value => Math.round(value * 100) / 100
 
@@ -29,7 +30,8 @@ function rowsOf(model) {
         ['name', { label: 'placing.name', make: () => make('input', { maxLength: 200 }), read: ({ name }) => name,
             write: name => ({ name }) }],
         ['signer', { label: 'placing.signer', read: ({ signer }) => signer, write: value => ({ signer: Number(value) }),
-            make: () => selectOf(model.signers.map(each => [each.number, `${each.number} · ${model.nameOf(each.number)}`])) }],
+            make: () => selectOf(model.signers.map(each =>
+                [each.number, `${each.number} · ${model.nameOf(each.number)}`])) }],
         ['kind', { label: 'placing.kind', read: kindOf,
             make: () => selectOf(Object.entries(KINDS).map(([kind, { label }]) => [kind, text(label)])),
             write: (kind, field) => {
@@ -41,7 +43,8 @@ function rowsOf(model) {
         ['document', { label: 'placing.document', read: ({ document: uuid }) => uuid,
             make: () => selectOf(model.documents.map(({ uuid, name }) => [uuid, name])),
             write: uuid => ({ document: uuid, page: 0 }) }],
-        ['page', { label: 'placing.page', make: field => number(1, model.pagesOf(field.document)), read: ({ page }) => page + 1,
+        ['page', { label: 'placing.page', read: ({ page }) => page + 1,
+            make: field => number(1, model.pagesOf(field.document)),
             write: (value, field) => {
                 const page = Math.min(Math.max(Math.round(value), 1), model.pagesOf(field.document)) - 1
                 return Number.isFinite(page) ? { page } : {}
@@ -52,7 +55,8 @@ function rowsOf(model) {
             write: value => ({ options: value.split('\n').map(each => each.trim()).filter(Boolean) }) }],
         ['group', { label: 'placing.group', make: () => make('input', { maxLength: 100, required: true }),
             read: ({ group }) => group, write: group => (group.trim() ? { group } : {}) }],
-        ['value', { label: 'placing.value', read: ({ value }) => value ?? '', write: value => ({ value: value || undefined }),
+        ['value', { label: 'placing.value', read: ({ value }) => value ?? '',
+            write: value => ({ value: value || undefined }),
             make: ({ type, options = [], multiline }) => (type === 'choice'
                 ? selectOf([['', '–'], ...options.map(each => [each, each])])
                 : multiline ? make('textarea', { rows: 3, maxLength: 4000 }) : make('input', { maxLength: 4000 })) }],
@@ -75,10 +79,9 @@ const FORMAT_LABELS = { integer: 'placing.format.integer', decimal: 'placing.for
 const OF_FORM = ['name', 'signer', 'value', 'ticked', 'required', 'readOnly']
 
 function namesOf(model, field) {
-    const places = ['document', 'page', 'x', 'y', 'w', 'h'].filter(each => each !== 'document' || model.documents.length > 1)
-    const all = ['name', 'signer', 'kind', ...KINDS[kindOf(field)]?.members ?? [], ...places]
+    const all = ['name', 'signer', 'kind', ...KINDS[kindOf(field)].members, 'document', 'page', 'x', 'y', 'w', 'h']
     return all.filter(name => (!isOfForm(field) || OF_FORM.includes(name))
-        && (name !== 'signer' || model.signers.length > 1))
+        && (name !== 'signer' || model.signers.length > 1) && (name !== 'document' || model.documents.length > 1))
 }
 
 /** `actions(name)` does what a button of the form says; `back()` leads to the field on its page, `changed` gets it. */
@@ -126,7 +129,8 @@ export function prepareMembers(model, { action, back, changed }) {
         }
         const { anchor, field } = shown.area ?? {}
         note.hidden = !anchor && !field
-        note.textContent = anchor ? text('placing.anchor', { text: anchor.text }) : text('placing.form', { name: field })
+        note.textContent = anchor ? text('placing.anchor', { text: anchor.text })
+            : text('placing.form', { name: field })
     }
     const show = () => {
         shown = model.selected

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// model.js: the fields, as they are and as they were. A change makes a new list of fields, so each change can be undone,
-// and a field that did not change is the same object as before.
+// model.js: the fields, as they are and as they were. A change makes a new list of fields, so each change can be
+// undone, and a field that did not change is the same object as before.
 const MOST = 300 // changes that can be undone
 const SAME = 1500 // milliseconds: changes of one field in one way that follow each other are undone together
-const OF_ANSWER = ['page', 'percent', 'rect', 'labels', 'comb', 'color', 'buttons'] // what the service finds out itself
+const UNSENT = ['id', 'signer', 'rect', 'labels', 'comb', 'color', 'buttons'] // of this page, or found by the service
 
 const rounded = value => Math.round(value * 1e4) / 1e4
 
@@ -18,11 +18,11 @@ function sizeOf({ pages }, n) {
 }
 
 /** The field as the service takes it. A field that was not moved has the area that it came with. */
-function sent({ id, signer, document, percent, page, area, ...members }, names) {
-    const own = Object.entries(members).filter(([key, value]) => value != null && !OF_ANSWER.includes(key))
-    const { x, y, w, h } = percent, place = { x, y, w, h }
-    for (const side of Object.keys(place)) place[side] = rounded(place[side])
-    return { ...Object.fromEntries(own), document: names.get(document), area: area ?? { ...place, page, unit: 'percent' } }
+function sent({ document, percent, page, area, ...members }, names) {
+    const own = Object.entries(members).filter(([key, value]) => value != null && !UNSENT.includes(key)).sort()
+    const [x, y, w, h] = ['x', 'y', 'w', 'h'].map(side => rounded(percent[side]))
+    return { ...Object.fromEntries(own), document: names.get(document),
+        area: area ?? { x, y, w, h, page, unit: 'percent' } }
 }
 
 export function makeModel(state) {
@@ -70,9 +70,7 @@ export function makeModel(state) {
         },
         newId: () => ++ids,
         /** What makes two fields the same, for a person: everything but the number that they have here. */
-        keyOf: field => JSON.stringify([field.signer, sent(field, names)], (key, value) =>
-            (value && typeof value === 'object' && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort())
-                : value)),
+        keyOf: field => JSON.stringify([field.signer, sent(field, names)]),
         wire: (all = fields) => ({
             signers: signers.map(({ number }) => ({
                 fields: all.filter(({ signer }) => signer === number).map(field => sent(field, names)),
@@ -98,7 +96,10 @@ export function makeModel(state) {
             const { ...field } = byId.get(id)
             // a field that is moved leaves its anchor
             if (what.percent || 'page' in what || what.document) delete field.area
-            model.change(fields.map(each => (each.id === id ? { ...field, ...what } : each)), tag && `${tag} ${id}`)
+            const made = { ...field, ...what }
+            const isOther = each => made.value && made.group && each.group === made.group && each.signer === made.signer
+            model.change(fields.map(each => (each.id === id ? made // one button of a group is chosen
+                : isOther(each) && each.value ? { ...each, value: undefined } : each)), tag && `${tag} ${id}`)
         },
         remove: id => model.change(fields.filter(field => field.id !== id)),
         undo: () => model.step(past, future),

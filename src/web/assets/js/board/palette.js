@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// palette.js: for whom a field is, and of which kind. A kind is dragged to a page, or pressed, and then placed by a click
-// on a page. The keyboard puts it on the page in view at once.
+// palette.js: for whom a field is, and of which kind. A kind is dragged to a page, or pressed, and then placed by a
+// click on a page. The keyboard puts it on the page in view at once.
 import { text } from '../texts.js'
 import { colourOf, make } from './boxes.js'
 import { KINDS } from './kinds.js'
@@ -16,7 +16,8 @@ export function preparePalette(model, { take, add, changed }) {
             button.setAttribute('aria-pressed', String(button.dataset.kind === kind))
         document.documentElement.classList.toggle('armed', Boolean(kind))
         hint.hidden = !kind
-        if (kind) hint.textContent = text('placing.armed', { kind: text(KINDS[kind].label), signer: model.nameOf(signer) })
+        const said = kind && { kind: text(KINDS[kind].label), signer: model.nameOf(signer) }
+        if (kind) hint.textContent = text('placing.armed', said)
         changed(armed)
     }
     const choose = number => {

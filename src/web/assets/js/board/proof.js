@@ -6,8 +6,8 @@ import { text } from '../texts.js'
 const WIDTH = 1200
 
 export function prepareProof(model, link, { save, current }) {
-    const dialog = prepareDialog('proof'), img = dialog.querySelector('img'), where = dialog.querySelector('[data-where]')
-    const buttons = [...dialog.querySelectorAll('[data-step]')]
+    const dialog = prepareDialog('proof'), buttons = [...dialog.querySelectorAll('[data-step]')]
+    const img = dialog.querySelector('img'), where = dialog.querySelector('[data-where]')
     const all = model.documents.flatMap((document, at) => Array.from({ length: model.pagesOf(document.uuid) },
         (_, page) => ({ document, at, page })))
     let here = 0
@@ -17,7 +17,7 @@ export function prepareProof(model, link, { save, current }) {
         img.alt = where.textContent = text('placing.where', { document: document.name, page: page + 1 })
         dialog.say('')
         img.classList.add('waiting')
-        img.src = `${link}/preview?document=${at}&page=${page}&width=${WIDTH}&version=${encodeURIComponent(save.version)}`
+        img.src = `${link}/preview?document=${at}&page=${page}&width=${WIDTH}`
         for (const button of buttons) button.disabled = !all[here + Number(button.dataset.step)]
     }
     img.addEventListener('load', () => img.classList.remove('waiting'))

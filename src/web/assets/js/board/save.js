@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// save.js: the fields are saved while one works. What is not saved yet is kept in this tab. What somebody else has saved
-// meanwhile is never overwritten: conflict.js asks what to keep.
+// save.js: the fields are saved while one works. What is not saved yet is kept in this tab. What somebody else has
+// saved meanwhile is never overwritten: conflict.js asks what to keep.
 import { setUnsent } from '../leaving.js'
 import { recall, remember } from '../memory.js'
 import { ask } from '../service.js'
@@ -79,6 +79,13 @@ export function prepareSave(model, state, link, { announce, told, ended, tell })
         if (code === 200 && next.status === 'draft') return compare(next)
         return code >= 500 || code === 429 ? again('busy') : ended()
     }
+    /** The service names the field by its number among those of its signer. */
+    const reject = message => {
+        const [, signer, number] = /Signer (\d+).*?Field (\d+)/s.exec(message) ?? []
+        const field = model.fields.filter(each => each.signer === Number(signer))[number - 1]
+        if (field) model.select(field.id)
+        say('rejected', message)
+    }
     const put = async () => {
         const sent = body(), fields = model.fields
         say('saving')
@@ -87,7 +94,7 @@ export function prepareSave(model, state, link, { announce, told, ended, tell })
         tries = 0
         if (code === 412) return fetchOther()
         if ([404, 409, 410].includes(code)) return ended()
-        if (code === 400 || code === 413) return say('rejected', next?.message)
+        if (code === 400 || code === 413) return reject(next?.message ?? '')
         if (code !== 200) return again('busy')
         take(next, fields, sent)
         tell('saved')
@@ -132,6 +139,5 @@ export function prepareSave(model, state, link, { announce, told, ended, tell })
             return isSaved()
         },
         isFaulty: () => ['faulty', 'rejected', 'conflict'].includes(status),
-        get version() { return version },
     }
 }

@@ -8,34 +8,39 @@ import { text } from '../texts.js'
 import { isFaulty } from './kinds.js'
 import { make } from './boxes.js'
 
-/** What is missing, known here at once, or told by the service: [signer, text, language]. */
+const DEADLINE = 'deadline'
+
+/** What is missing: {signer, field, said}. All but the deadline is known here at once. */
 function missing(model, problems, save) {
-    const unsigned = model.signers.filter(({ number }) =>
-        !model.fields.some(({ signer, type }) => signer === number && type === 'signature'))
+    const signing = ({ type }) => ['signature', 'initials'].includes(type)
+    const found = model.signers.flatMap(({ number }) => {
+        const own = model.fields.filter(({ signer }) => signer === number), name = model.nameOf(number)
+        if (!own.some(({ type }) => type === 'signature'))
+            return [{ signer: number, said: text('placing.missing', { name }) }]
+        return model.documents.filter(({ uuid }) => own.some(({ document }) => document === uuid)
+            && !own.some(field => field.document === uuid && signing(field)))
+            .map(document => text('placing.missing.document', { name, document: document.name }))
+            .map(said => ({ signer: number, said }))
+    })
     const faulty = model.fields.find(isFaulty)
-    return [
-        ...unsigned.map(({ number }) => ({ signer: number, said: text('placing.missing', { name: model.nameOf(number) }) })),
-        ...faulty ? [{ field: faulty.id, said: text('placing.fault.field', { name: faulty.name }) }] : [],
-        ...!faulty && save.isFaulty() ? [{ said: text('placing.unsaved') }] : [],
-        ...problems.filter(({ code }) => code !== 'signature').map(({ message, signer }) => ({ signer, said: message, lang: 'en' })),
-    ]
+    if (faulty) found.push({ field: faulty.id, said: text('placing.fault.field', { name: faulty.name }) })
+    else if (save.isFaulty()) found.push({ said: text('placing.unsaved') })
+    if (problems.some(({ code }) => code === DEADLINE)) found.push({ said: text('placing.missing.deadline') })
+    return found
 }
 
 /** `help(problem)` leads to what is missing. */
 export function prepareSend(model, state, link, { save, help, tell }) {
     const button = document.querySelector('[data-send]'), why = document.getElementById('send-why')
-    const dialog = prepareDialog('send'), list = dialog.querySelector('ul'), confirm = dialog.querySelector('[data-confirm]')
+    const dialog = prepareDialog('send'), list = dialog.querySelector('ul')
+    const confirm = dialog.querySelector('[data-confirm]')
     let problems = state.problems ?? [], found = []
 
     const show = next => {
         problems = next?.problems ?? problems
         found = missing(model, problems, save())
         button.setAttribute('aria-disabled', String(found.length > 0))
-        const [first] = found
-        why.textContent = first ? [first.said, found.length > 1 && text('placing.more', { count: found.length - 1 })]
-            .filter(Boolean).join(' ') : ''
-        why.lang = first?.lang ?? ''
-        if (!first?.lang) why.removeAttribute('lang')
+        why.textContent = found.length > 1 ? `${found[0].said} (+${found.length - 1})` : found[0]?.said ?? ''
     }
     const done = () => {
         forget(link)
@@ -53,7 +58,9 @@ export function prepareSend(model, state, link, { save, help, tell }) {
         for (const each of document.querySelectorAll('[data-tools]')) each.remove()
         document.getElementById('title').focus()
     }
-    /** What is wrong, or what to do then. An answer may be lost after the deed: a draft that is none any more was sent. */
+    /**
+     * What is wrong, or what to do then. An answer may be lost after the deed: a draft that is none any more was sent.
+     */
     const send = async () => {
         if (!await save().flush()) return text('placing.unsaved')
         const answer = await ask(`${link}/send`, { method: 'POST' }).catch(() => null)
@@ -61,7 +68,8 @@ export function prepareSend(model, state, link, { save, help, tell }) {
         const after = answer?.status === 400 ? null : await ask(link).catch(() => null)
         if ([404, 409, 410].includes(answer?.status ?? after?.status)) return answer ? () => location.reload() : done
         if (after?.body?.problems) show(after.body)
-        return answer?.status === 400 ? answer.body?.message ?? text('rejected') : text(answer ? 'busy' : 'placing.lost')
+        if (answer?.status === 400) return answer.body?.message ?? text('rejected')
+        return text(answer ? 'busy' : 'placing.lost')
     }
     confirm.addEventListener('click', async () => {
         const next = await whileBusy(dialog, confirm, text('placing.sending'), send)

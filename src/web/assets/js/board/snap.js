@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// snap.js: what a field that is moved keeps to: base lines and beginnings of the text, lines that are drawn on the page,
-// and the edges of other fields. All positions are in points from the top left corner of the page.
+// snap.js: what a field that is moved keeps to: base lines and beginnings of the text, lines that are drawn on the
+// page, and the edges of other fields. All positions are in points from the top left corner of the page.
 import { baseOf } from './kinds.js'
 
 const NEAR = 6 // CSS pixels
@@ -18,8 +18,8 @@ function findLines(dark, across, along, step, stride, shortest) {
             const is = i < along && dark[at * stride + i * step]
             if (is && from < 0) from = i
             if (is || from < 0) continue
-            const last = found.at(-1)
-            if (i - from >= shortest && !(last && at - last[0] <= 2 && Math.abs(last[1] - from) < 4)) found.push([at, from, i])
+            const last = found.at(-1), isThick = last && at - last[0] <= 2 && Math.abs(last[1] - from) < 4
+            if (i - from >= shortest && !isThick) found.push([at, from, i])
             from = -1
         }
     }

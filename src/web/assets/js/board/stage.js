@@ -22,7 +22,8 @@ function after(list, value) {
 function makeSection({ uuid, name, pages }, at) {
     const section = document.createElement('section'), head = document.createElement('h2')
     const bdi = document.createElement('bdi'), count = document.createElement('span')
-    const sheets = document.createElement('div'), sizes = pages.flatMap(run => Array(run.count).fill([run.width, run.height]))
+    const sheets = document.createElement('div')
+    const sizes = pages.flatMap(run => Array(run.count).fill([run.width, run.height]))
     section.className = 'document'
     head.id = `document-${at}`
     section.setAttribute('aria-labelledby', head.id)
@@ -35,8 +36,8 @@ function makeSection({ uuid, name, pages }, at) {
 }
 
 /**
- * `shown(page)` and `hidden(page)` are called for pages that come and go. `keep()` is a page that must stay. `room()` is how
- * much of the window is covered above and below.
+ * `shown(page)` and `hidden(page)` are called for pages that come and go. `keep()` is a page that must stay. `room()`
+ * is how much of the window is covered above and below.
  */
 export function makeStage(state, link, { shown, hidden, keep, room, announce }) {
     const area = document.getElementById('documents'), pages = new Map(), all = state.documents.map(makeSection)
@@ -104,8 +105,8 @@ export function makeStage(state, link, { shown, hidden, keep, room, announce }) 
         for (const of of all) {
             const { top, bottom } = of.sheets.getBoundingClientRect()
             if (bottom < -near || top > innerHeight + near) continue
-            const to = after(of.tops, innerHeight + near - top)
-            for (let n = Math.max(after(of.tops, -near - top) - 1, 0); n < to; n++) wanted.set(`${of.uuid} ${n}`, [of, n])
+            const from = Math.max(after(of.tops, -near - top) - 1, 0), to = after(of.tops, innerHeight + near - top)
+            for (let n = from; n < to; n++) wanted.set(`${of.uuid} ${n}`, [of, n])
         }
         for (const page of pages.values()) if (!wanted.has(page.key) && page.key !== kept) hide(page)
         for (const [key, [of, n]] of wanted) if (!pages.has(key)) show(of, n)
@@ -163,7 +164,8 @@ export function makeStage(state, link, { shown, hidden, keep, room, announce }) 
         scrollBy({ top: now.top + part * now.scale - middle, behavior: 'instant' })
         update()
         announce(text('zoomed', { percent: Math.round(zoom * 100) }))
-        for (const button of buttons) button.disabled = zoom === (button.dataset.zoom === 'in' ? STEPS.at(-1) : STEPS[0])
+        for (const button of buttons)
+            button.disabled = zoom === (button.dataset.zoom === 'in' ? STEPS.at(-1) : STEPS[0])
     }
     const buttons = [...document.querySelectorAll('[data-zoom]')]
     for (const button of buttons) button.addEventListener('click', () => set(button.dataset.zoom === 'in'
