@@ -228,7 +228,7 @@ export async function assertAccessible(page, what, rules = {}) {
 export const isWide = page => page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
 
 /** The link at the location that has a theme, and that sites may show in a frame. */
-export const themed = link => link.replace('/sign/', '/themed/sign/')
+export const themed = link => link.replace(/\/(sign|place)\//, '/themed/$1/')
 
 /** A site of somebody's with the page in a frame; messages that have nothing but a type are in window.told. */
 export async function embedder(link, work) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // embed.test.mjs: embed.js in a page of another site, whose frames may store nothing: signing, declining, the check of
-// a signer, closed links, and sites that are not permitted.
+// a signer, placing fields, closed links, and sites that are not permitted.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -142,6 +142,31 @@ test('closed links', async () => {
             await shoot(page, `embed-${reason}`)
         }, { ...small, viewport: { width: 360, height: 1000 } })
     }
+})
+
+test('placing fields', async () => {
+    const made = await create({ signers: [{ ...ann, fields: [] }], parts: { draft: 'true' } })
+    const link = themed(made.placementLink), detail = { version: 1, submission: made.uuid }
+    const sheet = '.sheet[data-page="0"] img'
+    await look(link, pageOf(link), async (page, frame) => {
+        await happened(page, 'ready')
+        await frame.locator(sheet).waitFor()
+        await frame.locator('[data-kind=signature]').click()
+        await frame.locator(sheet).click({ position: { x: 200, y: 200 }, force: true })
+        await happened(page, 'saved')
+        await shoot(page, 'embed-placing')
+        await frame.locator('[data-send]').click()
+        await frame.locator('#send [data-confirm]').click()
+        await happened(page, 'sent')
+        assert.deepEqual([...new Set(await types(page))], ['ready', 'saved', 'sent'])
+        for (const [type, told] of await seen(page)) assert.deepEqual(told, detail, type)
+    }, devices.desktop)
+    assert.equal((await ask(`/signatures/${made.uuid}`)).submitters[0].status, 'sent')
+    for (const [gone, reason] of [[link, '410'], [link.replace(/[0-9a-f]{12}$/, '000000000000'), '404']])
+        await look(gone, pageOf(gone), async page => {
+            await happened(page, 'error')
+            assert.deepEqual(await seen(page), [['ready', { version: 1 }], ['error', { version: 1, reason }]])
+        }, small)
 })
 
 test('a frame that follows each height comes to rest', async () => {

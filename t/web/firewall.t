@@ -140,6 +140,27 @@ subtest 'signing' => sub {
     }
 };
 
+subtest 'placing fields' => sub {
+    my $made = $create->(more => [part(draft => 'true')])->json;
+    my ($uuid) = $made->{placementLink} =~ m{([^/]+)$};
+    my $link = Sigreq::Signer->new(link => $made->{placementLink});
+    $links .= " $uuid";
+    my ($field) = @{ $made->{submitters}[0]{fields} };
+    my @fields = map { +{ %$field, name => "O'Neil; drop table x; -- $_" } } 1 .. 300;
+    my $ask    = sub {
+        my ($method, $path, %o) = @_;
+        my %headers = (%{ $browser{headers} }, %{ delete $o{headers} // {} });
+        return $link->{ua}->start($link->transaction($method, $path, headers => \%headers, %o))->res;
+    };
+    my $state = $ask->(GET => '')->json;
+    my $saved = $ask->(PUT => '/fields', json => { signers => [{ fields => \@fields }] },
+        headers => { 'If-Match' => $state->{version} });
+    is($saved->code, 200, '300 fields are saved') or diag $saved->body;
+    is($ask->(GET => "/documents/$made->{documents}[0]{uuid}/forms")->code, 200, 'the form');
+    is($ask->(GET => '/preview?document=0&page=0&width=400')->code, 200, 'the preview');
+    is($ask->(POST => '/send')->code, 200, 'it is sent');
+};
+
 subtest 'other requests' => sub {
     my $made = $create->()->json;
     my $path = "/signatures/$made->{uuid}";

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Links of signers, viewers and placement pages in the log: if httpd's own access control refuses a request, neither its messages nor an
-# access log shows the link. Nor does anything of httpd show a session of a signer, or the code that was entered.
+# Links of signers, of viewers and for placing in the log: if httpd's own access control refuses a request, neither its
+# messages nor an access log shows the link. Nor does anything of httpd show a session of a signer, or the code that was
+# entered.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -45,7 +46,8 @@ for my $require (sort keys %require) {
     my %paths = (
         plain => "/sign/$secret", page => "/sign/$secret/documents/x/pages/0.png?width=800",
         encoded => "/sign/$encoded", rewritten => "/short/$secret", slash => "/sign/$secret/a%2Fb",
-        viewer => "/view/$viewer/certificate", placement => "/place/$placement/preview", session => "/sign/$secret~$session",
+        viewer => "/view/$viewer/certificate", placement => "/place/$placement/preview",
+        session => "/sign/$secret~$session",
         tilde => "/sign/$secret%7E$session/documents/x");
     is($ua->get($base . $paths{$_})->res->code, $status, "$name: $_") for sort keys %paths;
     my $log = '';

@@ -3,7 +3,9 @@
 # tells of the signers, how two tabs conflict, and that nothing changes for a page of another site.
 use strict;
 use warnings;
-use Mojo::JSON qw(decode_json encode_json);
+use Compress::Zlib ();
+use Mojo::JSON 'decode_json';
+use Mojo::Util 'encode';
 use Sigreq::Client;
 use Sigreq::Form 'form';
 use Sigreq::Here qw(is_error organisation place sql wait_for);
@@ -87,7 +89,7 @@ subtest 'what the page shows' => sub {
     is(join(' ', grep { $text =~ /\Q$_\E/i } @secrets), '', 'no answer has the uuid of a signer');
     my $page = $answers->[0];
     my $main = $page->dom->at('main');
-    my $in   = decode_json(Mojo::Util::encode('UTF-8', $main->{'data-state'}));
+    my $in   = decode_json(encode('UTF-8', $main->{'data-state'}));
     is_deeply($in, { %$state, locale => $in->{locale} }, 'the page has the state');
     is($main->{'data-area'},       'place',      'the area');
     is($main->{'data-submission'}, $made->{uuid}, 'the submission, for messages to the framing site');
@@ -96,7 +98,7 @@ subtest 'what the page shows' => sub {
     my $asset = Sigreq::Signer->new(link => $link->{link} =~ s{/place/.*}{/sign}r);
     is($asset->get($page->dom->at($_->[0])->{ $_->[1] } =~ s{^\.\./sign}{}r)->code, 200, "$_->[0] is there")
         for ['script[type=module]', 'src'], ['link[rel=stylesheet]', 'href'];
-    ok(exists decode_json(Mojo::Util::encode('UTF-8', $main->{'data-texts'}))->{'placing.title'}, 'the texts');
+    ok(exists decode_json(encode('UTF-8', $main->{'data-texts'}))->{'placing.title'}, 'the texts');
     my %want = (
         'Referrer-Policy' => qr/^no-referrer$/, 'Cache-Control' => qr/^no-store$/, 'X-Robots-Tag' => qr/noindex/,
         'Content-Security-Policy' => qr/default-src 'none'.*frame-ancestors 'none'/);
@@ -127,7 +129,7 @@ subtest 'without a script' => sub {
     my $link = link_of($made);
     put($link, $link->state->{version}, signed_by([field('signature', name => 'Here <b>')], []));
     my $main = $link->get('', @html)->dom->at('main');
-    like($main->at('.plain-only')->text, qr/^To place fields, open this link .* JavaScript/, 'what is needed');
+    like($main->at('.plain-only .note')->text, qr/^To place fields, open this link .* JavaScript/, 'what is needed');
     is($main->find('.files li')->map('all_text')->map(sub { s/[\x{2066}-\x{2069}]//gr })->join('|'),
         'Here <b> a.pdf, page 1', 'the fields that exist');
 };
@@ -165,6 +167,26 @@ subtest 'placing fields' => sub {
     is(put($link, $first, $both)->code, 200, 'one of two tabs');
     is(put($link, $first, signed_by([], []))->code, 412, 'and the other');
     is_deeply($link->state->{problems}, [], 'nothing is missing');
+};
+
+subtest 'many fields' => sub {
+    my $made = drafted();
+    my $link = link_of($made);
+    my $many = sub { signed_by([map { field('signature', name => "Field $_") } 1 .. $_[0]], []) };
+    my $res  = put($link, $link->state->{version}, $many->(1000));
+    is($res->code,                                      200,  'as many as the limit are saved');
+    is(scalar @{ $res->json->{signers}[0]{fields} },    1000, 'the state has all of them');
+    is_error(put($link, $res->json->{version}, $many->(1001)), 400, 'At most 1000 fields can be provided');
+    my $bytes = 0;
+    for my $file ('', map { $_->{src} // $_->{href} } $link->get('', @html)->dom->find('script, link[href]')->each) {
+        my $from = Sigreq::Signer->new(link => $file ? $link->{link} =~ s{[^/]+$}{$file}r : $made->{placementLink});
+        my $tx   = $from->transaction(GET => '', headers => { Accept => 'text/html', 'Accept-Encoding' => 'gzip' });
+        $tx->res->content->auto_decompress(0);
+        $bytes += length $from->{ua}->start($tx)->res->body if $file;
+        $bytes += length Compress::Zlib::memGzip($from->get('', @html)->body) unless $file;
+    }
+    cmp_ok($bytes, '<', 150_000, 'the page has at most 150 kB, compressed');
+    cmp_ok($bytes, '>', 30_000,  'with all of its files');
 };
 
 subtest 'a page of another site' => sub {
@@ -249,7 +271,8 @@ subtest 'sending' => sub {
     is(shown($made)->{status}, 'draft', 'nothing is sent');
     is(put($link, $link->state->{version}, $both)->code, 200, 'fields are placed');
     routes($link, $made);    # into the caches
-    my $res = $link->request(POST => '/send');
+    is($link->request(POST => '/send', headers => { 'If-Match' => '"x"' })->code, 412, 'a tab with other fields');
+    my $res = $link->request(POST => '/send', headers => { 'If-Match' => $link->state->{version} });
     is($res->code, 200, 'it is sent') or diag $res->body;
     is_deeply($res->json, { status => 'sent' }, 'the answer');
     is_ended($link, $made, 410, 'sent');
