@@ -8,7 +8,7 @@
 #define LIMIT 50
 #define SOON apr_time_from_sec(3 * 86400) /* before a deadline that is shown as near */
 
-static const char *const states[] = {"open", "completed", "refused", "cancelled", "expired", NULL};
+static const char *const states[] = {"draft", "open", "completed", "refused", "cancelled", "expired", NULL};
 
 static void list_set_text(json_t *object, const char *key, const char *text)
 {

@@ -267,7 +267,9 @@ subtest 'the list' => sub {
     is_deeply($found->('?status=open&q='),   [$markup],            'a state with an empty search');
     is_deeply($found->('?status=&q=SEC'),    ['Second'],           'a search');
     is_deeply($found->('?q=sam@example.org'), [$markup, 'Second', 'First'], 'for a signer');
-    is_deeply($found->('?status=draft'), [], 'drafts');
+    is($client->create(name => 'A draft', more => [part(draft => 'true')])->code, 201, 'a draft');
+    is_deeply($found->('?status=draft'), ['A draft'], 'drafts are in it');
+    is(page($as, scope($own))->dom->at('.state')->attr('data-state'), 'draft', 'with their state');
     my $none = page($as, scope($own) . '?q=nothing');
     like($none->dom->at('.empty')->all_text, qr/No request matches/, 'a search that finds nothing');
     is(page($as, scope($own) . "?$_")->code, 400, "a wrong query: $_")
@@ -283,7 +285,7 @@ subtest 'the list' => sub {
     my $older = $res->dom->at('a[rel=next]')->attr('href');
     like($older, qr/^\?lang=en&cursor=[\w-]+$/, 'the link to older ones');
     my $second = page($as, scope($own) . $older);
-    is_deeply(names($second), ['Request 2', 'Request 1', $markup, 'Second', 'First'], 'the second page');
+    is_deeply(names($second), ['Request 2', 'Request 1', 'A draft', $markup, 'Second', 'First'], 'the second page');
     is($second->dom->at('a[rel=next]'), undef, 'the last has no older ones');
     my $back = page($as, scope($own) . $second->dom->at('a[rel=prev]')->attr('href'));
     is_deeply(names($back), names($res), 'and back');

@@ -61,7 +61,7 @@ SSLCertificateKeyFile $key
 SSLCACertificateFile @{[$authority->file('ca.crt')]}
 CONF
     my $section = sub { my ($text) = @_; return "<Location \"/desk\">\nSigreqDesk On\n$text</Location>\n" };
-    my $fake    = "AuthType Basic\nAuthName x\nAuthBasicProvider file\nAuthUserFile \"$dir/names\"\nRequire valid-user\n";
+    my $fake    = "AuthType Basic\nAuthName x\nAuthBasicProvider file\nAuthUserFile $dir/names\nRequire valid-user\n";
     my %way = (
         'the guide' => "${ssl}SSLVerifyClient optional\n$certificates",
         'SSLUserName' => "${ssl}SSLVerifyClient optional\nSSLUserName SSL_CLIENT_S_DN_Email\n"
@@ -69,7 +69,7 @@ CONF
         'asked for by the location' => "${ssl}SSLProtocol TLSv1.2\n"
             . $section->("SSLVerifyClient require\nSigreqDeskUser \"%{SSL_CLIENT_S_DN_Email}\"\n"),
         'FakeBasicAuth' => "${ssl}SSLVerifyClient optional\n"
-            . $section->("SSLOptions +FakeBasicAuth +StrictRequire\nSigreqDeskUser \"%{SSL_CLIENT_S_DN_Email}\"\n$fake"),
+            . $section->("SSLOptions +FakeBasicAuth\nSigreqDeskUser \"%{SSL_CLIENT_S_DN_Email}\"\n$fake"),
     );
     my $name = sub { my ($of) = @_; chomp(my $dn = `openssl x509 -noout -subject -nameopt compat -in $of->[0]`); $dn };
     Sigreq::Suite::write_file("$dir/names",
