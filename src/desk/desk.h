@@ -5,7 +5,7 @@
  * POST of a form, which is followed by a redirection (303).
  *
  * Sections: enter.c (user and scope) · frame.c (what every page has) · form_token.c (forms) · list.c (the list of
- * requests) · remind.c · routes.c
+ * requests) · remind.c · new.c (a new request) · placing.c · templates.c · routes.c
  *
  * The HTML is in web/assets/html/desk_*.html. The texts are those of the section "desk" of a catalogue, then those of
  * "page". */
@@ -38,6 +38,8 @@ typedef struct sr_desk_t {
 /* Called first by every handler. Errors: SR_EINTERNAL if httpd has authenticated nobody; SR_EFORBIDDEN if there is no
  * such user, or if a form is sent to a desk that is read-only; SR_ENOTFOUND if the user does not have this scope. */
 sr_error_t *sr_desk_enter(sr_desk_t **desk, sr_http_t *http);
+/* Errors: SR_EFORBIDDEN if this desk is read-only. */
+sr_error_t *sr_desk_may_write(const sr_desk_t *desk);
 /* Returns the desk that this request has entered, or NULL. */
 sr_desk_t *sr_desk_entered(sr_http_t *http);
 /* Returns the caller of a transition of a submission. */
@@ -77,6 +79,14 @@ sr_error_t *sr_desk_done(sr_desk_t *desk, const char *path, const char *done);
 /* ---------------------------------------------------------------------------------------------- handlers */
 sr_error_t *sr_desk_list(sr_http_t *http);
 sr_error_t *sr_desk_remind(sr_http_t *http);
+sr_error_t *sr_desk_new(sr_http_t *http);
+sr_error_t *sr_desk_new_post(sr_http_t *http);
+sr_error_t *sr_desk_place(sr_http_t *http);
+sr_error_t *sr_desk_templates(sr_http_t *http);
+sr_error_t *sr_desk_template_delete(sr_http_t *http);
+/* Redirects (303) to the placement page of a draft, by its link or, if that has ended, by a new one. The page leads
+ * back to the desk. Errors: SR_ENOTFOUND, SR_ECONFLICT if it is no draft any more. */
+sr_error_t *sr_desk_place_fields(sr_desk_t *desk, const char *uuid);
 /* Returns true if a signer of a representation has not signed yet, and can be reminded by mail. */
 bool sr_desk_is_due(const json_t *signer);
 

@@ -56,12 +56,17 @@ static const char *enter_way(const sr_http_t *http)
     return way;
 }
 
+sr_error_t *sr_desk_may_write(const sr_desk_t *desk)
+{
+    if (!desk->read_only) return NULL;
+    return sr_error(desk->http->pool, SR_EFORBIDDEN, "This desk shows requests and changes nothing");
+}
+
 sr_error_t *sr_desk_enter(sr_desk_t **entered, sr_http_t *http)
 {
     sr_desk_t *desk;
     SR_TRY(enter_desk(&desk, http));
-    if (desk->read_only && http->r->method_number != M_GET)
-        return sr_error(http->pool, SR_EFORBIDDEN, "This desk shows requests and changes nothing");
+    if (http->r->method_number != M_GET) SR_TRY(sr_desk_may_write(desk));
     sr_desk_scope_t *scope = (sr_desk_scope_t *)desk->scopes->elts, *end = scope + desk->scopes->nelts;
     while (scope < end && strcmp(scope->name, http->params[0]) != 0) scope++;
     if (scope == end) return sr_error(http->pool, SR_ENOTFOUND, "Not found");

@@ -77,6 +77,8 @@ static sr_error_t *list_row(json_t *rows, sr_desk_t *desk, const char *body)
     list_set_text(row, "createdAt", sr_json_string(view, "createdAt"));
     list_add_signers(row, json_object_get(view, "submitters"), pool);
     list_add_deadline(desk, row, view, open);
+    if (!desk->read_only && !strcmp(state, "draft"))
+        list_set_text(row, "place", sr_desk_form_token(desk, apr_pstrcat(pool, "place ", uuid, NULL)));
     if (open && !desk->read_only && json_is_true(json_object_get(row, "due")))
         list_set_text(row, "remind", sr_desk_form_token(desk, apr_pstrcat(pool, "remind ", uuid, NULL)));
     return NULL;

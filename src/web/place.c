@@ -109,6 +109,16 @@ static void place_add_names(json_t *values, apr_pool_t *pool)
     }
 }
 
+/* Returns the relative URL of the desk's list if the desk has led here, or NULL. The client chooses nothing of it. */
+static const char *place_desk(sr_http_t *http, const sr_signing_t *signing)
+{
+    const char *args = http->r->args, *from = args ? strstr(args, SR_WEB_FROM_DESK) : NULL;
+    if (!from || (from > args && from[-1] != '&') || strcspn(from, "&") != strlen(SR_WEB_FROM_DESK)) return NULL;
+    return apr_pstrcat(http->pool, "../desk/",
+                       sr_owner_of(signing->organization_uuid, signing->environment, http->pool), "/",
+                       sr_web_language_query(http), NULL);
+}
+
 static sr_error_t *place_show(sr_http_t *http, const sr_signing_t *signing)
 {
     json_t *values = sr_json_own(place_state(http, signing), http->pool), *texts;
@@ -123,6 +133,7 @@ static sr_error_t *place_show(sr_http_t *http, const sr_signing_t *signing)
                                              signing->environment == SR_TEST, "state", state, "texts", words, "title",
                                              title, "link", signing->submission.placement, "submission",
                                              signing->submission.uuid, "css", "place.css", "script", "main.js"));
+    json_object_set_new(values, "desk", sr_json_string_or_null(place_desk(http, signing)));
     return sr_web_reply(http, HTTP_OK, values, &theme, texts);
 }
 

@@ -16,6 +16,9 @@
 #include "http/http.h"
 #include "service/service.h"
 
+/* In the query of a placement link: the page leads back to the desk of the request's scope. */
+#define SR_WEB_FROM_DESK "from=desk"
+
 extern const sr_route_t sr_web_routes[];        /* paths below <location>/sign */
 extern const sr_route_t sr_web_view_routes[];   /* paths below <location>/view */
 extern const sr_route_t sr_web_place_routes[];  /* paths below <location>/place */

@@ -47,11 +47,11 @@ export function prepareSend(model, state, link, { save, help, tell }) {
         setUnsent(false)
         tell('sent')
         const { content } = document.getElementById('sent'), next = content.querySelector('[data-continue]')
-        if (state.redirectUrl) {
-            const a = next.querySelector('a')
+        const a = next.querySelector('a')
+        if (state.redirectUrl && !a.hasAttribute('href')) {
             a.href = state.redirectUrl
             a.textContent = a.textContent.replace('{host}', a.host)
-        } else next.remove()
+        } else if (!a.hasAttribute('href')) next.remove()
         const main = document.getElementById('main')
         main.className = 'centre'
         main.replaceChildren(content)
