@@ -56,8 +56,8 @@ sr_error_t *sr_desk_new(sr_http_t *http)
     sr_desk_form_t form = {0};
     SR_TRY(sr_desk_enter(&desk, http));
     SR_TRY(sr_desk_may_write(desk));
-    SR_TRY(
-        sr_http_query(http, (const sr_query_param_t[]){{"template", &form.template}, {"lang", &lang}, {NULL, NULL}}));
+    SR_TRY(sr_http_query(http, (const sr_query_param_t[]){{"lang", &lang}, {NULL, NULL}}));
+    if (http->params[1]) SR_TRY(sr_web_uuid(&form.template, http, 1));
     SR_TRY(new_begin(desk, &form));
     return sr_desk_new_show(desk, &form, HTTP_OK, NULL);
 }

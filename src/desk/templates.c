@@ -47,8 +47,6 @@ sr_error_t *sr_desk_templates(sr_http_t *http)
         SR_TRY(templates_row(rows, desk, APR_ARRAY_IDX(page.bodies, i, const char *)));
     json_object_set_new(values, "title", json_string(sr_desk_word(desk, "templates.title")));
     json_object_set_new(values, "none", json_boolean(!json_array_size(rows)));
-    const char *language = sr_web_language_query(http);
-    json_object_set_new(values, "and", json_string(*language ? apr_pstrcat(http->pool, "&", language + 1, NULL) : ""));
     json_object_set_new(values, "older", templates_url(desk, page.next));
     json_object_set_new(values, "newer", templates_url(desk, page.prev));
     return sr_desk_page(desk, HTTP_OK, "desk_templates", json_incref(values));
