@@ -10,7 +10,8 @@ function prepareFiles(input) {
     const { files: most, bytes, all } = input.dataset, panel = input.closest('section')
     const list = panel.querySelector('[data-chosen]'), { content } = panel.querySelector('[data-chosen-row]')
     const large = panel.querySelector('[data-large]'), name = form.elements.namedItem('name')
-    const format = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1, style: 'unit', unit: 'megabyte' })
+    const format = new Intl.NumberFormat(document.documentElement.lang,
+        { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
     let chosen = []
 
     const row = file => {
