@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_sign.c: what one signature costs, counted with the helper itself and on each database: the submission is read
- * once, the document is hashed once, and the store is asked as often as is necessary. The API's tests have the rest. */
+ * once, the document is hashed once, and the store is asked as often as is necessary. The API's tests have the rest.
+ * The caller then sees a page of the document as long as their token is valid. */
 #include "cms_make.h"
 #include "counted.h"
 #include "pdf_help.h"
@@ -108,7 +109,42 @@ static void sign(sr_service_t *service, const char *signer, size_t size, int rea
     ok(hashed >= size && hashed < size + MARGIN, "%d bytes are hashed once: %d", (int)size, (int)hashed);
 }
 
-static void check_size(link_t *l, sr_service_t *service, unsigned n, size_t size)
+/* --- a page for the caller */
+
+static int code_of_page(const sr_service_t *service, const char *hash, const char *submission, const sr_show_t *page,
+                        apr_pool_t *p)
+{
+    sr_show_t show = *page;
+    sr_shown_t shown;
+    show.token_hash = hash;
+    show.submission = submission;
+    const sr_error_t *error = sr_service_show(service, &shown, &show, p);
+    return error ? (int)error->code : 0;
+}
+
+static void check_page(link_t *l, sr_service_t *service, const char *hash, const char *sha256, apr_pool_t *p)
+{
+    counted_t *counted = (counted_t *)(void *)service->database;
+    const sr_show_t page = {.document = uuid(3, 1, p), .version = sha256};
+    int code = 0;
+    is_int(code_of_page(service, "no hash", uuid(1, 1, p), &page, p), SR_EUNAUTHORIZED, "no page without a token");
+    is_int(code_of_page(service, hash, uuid(1, 2, p), &page, p), SR_ENOTFOUND, "none as of another submission");
+    is_int(code_of_page(service, hash, uuid(1, 1, p), &page, p), 0, "the caller sees a page");
+    counted->reads = 0;
+    is_int(code_of_page(service, hash, uuid(1, 1, p), &page, p), 0, "again");
+    ok(counted->reads <= 1, "only the epoch is read: %d", counted->reads);
+    is_int(code_of_page(service, "no hash", uuid(1, 1, p), &page, p), SR_EUNAUTHORIZED, "none for others, still");
+    RUN(l, SR_OP_TOKEN_REVOKE, hash, number(sr_time_now(), p), uuid(7, 1, p), "false");
+    is_str(link_outcome(l), "ok", "the token is revoked");
+    for (int i = 0; i < 10000 && !code; i++) {
+        code = code_of_page(service, hash, uuid(1, 1, p), &page, p);
+        apr_sleep(1000);
+    }
+    is_int(code, SR_EUNAUTHORIZED, "the cache permits nothing then");
+}
+
+/* `first`: the SHA-256 of the first document. Returns that of this one. */
+static const char *check_size(link_t *l, sr_service_t *service, unsigned n, size_t size, const char *first)
 {
     static const char hash[] = "00000000000000000000000000000000000000000000000000000000000000a1";
     apr_pool_t *p = l->pool;
@@ -126,7 +162,9 @@ static void check_size(link_t *l, sr_service_t *service, unsigned n, size_t size
     sign(service, uuid(4, 2 * n, p), pdf.size, pgsql ? 2 : 3, 2, p);
     /* the same, and the audit trail for the certificate, whose key is reserved with the other one */
     sign(service, uuid(4, 2 * n + 1, p), pdf.size, pgsql ? 3 : 4, 2, p);
+    if (n == 2) check_page(l, service, hash, first, p);
     free(pdf.data);
+    return sha256;
 }
 
 static void checks(base_t *base)
@@ -140,7 +178,8 @@ static void checks(base_t *base)
     counted.store = l.store;
     sr_child_t child = {.helpers = help_pool(help_program(), 2, 20000, l.pool)};
     child.seal[SR_TEST] = make_identity(&(make_t){.name = "seal"}, l.pool);
-    static const sr_settings_t settings = {.base_url = ""};
+    child.access = sr_access_cache_create(l.pool);
+    static const sr_settings_t settings = {.base_url = "", .cache_size = 1 << 30};
     sr_service_t service = {.child = &child,
                             .settings = &settings,
                             .database = &counted.source,
@@ -148,8 +187,8 @@ static void checks(base_t *base)
                             .storage.main.root = folder,
                             .cache_root = folder,
                             .pdf = child.helpers};
-    check_size(&l, &service, 1, 500000);
-    check_size(&l, &service, 2, 6000000); /* too large for memory */
+    const char *first = check_size(&l, &service, 1, 500000, NULL);
+    check_size(&l, &service, 2, 6000000, first); /* too large for memory */
     link_close(&l);
     make_run("rm -rf '%s'", folder);
 }

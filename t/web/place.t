@@ -167,6 +167,13 @@ subtest 'placing fields' => sub {
     is(put($link, $first, $both)->code, 200, 'one of two tabs');
     is(put($link, $first, signed_by([], []))->code, 412, 'and the other');
     is_deeply($link->state->{problems}, [], 'nothing is missing');
+    my %if = (headers => { 'If-Match' => $link->state->{version} });
+    my $many = Sigreq::Signer->new(link => $made->{placementLink}, connections => 0);
+    my $tab  = sub { signed_by([field('signature', name => "Tab $_[0]")], []) };
+    my @tabs = $client->parallel(6, 6, sub { $many->request_p(PUT => '/fields', json => $tab->($_[0]), %if) });
+    is(join(' ', sort map { $_->code } @tabs), '200 412 412 412 412 412', 'of six tabs at once, one saves');
+    my ($won) = grep { $tabs[$_]->code == 200 } 0 .. $#tabs;
+    is($link->state->{signers}[0]{fields}[0]{name}, "Tab $won", 'that one');
 };
 
 subtest 'many fields' => sub {
