@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, anotherTab, ask, assertAccessible, bob, chromiumOnly, create, devices, field, isWide, settled, shoot, until,
-    visit,
+    ann, anotherTab, ask, assertAccessible, bob, chromiumOnly, create, devices, field, isFirefox, isWide, settled, shoot,
+    until, visit,
 } from './browser.mjs'
-import { contract } from './pdf.mjs'
+import { contract, makePdf } from './pdf.mjs'
 
 const nobody = [{ ...ann, fields: [] }, { ...bob, fields: [] }]
 const at = (x, y, w, h, page = 0) => ({ x, y, w, h, page, unit: 'percent' })
@@ -422,6 +422,59 @@ test('a field is dragged with a finger, and the page scrolls with another touch'
     })
 })
 
+/** A form: a text field and two radio buttons. */
+const widget = (x, more) => `<</Type/Annot/Subtype/Widget/F 4/P 5 0 R/Rect[${x} 600 ${x + 100} 620]${more}>>`
+const look = '<</Type/XObject/Subtype/Form/BBox[0 0 20 20]/Length 0>>stream\n\nendstream'
+const button = (x, name) => widget(x, `/Parent 8 0 R/AS/Off/AP<</N<</${name} 6 0 R/Off 6 0 R>>>>`)
+const form = makePdf([{ width: 612, height: 792, lines: ['Lease', 'Signature of the tenant'],
+    more: '/Annots[7 0 R 9 0 R 10 0 R]' }], '/AcroForm<</Fields[7 0 R 8 0 R]>>', [look,
+    widget(72, '/FT/Tx/T(rent)/DA(/Helv 10 Tf 0 g)'), '<</FT/Btn/Ff 49152/T(pay)/Kids[9 0 R 10 0 R]>>',
+    button(200, 'month'), button(320, 'year')])
+
+test('form fields of the document are offered, and anchors stay until their fields are moved', async () => {
+    const anchor = { text: 'Signature of the tenant' }
+    const anchored = entry('signature', 'Tenant', { anchor, dy: 20, w: 180, h: 40 })
+    await board({ pdf: form, signers: [{ ...ann, fields: [anchored] }] }, async (page, made) => {
+        const offers = page.locator('[data-offers] button')
+        await offers.getByText('rent').waitFor()
+        await assertAccessible(page, 'form fields are offered')
+        assert.equal(await page.locator('.offer').count(), 2)
+        await page.getByRole('button', { name: 'Add the form field' }).first().click()
+        await offers.getByText('pay').click()
+        assert.ok(await page.locator('[data-offers]').isHidden(), 'all of them are used')
+        await page.locator('.box-choice').click()
+        assert.equal(await page.locator('.handle').count(), 0, 'the form says where it is')
+        await page.locator('[data-anchor]', { hasText: 'form field' }).waitFor()
+        await shoot(page, 'place-form')
+        await page.keyboard.press('ArrowLeft')
+        await saved(page)
+        const areas = fields => Object.fromEntries(fields.map(({ name, area }) => [name, area]))
+        const before = areas((await stored(made))[0])
+        assert.deepEqual([before.rent, before.pay], [{ field: 'rent' }, { field: 'pay' }])
+        assert.equal(before.Tenant.anchor.text, 'Signature of the tenant')
+        await page.locator('.box.anchored').click()
+        await page.locator('[data-anchor]', { hasText: 'Signature of the tenant' }).waitFor()
+        await page.keyboard.press('ArrowDown')
+        await saved(page)
+        assert.equal(areas((await stored(made))[0]).Tenant.unit, 'percent')
+        assert.equal(await page.locator('.anchored').count(), 0)
+    })
+})
+
+/** The time that the page needs while a field is dragged, in milliseconds. */
+async function timeOfDrag(page) {
+    const session = await page.context().newCDPSession(page), box = page.locator('.box.selected')
+    const time = async () => (await session.send('Performance.getMetrics')).metrics
+        .find(({ name }) => name === 'TaskDuration').value * 1000
+    await session.send('Performance.enable')
+    await box.waitFor()
+    const [x, y] = await middleOf(box), before = await time()
+    await drag(page, [x, y], [x + 150, y + 30], 100)
+    const spent = await time() - before
+    await page.mouse.up()
+    return spent
+}
+
 test('of 300 pages and 1,000 fields only those near the view are in the document', async () => {
     const fields = Array.from({ length: 1000 }, (_, n) => entry('initials', `Initials ${n}`,
         at(10 + (n % 4) * 20, 20 + (n % 3) * 20, 10, 4, Math.floor(n / 4) + 50)))
@@ -434,5 +487,12 @@ test('of 300 pages and 1,000 fields only those near the view are in the document
         assert.ok(await boxes(page).count() <= 24)
         await page.locator('[data-list] li').last().locator('button').click()
         await until(page, () => document.activeElement.matches('.sheet[data-page="299"] .box'))
+        if (isFirefox || !process.env.SIGREQ_TIMES) return
+        const long = await timeOfDrag(page)
+        await board({}, async small => {
+            await boxes(small).first().click()
+            const short = await timeOfDrag(small)
+            console.error(`dragging takes ${(long / short).toFixed(2)} times as long as with 2 pages and 2 fields`)
+        })
     })
 })

@@ -18,13 +18,16 @@ export function prepareSave(model, state, link, { announce, told, ended, tell })
     const line = document.querySelector('[data-saved]'), detail = document.querySelector('[data-rejected]')
     const decide = document.querySelector('[data-decide]')
     let { version } = state, base = model.fields, saved = JSON.stringify(model.wire())
-    let status = 'saved', running = null, timer = 0, tries = 0, other = null
+    let status = 'saved', running = null, timer = 0, tries = 0, other = null, kept = false
 
     const body = () => JSON.stringify(model.wire())
     const isSaved = () => body() === saved
+    /** Costs some milliseconds with many fields, so it is not done with each change, but before the page goes. */
     const keep = () => {
-        remember(link, { placing: isSaved() ? undefined : { version, base, fields: model.fields } })
-        setUnsent(!QUIET.includes(status) && !isSaved())
+        const isOpen = !isSaved()
+        if (isOpen || kept) remember(link, { placing: isOpen ? { version, base, fields: model.fields } : undefined })
+        kept = isOpen
+        setUnsent(isOpen && !QUIET.includes(status))
     }
     const say = (next, message = '') => {
         if (next !== status && !QUIET.includes(next)) announce(text(STATES[next]))
@@ -35,7 +38,7 @@ export function prepareSave(model, state, link, { announce, told, ended, tell })
         detail.hidden = !message
         decide.hidden = next !== 'conflict'
         told(null)
-        keep()
+        if (next !== 'saving') keep()
     }
     const schedule = (pause = PAUSE) => {
         clearTimeout(timer)
@@ -112,7 +115,8 @@ export function prepareSave(model, state, link, { announce, told, ended, tell })
     /** What the tab has kept, before a reload. */
     const restore = () => {
         const { placing } = recall(link)
-        if (!placing?.fields) return
+        kept = Boolean(placing)
+        if (!placing) return
         const own = list => list.map(field => ({ ...field, id: model.newId() }))
         if (placing.version === version) {
             model.change(own(placing.fields))
@@ -124,7 +128,7 @@ export function prepareSave(model, state, link, { announce, told, ended, tell })
     }
     model.on(what => {
         if (what !== 'fields' || other) return
-        if (!isSaved()) say('saving')
+        say('saving')
         schedule()
     })
     addEventListener('online', () => status === 'offline' && schedule(0))

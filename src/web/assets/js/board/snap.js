@@ -5,8 +5,8 @@ import { baseOf } from './kinds.js'
 
 const NEAR = 6 // CSS pixels
 const DESCENT = 0.22 // the part of a word's height that is below its base line
-const WIDTH = 1000 // pixels in which lines are looked for
-const LONG = 24, DARK = 150 // points: the shortest line; the brightest one, of 255
+const WIDTH = 800 // pixels in which lines are looked for
+const LONG = 24, DARK = 170 // points: the shortest line; the brightest one, of 255
 const AFTER = 300 // milliseconds after the image, when nobody waits for anything
 
 /** Lines of dark pixels, row by row or column by column: [position, from, to]. */
