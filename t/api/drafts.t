@@ -5,9 +5,11 @@ use strict;
 use warnings;
 use Mojo::JSON qw(encode_json);
 use Sigreq::Client;
+use Sigreq::Apart;
 use Sigreq::Here qw(checked is_error is_text organisation sql used user wait_for);
+use Sigreq::Mailbox;
 use Sigreq::Multipart 'part';
-use Sigreq::PDF 'pdf';
+use Sigreq::PDF qw(pdf without_end);
 use Sigreq::Receiver;
 use Sigreq::Signer qw(signers_of chain_fault);
 use Test::More;
@@ -217,6 +219,65 @@ subtest 'sending' => sub {
     is(scalar(grep { $_->{path} eq '/sent' } $receiver->received), 1, 'the webhook "sent" was called once');
     my $faults = checked('--evidence');
     ok(!grep({ /$draft->{uuid}/ } encode_json($faults)), 'the rows are what the events say') or diag explain $faults;
+};
+
+subtest 'a document that must be rewritten' => sub {
+    my $broken = without_end(pdf(nonce => "drafts $$"));
+    my $draft  = drafted(files => [['a.pdf', $broken]]);
+    my $path   = path_of($draft, "/documents/$draft->{documents}[0]{uuid}");
+    placed($draft, [[field(signature => 80), field(text => 20, value => 'x', readOnly => $yes)]]);
+    is($client->get($path, unjudged => 1)->body, $broken, 'a draft has it as it was uploaded');
+    my $res = sent($draft);
+    is($res->code, 200, 'it is rewritten when the draft is sent') or diag $res->body;
+    my $whole = $client->get($path, unjudged => 1)->body;
+    like($whole, qr/startxref\s+\d+\s+%%EOF\s*\z/, 'the document is whole');
+    my ($ann) = signers_of($res->json);
+    is($ann->sign->code, 200, 'it is signed');
+    my $signed = $client->get($path, unjudged => 1)->body;
+    ok(index($signed, $whole) == 0, 'and continued from there');
+    my $faults = checked('--evidence');
+    ok(!grep({ /$draft->{uuid}/ } encode_json($faults)), 'the rows are what the events say') or diag explain $faults;
+};
+
+subtest 'from a template' => sub {
+    my $made  = $client->create->json;
+    my %use   = (files => [], signers => [person('Eve')], more => [part('template', $made->{template}{uuid})]);
+    my $draft = drafted(%use);
+    is($draft->{template}{uuid}, $made->{template}{uuid}, 'a draft of a template');
+    is_deeply($draft->{submitters}[0]{fields}, $made->{submitters}[0]{fields}, 'has its fields');
+    my ($event) = @{ $client->get(path_of($draft, '/audit'))->json->{events} };
+    is($event->{detail}{template}, $made->{template}{uuid}, 'its event names the template');
+    is(placed($draft, [[field(signature => 33)]])->code, 200, 'which may be replaced');
+    is(sent($draft)->json->{submitters}[0]{fields}[0]{percent}{y}, 33, 'and are sent');
+    my ($template) = $client->get("/templates/$made->{template}{uuid}")->json;
+    is_deeply($template->{roles}[0]{fields}, $made->{submitters}[0]{fields}, 'those of the template stay');
+    $client->delete("/templates/$made->{template}{uuid}");
+    is($client->create(drafting(%use))->code, 400, 'a deleted template');
+};
+
+subtest 'mails' => sub {
+    my $apart = Sigreq::Apart->new(organization => 'Drafts');
+    my $box   = Sigreq::Mailbox->new;
+    my $to    = "SigreqSMTP smtp://127.0.0.1:$box->{port}\nSigreqMailFrom sign\@example.org\nSigreqDraftDays 3";
+    my $limit = 'SigreqMailLimit test-organization=2/h';
+    my $base  = 'SigreqBaseURL https://sign.example.org';
+    my $who   = $apart->serve(server => $to, place => join "\n", 'Sigreq On', $base, $limit);
+    my %given = (sendEmail => 'true', signers => [map { person($_, email => "$_\@x.org", order => $_ eq 'Ann' ? 1 : 2,
+                fields => [field(signature => $_ eq 'Ann' ? 10 : 60)]) } 'Ann', 'Bob']);
+    my @drafts = map { drafted($who, %given) } 1, 2;
+    is(sent($drafts[0], $who)->code, 200, 'sent');
+    ok(wait_for(sub { my @mails = $box->mails; @mails >= 1 }), 'the first signer is invited');
+    my ($mail) = $box->mails;
+    is_deeply($mail->{to}, ['Ann@x.org'], 'by mail');
+    like($mail->{plain}, qr{/sign/$drafts[0]{submitters}[0]{uuid}}, 'with their link');
+    is(sent($drafts[1], $who)->code, 429, 'the limit of mails counts when a draft is sent');
+    is($who->get(path_of($drafts[1]))->json->{status}, 'draft', 'which stays a draft');
+    is(scalar(() = $box->mails), 1, 'a draft sends no mail');
+    is(sql("SELECT (draft_until - created_at) / 86400000000 FROM submission WHERE uuid = '$drafts[1]{uuid}'",
+            $apart->{params}), 3, 'SigreqDraftDays');
+    my $stats = $apart->ctl('stats');
+    is($stats->[0]{created}, 1, 'sigreqctl stats counts what was sent') or diag explain $stats;
+    $apart->stop;
 };
 
 subtest 'races' => sub {

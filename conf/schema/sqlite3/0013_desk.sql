@@ -19,8 +19,8 @@ ALTER TABLE submission ADD COLUMN placement TEXT
 CREATE UNIQUE INDEX submission_placement ON submission (placement) WHERE placement IS NOT NULL
 
 CREATE TABLE former_placement (
-    submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
-    uuid TEXT NOT NULL PRIMARY KEY
+    uuid TEXT NOT NULL PRIMARY KEY,
+    submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID
 
 CREATE INDEX former_placement_submission ON former_placement (submission_id)
