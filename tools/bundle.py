@@ -39,8 +39,8 @@ def write(path, data):
 shutil.rmtree(out, ignore_errors=True)
 out.mkdir(parents=True)
 named = [f'--outdir={out}', '--entry-names=[name]-[hash]', '--loader:.svg=copy']
-bundle(['js/page.js', 'js/board/main.js', 'js/desk_new.js', 'css/page.css', 'css/place.css', 'css/desk.css',
-        'css/icon.svg'], '--format=esm', *named)
+bundle(['js/page.js', 'js/board/main.js', 'js/desk_new.js', 'js/copy.js', 'css/page.css', 'css/place.css',
+        'css/desk.css', 'css/icon.svg'], '--format=esm', *named)
 bundle(['js/boot.js', 'js/embed.js'], '--format=iife', *named)
 
 for file in sorted(out.iterdir()):

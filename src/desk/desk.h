@@ -5,7 +5,8 @@
  * POST of a form, which is followed by a redirection (303).
  *
  * Sections: enter.c (user and scope) · frame.c (what every page has) · form_token.c (forms) · list.c (the list of
- * requests) · remind.c · new.c (a new request) · placing.c · templates.c · routes.c
+ * requests) · remind.c · new.c (a new request) · placing.c · templates.c · request_page.c (one request; its parts are
+ * in request_page.h) · change.c (its forms) · request_files.c (its pages and downloads) · routes.c
  *
  * The HTML is in web/assets/html/desk_*.html. The texts are those of the section "desk" of a catalogue, then those of
  * "page". */
@@ -31,7 +32,8 @@ typedef struct sr_desk_t {
     const sr_token_t *caller;         /* the user, organisation and environment, for use cases */
     const char *way;                  /* the relative URL from the requested URL to <location>/desk/<scope>/ */
     bool read_only;
-    json_t *texts; /* the catalogue (sr_desk_word); NULL until it is used */
+    json_t *texts;                   /* the catalogue (sr_desk_word); NULL until it is used */
+    struct sr_desk_change_t *change; /* the form that was sent (change.c), or NULL */
 } sr_desk_t;
 
 /* ------------------------------------------------------------------------------------------------ enter.c */
@@ -72,6 +74,8 @@ sr_error_t *sr_desk_form_check(sr_desk_t *desk, const char *form, const char *to
 /* Reads a form (application/x-www-form-urlencoded) into the fields of a table that ends with a NULL name, and checks
  * its token. Errors: SR_EBADREQUEST if a field is unknown or repeated, and those of sr_desk_form_check. */
 sr_error_t *sr_desk_form_read(sr_desk_t *desk, const char *form, const sr_query_param_t *fields);
+/* Reads it and leaves the check of its token to the caller. *token is NULL if there is none. */
+sr_error_t *sr_desk_form_fields(sr_desk_t *desk, const char **token, const sr_query_param_t *fields);
 /* Redirects (303) to a path below the scope, such as "requests/<uuid>". The page there shows the text "done.<done>" of
  * the section "desk". `done` may be NULL. */
 sr_error_t *sr_desk_done(sr_desk_t *desk, const char *path, const char *done);
@@ -87,6 +91,14 @@ sr_error_t *sr_desk_template_delete(sr_http_t *http);
 /* Redirects (303) to the placement page of a draft, by its link or, if that has ended, by a new one. The page leads
  * back to the desk. Errors: SR_ENOTFOUND, SR_ECONFLICT if it is no draft any more. */
 sr_error_t *sr_desk_place_fields(sr_desk_t *desk, const char *uuid);
+sr_error_t *sr_desk_request(sr_http_t *http);
+sr_error_t *sr_desk_change(sr_http_t *http);
+sr_error_t *sr_desk_delete(sr_http_t *http);
+sr_error_t *sr_desk_image(sr_http_t *http);
+sr_error_t *sr_desk_document(sr_http_t *http);
+sr_error_t *sr_desk_certificate(sr_http_t *http);
+sr_error_t *sr_desk_archive(sr_http_t *http);
+sr_error_t *sr_desk_audit(sr_http_t *http);
 /* Returns true if a signer of a representation has not signed yet, and can be reminded by mail. */
 bool sr_desk_is_due(const json_t *signer);
 

@@ -56,11 +56,19 @@ static sr_error_t *form_take(void *baton, const char *name, const char *value)
     return NULL;
 }
 
-sr_error_t *sr_desk_form_read(sr_desk_t *desk, const char *name, const sr_query_param_t *fields)
+sr_error_t *sr_desk_form_fields(sr_desk_t *desk, const char **token, const sr_query_param_t *fields)
 {
     form_t form = {desk, fields, NULL};
-    SR_TRY(sr_http_read_form(desk->http, FORM_MAX, FIELDS_MAX, form_take, &form));
-    return sr_desk_form_check(desk, name, form.token);
+    sr_error_t *error = sr_http_read_form(desk->http, FORM_MAX, FIELDS_MAX, form_take, &form);
+    *token = form.token;
+    return error;
+}
+
+sr_error_t *sr_desk_form_read(sr_desk_t *desk, const char *name, const sr_query_param_t *fields)
+{
+    const char *token;
+    SR_TRY(sr_desk_form_fields(desk, &token, fields));
+    return sr_desk_form_check(desk, name, token);
 }
 
 /* The URL is relative, so that a desk in a virtual host of its own, which has not the host of SigreqBaseURL, stays

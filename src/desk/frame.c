@@ -124,11 +124,14 @@ sr_error_t *sr_desk_error(sr_http_t *http, int status, const char *message)
     SR_TRY(frame_texts(&texts, http, desk, &theme));
     const char *title = sr_web_word(texts, is_stranger                          ? "stranger.title"
                                            : status == HTTP_NOT_FOUND           ? "missing.title"
+                                           : status == HTTP_GONE                ? "gone.title"
                                            : status == HTTP_SERVICE_UNAVAILABLE ? "503.title"
                                                                                 : "other.title");
     json_object_set_new(problem, "status", json_integer(status));
     frame_set_text(problem, "stranger", is_stranger ? desk->user : NULL);
-    frame_set_text(problem, "detail", is_stranger || status == HTTP_NOT_FOUND ? NULL : message);
+    const bool is_told = is_stranger || status == HTTP_NOT_FOUND || status == HTTP_GONE;
+    frame_set_text(problem, "detail", is_told ? NULL : message);
+    json_object_set_new(problem, "gone", json_boolean(status == HTTP_GONE));
     json_object_set_new(values, "problem", problem);
     frame_set_text(values, "title", title);
     return frame_reply(http, desk, status, "desk_problem", values);

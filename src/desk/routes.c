@@ -14,5 +14,13 @@ const sr_route_t sr_desk_routes[] = {
     {M_POST, "/{scope}/templates/{uuid}/delete", sr_desk_template_delete, false},
     {M_POST, "/{scope}/requests/{uuid}/place", sr_desk_place, false},
     {M_POST, "/{scope}/requests/{uuid}/remind", sr_desk_remind, false},
+    {M_GET, "/{scope}/requests/{uuid}", sr_desk_request, false},
+    {M_POST, "/{scope}/requests/{uuid}", sr_desk_change, false},
+    {M_GET, "/{scope}/requests/{uuid}/delete", sr_desk_delete, false},
+    {M_GET, "/{scope}/requests/{uuid}/certificate", sr_desk_certificate, false},
+    {M_GET, "/{scope}/requests/{uuid}/archive", sr_desk_archive, false},
+    {M_GET, "/{scope}/requests/{uuid}/audit", sr_desk_audit, false},
+    {M_GET, "/{scope}/requests/{uuid}/documents/{document}", sr_desk_document, false},
+    {M_GET, "/{scope}/requests/{uuid}/documents/{document}/pages/{n}", sr_desk_image, false},
     {0, NULL, NULL, false},
 };

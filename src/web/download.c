@@ -16,7 +16,7 @@ static sr_error_t *download_begin(sr_http_t *http, sr_signing_t **signing)
     return sr_signing_may_see(*signing, http->pool);
 }
 
-static sr_error_t *download_reply_download(sr_http_t *http, const sr_download_t *download)
+sr_error_t *sr_web_send_pdf(sr_http_t *http, const sr_download_t *download)
 {
     apr_bucket_brigade *brigade = sr_service_brigade(download, http->r->connection->bucket_alloc, http->pool);
     return sr_http_pdf(http, brigade, download->sha256, download->name);
@@ -33,7 +33,7 @@ sr_error_t *sr_web_document(sr_http_t *http)
     const sr_document_state_t *document = sr_signing_document(signing, uuid);
     if (!document) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_service_download(http->service, &download, document, false, http->pool));
-    return download_reply_download(http, &download);
+    return sr_web_send_pdf(http, &download);
 }
 
 sr_error_t *sr_web_certificate(sr_http_t *http)
@@ -46,7 +46,7 @@ sr_error_t *sr_web_certificate(sr_http_t *http)
     SR_TRY(sr_service_download_certificate(http->service, &download, signing->submission.name,
                                            signing->submission.certificate_sha256, signing->submission.certificate_key,
                                            http->pool));
-    return download_reply_download(http, &download);
+    return sr_web_send_pdf(http, &download);
 }
 
 sr_error_t *sr_web_archive(sr_http_t *http)

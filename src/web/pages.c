@@ -18,13 +18,14 @@ static bool pages_read_number(int *number, const char *text)
     return sr_text_number(number, text) && (*text != '0' || !text[1]);
 }
 
-/* Reads the link, the document and the page from the path, and `version` from the query. */
-static sr_error_t *pages_read_path(sr_show_t *show, sr_http_t *http)
+/* Reads the link (unless a caller shows the page), the document and the page from the path. The document is the path
+ * parameter with this number. */
+static sr_error_t *pages_read_path(sr_show_t *show, sr_http_t *http, int param)
 {
     const char **link = http->viewing ? &show->viewer : http->placing ? &show->placement : &show->signer;
-    SR_TRY(sr_web_uuid(link, http, 0));
-    SR_TRY(sr_web_uuid(&show->document, http, 1));
-    if (!pages_read_number(&show->page, http->params[2])
+    if (!show->submission) SR_TRY(sr_web_uuid(link, http, 0));
+    SR_TRY(sr_web_uuid(&show->document, http, param));
+    if (!pages_read_number(&show->page, http->params[param + 1])
         || (show->version && !sr_text_is_hex(show->version, SR_SHA256_HEX_LENGTH)))
         return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     return NULL;
@@ -54,30 +55,33 @@ static sr_error_t *reply(sr_http_t *http, sr_show_t *show)
     return sr_http_content(http, &content);
 }
 
-static sr_error_t *image(sr_http_t *http, bool png)
+sr_error_t *sr_web_show_image(sr_http_t *http, sr_show_t *show, int param)
 {
     const char *width = NULL;
-    sr_show_t show = {.width = DEFAULT_WIDTH, .png = png};
-    const sr_query_param_t params[] = {{"width", &width}, {"version", &show.version}, {NULL, NULL}};
+    const sr_query_param_t params[] = {{"width", &width}, {"version", &show->version}, {NULL, NULL}};
+    show->width = DEFAULT_WIDTH;
     http->show_error = NULL;
     apr_table_unset(http->r->err_headers_out, "Vary"); /* these responses are the same for every client */
     SR_TRY(sr_http_query(http, params));
-    SR_TRY(pages_read_path(&show, http));
+    SR_TRY(pages_read_path(show, http, param));
     if (width
-        && (!pages_read_number(&show.width, width) || show.width < SR_SHOW_MIN_WIDTH || show.width > SR_SHOW_MAX_WIDTH))
+        && (!pages_read_number(&show->width, width) || show->width < SR_SHOW_MIN_WIDTH
+            || show->width > SR_SHOW_MAX_WIDTH))
         return sr_error(http->pool, SR_EBADREQUEST, "width must be %d to %d", SR_SHOW_MIN_WIDTH, SR_SHOW_MAX_WIDTH);
-    show.width = sr_show_width(show.width);
-    return reply(http, &show);
+    show->width = sr_show_width(show->width);
+    return reply(http, show);
 }
 
 sr_error_t *sr_web_image(sr_http_t *http)
 {
-    return image(http, false);
+    sr_show_t show = {0};
+    return sr_web_show_image(http, &show, 1);
 }
 
 sr_error_t *sr_web_png(sr_http_t *http)
 {
-    return image(http, true);
+    sr_show_t show = {.png = true};
+    return sr_web_show_image(http, &show, 1);
 }
 
 sr_error_t *sr_web_text(sr_http_t *http)
@@ -87,6 +91,6 @@ sr_error_t *sr_web_text(sr_http_t *http)
     http->show_error = NULL;
     apr_table_unset(http->r->err_headers_out, "Vary");
     SR_TRY(sr_http_query(http, params));
-    SR_TRY(pages_read_path(&show, http));
+    SR_TRY(pages_read_path(&show, http, 1));
     return reply(http, &show);
 }

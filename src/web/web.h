@@ -63,6 +63,11 @@ sr_error_t *sr_web_verify_get(sr_http_t *http);
 sr_error_t *sr_web_verify_post(sr_http_t *http);
 sr_error_t *sr_web_front(sr_http_t *http);
 
+/* pages.c: sends the image of a page. `show` names a caller and their submission, or nothing: then the path names a
+ * link. The path parameter with the number `param` names the document, the next one the page. */
+sr_error_t *sr_web_show_image(sr_http_t *http, sr_show_t *show, int param);
+/* download.c */
+sr_error_t *sr_web_send_pdf(sr_http_t *http, const sr_download_t *download);
 /* Sets *user to the value of an expression (a directive's) for a login by httpd at <location><path>, and *by to the
  * AuthType, or to "certificate" if the client has shown one. A certificate that nobody has verified (SSLVerifyClient
  * optional_no_ca) gives no user. Errors: SR_EINTERNAL if nobody has signed in, because then httpd should not have let

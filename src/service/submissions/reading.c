@@ -26,6 +26,13 @@ sr_error_t *sr_service_viewing(const sr_service_t *service, sr_signing_t **signi
     return sr_service_read(service, signing, &subject, pool);
 }
 
+sr_error_t *sr_service_request(const sr_service_t *service, sr_signing_t **signing, const char *token_hash,
+                               const char *submission, apr_pool_t *pool)
+{
+    const sr_subject_t subject = {.token_hash = token_hash, .submission = submission};
+    return sr_service_read(service, signing, &subject, pool);
+}
+
 sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const sr_show_t *show,
                                     apr_pool_t *pool)
 {

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* request_page.h: the parts of the page of one request. Part of desk.h.
+ *
+ * Sections: request_page.c (what it shows first) · participants.c (signers, viewers, copies) · timeline.c (events,
+ * mails, calls) · change.c (forms and what they change) */
+#ifndef SR_DESK_REQUEST_PAGE_H
+#define SR_DESK_REQUEST_PAGE_H
+
+#include "desk/desk.h"
+
+/* A form of the page that was not accepted. */
+typedef struct sr_desk_tried_t {
+    const char *action, *of;        /* the action, and the uuid of what it changes, or NULL */
+    const char *message;            /* the fault */
+    const sr_query_param_t *fields; /* what was entered */
+    bool shown;                     /* the page shows the fault at its form */
+} sr_desk_tried_t;
+
+/* A request that is shown. */
+typedef struct sr_desk_request_t {
+    sr_desk_t *desk;
+    sr_signing_t *signing;
+    const json_t *events;   /* the audit trail, an array */
+    sr_desk_tried_t *tried; /* or NULL */
+    apr_pool_t *pool;
+} sr_desk_request_t;
+
+/* Sends the page. Errors: SR_ENOTFOUND, SR_EGONE if it was deleted. */
+sr_error_t *sr_desk_request_show(sr_desk_t *desk, const char *uuid, int status, sr_desk_tried_t *tried);
+/* Returns a word of the section "desk" whose key has two parts, or NULL. */
+const char *sr_desk_request_word(const sr_desk_request_t *request, const char *group, const char *name);
+/* Sets a member to a time, {"at","moment"}, or to null if it is 0. */
+void sr_desk_request_set_time(const sr_desk_request_t *request, json_t *object, const char *key, apr_time_t when);
+/* Sets a member to a text or null. */
+void sr_desk_request_set(json_t *object, const char *key, const char *text);
+
+/* Add the signers, viewers and recipients of copies; the events; the mails and webhook calls. */
+void sr_desk_add_participants(const sr_desk_request_t *request, json_t *values);
+void sr_desk_add_events(const sr_desk_request_t *request, json_t *values);
+sr_error_t *sr_desk_add_calls(const sr_desk_request_t *request, json_t *values);
+
+/* Returns the name of a signer or viewer, also of a signer who was replaced, or NULL. */
+const char *sr_desk_event_name(const sr_desk_request_t *request, const char *uuid);
+
+/* Sets the member "form_<action>" to what a form needs: {"token","of","open","error", and what was entered}. A desk
+ * that is read-only has no forms: null. Returns the form or NULL. */
+json_t *sr_desk_add_form(const sr_desk_request_t *request, json_t *object, const char *action, const char *of);
+/* Adds the forms of the request itself. */
+void sr_desk_add_forms(const sr_desk_request_t *request, json_t *values);
+
+#endif
