@@ -104,15 +104,20 @@ static sr_error_t *change_revoke(change_t *change)
     return sr_service_viewer_revoke(change->desk->http->service, &change->caller, change->of, change->pool);
 }
 
+/* `of` is the uuid of the newest call of an event. If there is a newer one, the form was sent before. */
 static sr_error_t *change_again(change_t *change)
 {
-    return sr_service_redeliver(change->desk->http->service, &change->shown, change->desk->token_hash, change->of,
+    const char *event;
+    SR_TRY(sr_desk_call_event(&event, change->desk, change->caller.submission, change->of));
+    if (!event) return NULL;
+    return sr_service_redeliver(change->desk->http->service, &change->shown, change->desk->token_hash, event,
                                 change->pool);
 }
 
 static sr_error_t *change_send(change_t *change)
 {
     const sr_draft_subject_t subject = {.token_hash = change->desk->token_hash,
+                                        .token = change->desk->caller->uuid,
                                         .submission = change->caller.submission};
     sr_shown_submission_t shown;
     return sr_service_draft_send(change->desk->http->service, &shown, &subject, &change->caller.client, change->pool);
@@ -123,13 +128,6 @@ static sr_error_t *change_delete(change_t *change)
     return sr_service_erase(change->desk->http->service, &change->caller, change->pool);
 }
 
-static sr_error_t *change_place(change_t *change)
-{
-    apr_time_t until;
-    return sr_service_draft_link(change->desk->http->service, &change->shown, &until, change->desk->token_hash,
-                                 change->caller.submission, change->pool);
-}
-
 typedef struct change_row_t {
     const char *action;
     bool of; /* the form has the field "of" */
@@ -137,10 +135,17 @@ typedef struct change_row_t {
 } change_row_t;
 
 static const change_row_t changes[] = {
-    {"cancel", false, change_cancel}, {"extend", false, change_extend},  {"remind", true, change_remind},
-    {"unlock", true, change_unlock},  {"replace", true, change_replace}, {"copies", false, change_copies},
-    {"revoke", true, change_revoke},  {"again", true, change_again},     {"send", false, change_send},
-    {"delete", false, change_delete}, {"place", false, change_place},    {NULL, false, NULL},
+    {"cancel", false, change_cancel},
+    {"extend", false, change_extend},
+    {"remind", true, change_remind},
+    {"unlock", true, change_unlock},
+    {"replace", true, change_replace},
+    {"copies", false, change_copies},
+    {"revoke", true, change_revoke},
+    {"again", true, change_again},
+    {"send", false, change_send},
+    {"delete", false, change_delete},
+    {NULL, false, NULL},
 };
 
 /* --- forms */
@@ -187,16 +192,11 @@ static void form_add_extend(const sr_desk_request_t *request, json_t *values)
 static void form_add_draft(const sr_desk_request_t *request, json_t *values)
 {
     const sr_submission_t *submission = &request->signing->submission;
-    const bool linked = submission->placement && submission->placement_until > sr_time_now();
     json_t *problems = sr_submission_problems(submission, sr_time_now(), request->pool);
     json_object_set_new(values, "problems",
                         json_array_size(problems) ? json_pack("{s:O}", "list", problems) : json_null());
     json_decref(problems);
-    sr_desk_request_set(values, "placing",
-                        linked && !request->desk->read_only ? apr_pstrcat(request->pool, request->desk->http->base_url,
-                                                                          "/place/", submission->placement, NULL)
-                                                            : NULL);
-    if (!linked) sr_desk_add_form(request, values, "place", NULL);
+    sr_desk_add_form(request, values, "place", NULL);
     sr_desk_add_form(request, values, "send", NULL);
 }
 
@@ -233,9 +233,6 @@ static const change_row_t *change_find(const change_t *change)
 static sr_error_t *change_done(const change_t *change)
 {
     apr_pool_t *pool = change->pool;
-    if (!strcmp(change->action, "place"))
-        return sr_http_redirect(change->desk->http, HTTP_SEE_OTHER,
-                                apr_pstrcat(pool, change->desk->http->base_url, "/place/", change->shown, NULL));
     const char *path = apr_pstrcat(pool, "requests/", change->caller.submission, NULL);
     return sr_desk_done(change->desk, strcmp(change->action, "delete") ? path : "", change->action);
 }

@@ -38,6 +38,8 @@ void sr_desk_request_set(json_t *object, const char *key, const char *text);
 void sr_desk_add_participants(const sr_desk_request_t *request, json_t *values);
 void sr_desk_add_events(const sr_desk_request_t *request, json_t *values);
 sr_error_t *sr_desk_add_calls(const sr_desk_request_t *request, json_t *values);
+/* Sets *event to the uuid of the event of a call, or to NULL if this is not the newest call of the event. */
+sr_error_t *sr_desk_call_event(const char **event, const sr_desk_t *desk, const char *submission, const char *call);
 
 /* Returns the name of a signer or viewer, also of a signer who was replaced, or NULL. */
 const char *sr_desk_event_name(const sr_desk_request_t *request, const char *uuid);

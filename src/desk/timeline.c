@@ -101,43 +101,65 @@ void sr_desk_add_events(const sr_desk_request_t *request, json_t *values)
 
 /* --- mails and webhook calls */
 
-static json_t *call_row(const sr_desk_request_t *request, const json_t *call, json_t *seen)
+/* Reads the newest calls, newest first. Each gets the member "newest" if no later one has the same event. */
+static sr_error_t *calls_read(json_t **calls, const sr_desk_t *desk, const char *submission)
 {
-    const char *url = sr_json_string(call, "url"), *id = sr_json_string(call, "eventId");
-    const char *created = sr_json_string(call, "createdAt"), *error = sr_json_string(call, "error");
+    apr_pool_t *pool = desk->http->pool;
+    const sr_list_query_t query = {.limit = CALLS_MAX};
+    const sr_history_filter_t filter = {.submission = submission};
+    sr_list_result_t page;
+    json_t *call, *seen = sr_json_own(json_object(), pool);
+    *calls = sr_json_own(json_array(), pool);
+    SR_TRY(sr_service_history(desk->http->service, &page, desk->token_hash, &query, &filter, pool));
+    for (int i = 0; i < page.bodies->nelts; i++) {
+        SR_TRY(sr_json_read(&call, APR_ARRAY_IDX(page.bodies, i, const char *), pool));
+        const char *event = sr_json_string(call, "eventId");
+        json_object_set_new(call, "newest", json_boolean(!json_object_get(seen, event)));
+        json_object_set_new(seen, event, json_true());
+        json_array_append(*calls, call);
+    }
+    return NULL;
+}
+
+sr_error_t *sr_desk_call_event(const char **event, const sr_desk_t *desk, const char *submission, const char *call)
+{
+    json_t *calls, *one;
+    size_t i;
+    *event = NULL;
+    SR_TRY(calls_read(&calls, desk, submission));
+    json_array_foreach (calls, i, one)
+        if (!strcmp(sr_json_string(one, "uuid"), call) && json_is_true(json_object_get(one, "newest")))
+            *event = sr_json_string(one, "eventId");
+    return NULL;
+}
+
+static json_t *call_row(const sr_desk_request_t *request, const json_t *call)
+{
+    const char *url = sr_json_string(call, "url"), *created = sr_json_string(call, "createdAt");
     const json_t *success = json_object_get(call, "success");
-    const bool mail = !strncmp(url, MAILTO, strlen(MAILTO)), newest = !json_object_get(seen, id);
+    const bool mail = !strncmp(url, MAILTO, strlen(MAILTO));
     const char *state = json_is_null(success) ? "running" : json_is_true(success) ? "delivered" : "failed";
     apr_time_t when = 0;
     json_t *row = json_object();
     if (created) sr_time_parse(&when, created);
-    json_object_set_new(seen, id, json_true());
     sr_desk_request_set(row, "what",
                         sr_desk_request_word(request, mail ? "mail" : "call", sr_json_string(call, "event")));
     sr_desk_request_set(row, "to", mail ? url + strlen(MAILTO) : url);
     sr_desk_request_set(row, "result", state);
     sr_desk_request_set(row, "resultText", sr_desk_request_word(request, "result", state));
-    sr_desk_request_set(row, "fault", error);
+    sr_desk_request_set(row, "fault", sr_json_string(call, "error"));
     sr_desk_request_set_time(request, row, "time", when);
-    json_object_set_new(row, "mail", json_boolean(mail));
-    if (newest && !json_is_null(success)) sr_desk_add_form(request, row, "again", id);
+    if (json_is_true(json_object_get(call, "newest")) && !json_is_null(success))
+        sr_desk_add_form(request, row, "again", sr_json_string(call, "uuid"));
     return row;
 }
 
 sr_error_t *sr_desk_add_calls(const sr_desk_request_t *request, json_t *values)
 {
-    const sr_list_query_t query = {.limit = CALLS_MAX};
-    const sr_history_filter_t filter = {.submission = request->signing->submission.uuid};
-    sr_list_result_t page;
-    json_t *rows = json_array(), *call, *seen = sr_json_own(json_object(), request->pool);
+    json_t *rows = json_array(), *calls, *call;
+    size_t i;
     json_object_set_new(values, "calls", rows);
-    SR_TRY(sr_service_history(request->desk->http->service, &page, request->desk->token_hash, &query, &filter,
-                              request->pool));
-    for (int i = 0; i < page.bodies->nelts; i++) {
-        SR_TRY(sr_json_read(&call, APR_ARRAY_IDX(page.bodies, i, const char *), request->pool));
-        json_t *row = call_row(request, call, seen);
-        json_object_set_new(row, "number", json_integer(i + 1));
-        json_array_append_new(rows, row);
-    }
+    SR_TRY(calls_read(&calls, request->desk, request->signing->submission.uuid));
+    json_array_foreach (calls, i, call) json_array_append_new(rows, call_row(request, call));
     return NULL;
 }

@@ -12,6 +12,7 @@
 /* Who acts on a draft: a caller's token and the submission's uuid, or the uuid of a placement link. */
 typedef struct sr_draft_subject_t {
     const char *token_hash, *submission, *placement;
+    const char *token; /* the uuid of the token; NULL: it is looked up if it is needed */
 } sr_draft_subject_t;
 /* Reads a draft. Errors: SR_ENOTFOUND, SR_EGONE (a placement link that has ended: after 7 days, replaced, or sent),
  * SR_ECONFLICT if it is no draft any more (token). */

@@ -127,10 +127,10 @@ sr_error_t *sr_service_draft_send(const sr_service_t *service, sr_shown_submissi
                                   const sr_draft_subject_t *subject, const sr_client_t *client, apr_pool_t *pool)
 {
     const sr_subject_t whose = sr_draft_subject(subject);
-    sending_t sending = {0};
+    sending_t sending = {.token = subject->token};
     sr_signing_t *signing;
     sr_token_t *token;
-    if (!subject->placement) {
+    if (!subject->placement && !sending.token) {
         SR_TRY(sr_service_authenticate(service, &token, subject->token_hash, pool));
         sending.token = token->uuid;
     }
