@@ -39,9 +39,9 @@ const char *const sr_metrics_label_names[SR_LABEL_COUNT] = {
 };
 
 static const char *const environments[] = {"test", "production", NULL};
-static const char *const codes[] = {"200", "201", "204", "206", "303",     "304",   "400", "401", "403",
-                                    "404", "405", "408", "409", "411",     "412",   "413", "415", "416",
-                                    "422", "429", "500", "503", "aborted", "other", NULL};
+static const char *const codes[] = {"200", "201", "204", "206", "303", "304",     "400",   "401", "403",
+                                    "404", "405", "408", "409", "411", "412",     "413",   "415", "416",
+                                    "422", "428", "429", "500", "503", "aborted", "other", NULL};
 static const char *const results[] = {[SR_RESULT_SEALED] = "sealed", [SR_RESULT_FAILED] = "failed", NULL};
 static const char *const kinds[] = {[SR_KIND_WEBHOOK] = "webhook",     [SR_KIND_INVITATION] = "invitation",
                                     [SR_KIND_REMINDER] = "reminder",   [SR_KIND_CODE] = "code",
@@ -126,7 +126,7 @@ static const char *const *const fixed[SR_LABEL_COUNT] = {
 enum {
     ROOM_NONE = 1,
     ROOM_VERSION = 1,
-    ROOM_ROUTE = 96,
+    ROOM_ROUTE = 160,
     ROOM_SERVER = 16,
     ROOM_CODE = sizeof codes / sizeof *codes - 1,
     ROOM_ENVIRONMENT = sizeof environments / sizeof *environments - 1,

@@ -22,6 +22,10 @@ is_deeply(\%documented, \%defined, 'docs/metrics.md has every metric with its ty
 is(slurp('docs/metrics.md'), `tools/manual metrics`,
     'docs/metrics.md is up to date (tools/manual metrics >docs/metrics.md)');
 
+my ($room) = slurp('src/metrics/metrics.c') =~ /ROOM_ROUTE = (\d+)/;
+my @routes = map { slurp($_) =~ /\{M_\w+, "/g } files('src/*/routes.c');
+cmp_ok(@routes + 1, '<', $room, 'there is room for the metrics of ' . @routes . ' routes, and of other paths');
+
 for my $file (files('src/**/*.c'), 'mod_sigreq.c') {
     my $text = slurp($file);
     $tags{$1}{$file}++ while $text =~ /"(SR\d{4}):/g;
