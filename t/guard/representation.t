@@ -9,8 +9,9 @@ use Sigreq::Source qw(files slurp code);
 use Test::More;
 
 my %renderers = map { ("src/model/$_" => 1) } qw(submission.c fields.c signing_representation.c authentication.c);
-my %others    = (                                    # of the audit trail
+my %others    = (                                    # of the audit trail, and of the state of the placement page
     'src/service/signing/sign.c' => 'signatureType',
+    'src/web/place.c'            => 'placementExpiresAt',
     map { ($_ => 'userAgent') } qw(src/model/event.c src/model/completion.c src/service/signing/open.c)
 );
 
