@@ -76,6 +76,14 @@ static void fill(const sr_signer_t *signer, const json_t *values, apr_pool_t *po
     }
 }
 
+/* The same text as the fields of a draft. */
+static void place(apr_array_header_t *signers, const uint8_t *data, size_t size, apr_pool_t *pool)
+{
+    const sr_signers_rules_t rules = {.max_signers = 3, .max_fields = 4, .draft = true};
+    const sr_error_t *error = sr_signers_place(signers, (const char *)data, size, &rules, pool);
+    fuzz_must(!error || (error->code == SR_EBADREQUEST && sr_text_is_utf8(error->message, strlen(error->message))));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (int i = 0; i < 2; i++) {
@@ -98,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             for (size_t j = 0; j < json_array_size(warnings); j++)
                 fuzz_must(json_string_length(json_array_get(warnings, j)) < 400);
             json_decref(warnings);
+            place(signers, data, size, pool);
         }
         apr_pool_destroy(pool);
     }
