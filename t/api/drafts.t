@@ -169,6 +169,8 @@ subtest 'sending' => sub {
         more => [part('externalId', "e$$"), part('viewers', encode_json([person('Lea')]))]);
     my $before = used($org);
     is($draft->{viewers}[0]{viewLink}, undef, 'a viewer has no link');
+    my $view = $draft->{placementLink} =~ s{/place/.*}{/view/$draft->{viewers}[0]{uuid}}r;
+    is(Sigreq::Signer->new(link => $view)->get('')->code, 404, 'it does not exist');
     is_error(sent($draft, $hooked), 400, 'Signer 2: Must have at least 1 field');
     my @first = $draft->{submitters}[0]{fields};
     placed($draft, [@first, [field(text => 20)]], by => $hooked);
@@ -187,7 +189,7 @@ subtest 'sending' => sub {
     ok(!exists $made->{placementLink} && !exists $made->{placementExpiresAt}, 'its placement link has ended');
     is_deeply([map { $_->{status} } @{ $made->{submitters} }], ['sent', 'initiated'], 'the first signer is due');
     like($made->{submitters}[$_]{signatureLink}, qr{/sign/\Q$made->{submitters}[$_]{uuid}\E$}, 'a link') for 0, 1;
-    like($made->{viewers}[0]{viewLink}, qr{/view/}, 'the viewer has a link');
+    is($made->{viewers}[0]{viewLink}, $view, 'the viewer has a link');
     my $got = $hooked->get(path_of($draft));
     is($got->body, $res->body, 'GET shows the same');
     is($got->headers->etag, $res->headers->etag, 'with the same ETag');
@@ -205,6 +207,7 @@ subtest 'sending' => sub {
     is($told->{body}{submissionId} // $told->{body}{uuid}, $draft->{uuid}, 'the webhook is called');
     is($hooked->get("/templates/$made->{template}{uuid}")->code, 200, 'it is a template');
 
+    is(Sigreq::Signer->new(link => $view)->get('')->code, 200, 'the link of the viewer works');
     my ($ann, $bob) = signers_of($made);
     is($ann->get('')->code, 200, 'a signing link works');
     is($ann->sign->code, 200, 'Ann signs');
@@ -237,6 +240,19 @@ subtest 'a document that must be rewritten' => sub {
     ok(index($signed, $whole) == 0, 'and continued from there');
     my $faults = checked('--evidence');
     ok(!grep({ /$draft->{uuid}/ } encode_json($faults)), 'the rows are what the events say') or diag explain $faults;
+};
+
+subtest 'the check of a signer' => sub {
+    my $code  = { method => 'code', code => 'abcd1234' };
+    my $draft = drafted(signers => [person('Ann', authentication => $code, fields => [field(signature => 80)])]);
+    is($draft->{submitters}[0]{authentication}{state}, 'pending', 'it is stored');
+    unlike($client->get(path_of($draft))->body, qr/abcd1234/, 'without its code');
+    my $made = sent($draft)->json;
+    is($made->{submitters}[0]{authentication}{method}, 'code', 'it is sent');
+    my ($ann) = signers_of($made);
+    is($ann->sign->code, 403, 'nobody signs without it');
+    my $in = $ann->request(POST => '/check', json => { code => 'ABCD1234' });
+    is($in->code, 200, 'the code is accepted') or diag $in->body;
 };
 
 subtest 'from a template' => sub {
