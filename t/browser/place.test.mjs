@@ -209,8 +209,8 @@ test('each change can be undone and redone, by buttons and keys', async () => {
         await boxes(page).first().click()
         const start = await boxes(page).first().getAttribute('aria-label')
         for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowLeft')
-        await page.locator('[data-do=duplicate]').click()
-        await page.locator('[data-do=all]').click()
+        await page.locator('[data-members] [data-act=duplicate]').click()
+        await page.locator('[data-members] [data-act=all]').click()
         await said(page, /Copies added: 1/)
         assert.equal((await page.locator('[data-list] li').count()), 4)
         await page.locator('.box.selected').first().focus()
@@ -388,7 +388,7 @@ for (const [name, device] of Object.entries(screens))
                 if (name === 'phone') {
                     await page.locator('[data-quick]').waitFor()
                     await settled(page)
-                    await page.locator('[data-act=details]').click()
+                    await page.locator('[data-quick] [data-act=details]').click()
                     await until(page, () =>
                         document.querySelector('.panel').getBoundingClientRect().bottom <= innerHeight)
                 }

@@ -25,10 +25,6 @@ export function prepareList(model, { open }) {
         for (const button of list.querySelectorAll('[aria-current]')) button.removeAttribute('aria-current')
         const chosen = model.selected && rows.get(model.selected.id)?.row
         chosen?.firstChild.setAttribute('aria-current', 'true')
-        // not by scrollIntoView, which would scroll the window as well
-        const room = list.parentElement
-        if (chosen && !list.contains(document.activeElement) && room.scrollHeight > room.clientHeight)
-            room.scrollTop = chosen.offsetTop - room.clientHeight / 2
     }
     const show = () => {
         for (const [id, { row }] of rows) if (!model.get(id)) {
@@ -55,7 +51,6 @@ export function prepareList(model, { open }) {
     })
     model.on(what => (what === 'fields' ? show() : mark()))
     show()
-    return { focus: () => (list.querySelector('[aria-current]') ?? list.querySelector('button'))?.focus() }
 }
 
 const usable = ({ readOnly, signed, multiple, places }) =>

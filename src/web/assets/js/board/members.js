@@ -84,8 +84,8 @@ function namesOf(model, field) {
         && (name !== 'signer' || model.signers.length > 1) && (name !== 'document' || model.documents.length > 1))
 }
 
-/** `actions(name)` does what a button of the form says; `back()` leads to the field on its page, `changed` gets it. */
-export function prepareMembers(model, { action, back, changed }) {
+/** `back()` leads from the form to the field on its page, `changed(field)` is called when an input is left. */
+export function prepareMembers(model, { back, changed }) {
     const area = document.querySelector('[data-members]'), title = area.querySelector('h2')
     const rows = rowsOf(model), form = area.querySelector('form'), note = area.querySelector('[data-anchor]')
     let shown = null, inputs = new Map(), key = ''
@@ -145,8 +145,6 @@ export function prepareMembers(model, { action, back, changed }) {
     }
     form.addEventListener('submit', event => event.preventDefault())
     area.addEventListener('keydown', event => event.key === 'Escape' && back())
-    for (const button of area.querySelectorAll('[data-do]'))
-        button.addEventListener('click', () => action(button.dataset.do))
     model.on(show)
     show()
     return { focus: () => {

@@ -101,7 +101,6 @@ export function makeModel(state) {
             model.change(fields.map(each => (each.id === id ? made // one button of a group is chosen
                 : isOther(each) && each.value ? { ...each, value: undefined } : each)), tag && `${tag} ${id}`)
         },
-        remove: id => model.change(fields.filter(field => field.id !== id)),
         undo: () => model.step(past, future),
         redo: () => model.step(future, past),
         step: (from, to) => {
@@ -110,11 +109,6 @@ export function makeModel(state) {
             last = {}
             show(from.pop())
             return true
-        },
-        /** Other fields, as somebody else has saved them; nothing is undone past them. */
-        reset: next => {
-            past.length = future.length = 0
-            show(next)
         },
     }
     show(read(state))

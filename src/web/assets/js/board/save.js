@@ -54,28 +54,29 @@ export function prepareSave(model, state, link, { announce, told, ended, tell })
         saved = sent
         told(next)
     }
+    /** What both sides have done until now: one can go on before one decides. */
+    const found = () => difference(model, base, model.fields, other.theirs)
     /** Somebody else was faster. If they changed nothing here, or the same, there is nothing to ask. */
     const compare = async next => {
-        const theirs = model.read(next), found = difference(model, base, model.fields, theirs)
-        const sent = JSON.stringify(model.wire(theirs))
-        if (found.none) {
+        const theirs = model.read(next), sent = JSON.stringify(model.wire(theirs))
+        if (difference(model, base, model.fields, theirs).none) {
             take(next, theirs, sent)
             return schedule(0)
         }
-        other = { next, theirs, sent, found }
+        other = { next, theirs, sent }
         say('conflict')
-        return conflict.show(found)
+        return conflict.show(found())
     }
     const settle = choice => {
-        const { next, theirs, sent, found } = other
+        const { next, theirs, sent } = other, { both } = found()
         other = null
         take(next, theirs, sent)
-        if (choice !== 'mine') model.change(choice === 'theirs' ? theirs : found.both)
+        if (choice !== 'mine') model.change(choice === 'theirs' ? theirs : both)
         say('saving')
         schedule(0)
     }
     const conflict = prepareConflict(model, settle)
-    decide.addEventListener('click', () => conflict.show(other.found))
+    decide.addEventListener('click', () => conflict.show(found()))
 
     const fetchOther = async () => {
         const { status: code, body: next } = await ask(link)

@@ -38,7 +38,7 @@ export function prepareSend(model, state, link, { save, help, tell }) {
 
     const show = next => {
         problems = next?.problems ?? problems
-        found = missing(model, problems, save())
+        found = missing(model, problems, save)
         button.setAttribute('aria-disabled', String(found.length > 0))
         why.textContent = found.length > 1 ? `${found[0].said} (+${found.length - 1})` : found[0]?.said ?? ''
     }
@@ -62,7 +62,7 @@ export function prepareSend(model, state, link, { save, help, tell }) {
      * What is wrong, or what to do then. An answer may be lost after the deed: a draft that is none any more was sent.
      */
     const send = async () => {
-        if (!await save().flush()) return text('placing.unsaved')
+        if (!await save.flush()) return text('placing.unsaved')
         const answer = await ask(`${link}/send`, { method: 'POST' }).catch(() => null)
         if (answer?.status === 200) return done
         const after = answer?.status === 400 ? null : await ask(link).catch(() => null)
