@@ -3,15 +3,18 @@
 # sent, once.
 use strict;
 use warnings;
+use File::Temp 'tempdir';
+use Mojo::File qw(path);
 use Mojo::JSON qw(encode_json);
 use Sigreq::Client;
 use Sigreq::Apart;
-use Sigreq::Here qw(checked is_error is_text organisation sql used user wait_for);
+use Sigreq::Here qw(checked ctl is_error is_text organisation sql used user wait_for);
 use Sigreq::Mailbox;
 use Sigreq::Multipart 'part';
 use Sigreq::PDF qw(pdf without_end);
 use Sigreq::Receiver;
 use Sigreq::Signer qw(signers_of chain_fault);
+use Sigreq::Validator 'text_of';
 use Test::More;
 
 my $org    = organisation();
@@ -204,7 +207,8 @@ subtest 'sending' => sub {
     is($created->{signers}[0]{values}[0]{value}, '950', 'the event has the values');
     ok($created->{documents}[0]{preparedSha256}, 'and the document with them');
     my ($told) = $receiver->wait_for(1, '/sent');
-    is($told->{body}{submissionId} // $told->{body}{uuid}, $draft->{uuid}, 'the webhook is called');
+    is($told->{body}{submissionId}, $draft->{uuid}, 'the webhook is called');
+    is_deeply($told->{body}{submitters}, $made->{submitters}, 'with the links');
     is($hooked->get("/templates/$made->{template}{uuid}")->code, 200, 'it is a template');
 
     is(Sigreq::Signer->new(link => $view)->get('')->code, 200, 'the link of the viewer works');
@@ -214,6 +218,7 @@ subtest 'sending' => sub {
     is($bob->sign->code, 200, 'Bob signs');
     my $done = $hooked->get(path_of($draft))->json;
     my $pdf  = $hooked->get(path_of($draft, "/documents/$done->{documents}[0]{uuid}"), unjudged => 1)->body;
+    like(text_of($pdf), qr/950/, 'the value is in the PDF');
     my $judged = $hooked->post('/verify', body => $pdf, headers => { 'Content-Type' => 'application/pdf' })->json;
     is_deeply([@$judged{qw(known submission)}, scalar @{ $judged->{signatures} }], [$yes, $draft->{uuid}, 2],
         'the signed document is verified') or diag explain $judged;
@@ -340,6 +345,16 @@ subtest 'the quota' => sub {
     is(sent($test, $small->{test})->code, 200, 'test submissions are not counted');
 };
 
+subtest 'the quota at the same time' => sub {
+    my $small  = organisation(quota => 3);
+    my $crowd  = $small->{live}->crowd;
+    my @drafts = map { drafted($small->{live}, signers => [person('Ann', fields => [field(signature => 80)])]) } 1 .. 8;
+    my @codes  = map { $_->code }
+        $crowd->parallel(8, 8, sub { $crowd->request_p(POST => path_of($drafts[ shift() ], '/send')) });
+    is_deeply([sort @codes], [(200) x 3, (403) x 5], 'exactly 3 of 8 are sent');
+    is(used($small), 3, 'and counted');
+};
+
 subtest 'the placement link' => sub {
     my $draft = drafted();
     my $res   = $client->post(path_of($draft, '/placement'));
@@ -388,6 +403,17 @@ subtest 'other actions' => sub {
     is_error(sent($draft), 400, 'expiresAt must be in the future');
     is($client->request(PATCH => path_of($draft), json => { expiresAt => undef })->code, 200, 'without a deadline');
     is(sent($draft)->code, 200, 'it is sent');
+};
+
+subtest 'the export of a person' => sub {
+    my $mail  = "drafts-$$\@example.net";
+    my $draft = drafted(signers => [person('Zoe', email => $mail), person('Secret')]);
+    my $out   = tempdir(CLEANUP => 1);
+    ctl('export', $mail, '--out', "$out/zoe", Sigreq::Here::storage());
+    my $all = path("$out/zoe/export.json")->slurp;
+    like($all, qr/"draft"/, 'it has the draft');
+    like($all, qr/"drafted"/, 'and its event');
+    unlike($all, qr/Secret|\Q$draft->{placementLink}\E/, 'without other signers and the link');
 };
 
 subtest 'the end' => sub {

@@ -17,6 +17,7 @@ LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_pl
 DECLARE
     p record;
     v_id bigint;
+    v_full boolean;
 BEGIN
     SELECT * INTO p FROM @OF(change, p_change, r);
     IF p_blobs IS NOT NULL AND NOT sigreq.blob_settle(p_folder, p_blobs) THEN
@@ -28,12 +29,10 @@ BEGIN
         PERFORM 1 FROM sigreq.submission WHERE uuid = p_submission FOR NO KEY UPDATE;
     END IF;
     IF p_sent IS NOT NULL THEN
-        UPDATE sigreq.organization o SET used = used + 1
-        FROM sigreq.submission s
-        WHERE s.uuid = p_submission AND s.environment = 'production' AND o.id = s.organization_id AND @UNCHANGED(s)
-          AND (quota IS NULL OR used < quota);
-        IF NOT FOUND AND EXISTS (SELECT FROM sigreq.submission s WHERE s.uuid = p_submission
-                                 AND s.environment = 'production' AND @UNCHANGED(s)) THEN
+        SELECT o.used >= o.quota INTO v_full
+        FROM sigreq.submission s JOIN sigreq.organization o ON o.id = s.organization_id
+        WHERE s.uuid = p_submission AND s.environment = 'production' FOR NO KEY UPDATE OF o;
+        IF v_full AND EXISTS (SELECT FROM sigreq.submission s WHERE s.uuid = p_submission AND @UNCHANGED(s)) THEN
             RETURN 'quota';
         END IF;
     END IF;
@@ -51,6 +50,9 @@ BEGIN
     END IF;
     IF p_sent IS NOT NULL THEN
         @SENTDOCUMENTS();
+        UPDATE sigreq.organization SET used = used + 1
+        WHERE id = (SELECT s.organization_id FROM sigreq.submission s
+                    WHERE s.id = v_id AND s.environment = 'production');
     END IF;
     @CHANGEDSIGNERS(p.signers);
     @OLDSTATUSES();
