@@ -6,6 +6,7 @@
 #include "desk/desk.h"
 
 #define LIMIT 50
+#define NAMES_MAX 6                       /* of signers in a row */
 #define SOON apr_time_from_sec(3 * 86400) /* before a deadline that is shown as near */
 
 static const char *const states[] = {"draft", "open", "completed", "refused", "cancelled", "expired", NULL};
@@ -41,11 +42,12 @@ static void list_add_signers(json_t *row, const json_t *signers, apr_pool_t *poo
         const bool has_signed = !strcmp(sr_json_string(signer, "status"), "completed");
         const char *name =
             sr_person_name(sr_json_string(signer, "firstname"), sr_json_string(signer, "lastname"), pool);
-        json_array_append_new(names, json_pack("{s:s,s:b}", "name", name, "signed", has_signed));
+        if (i < NAMES_MAX) json_array_append_new(names, json_pack("{s:s,s:b}", "name", name, "signed", has_signed));
         count += has_signed;
         due |= sr_desk_is_due(signer);
     }
     json_object_set_new(row, "signers", names);
+    if (i > NAMES_MAX) json_object_set_new(row, "more", json_integer((json_int_t)i - NAMES_MAX));
     json_object_set_new(row, "signed", json_integer(count));
     json_object_set_new(row, "total", json_integer((json_int_t)json_array_size(signers)));
     json_object_set_new(row, "due", json_boolean(due));
@@ -79,7 +81,8 @@ static sr_error_t *list_row(json_t *rows, sr_desk_t *desk, const char *body)
     list_add_deadline(desk, row, view, open);
     if (!desk->read_only && !strcmp(state, "draft"))
         list_set_text(row, "place", sr_desk_form_token(desk, apr_pstrcat(pool, "place ", uuid, NULL)));
-    if (open && !desk->read_only && json_is_true(json_object_get(row, "due")))
+    if (open && !desk->read_only && sr_service_sends_mail(desk->http->service)
+        && json_is_true(json_object_get(row, "due")))
         list_set_text(row, "remind", sr_desk_form_token(desk, apr_pstrcat(pool, "remind ", uuid, NULL)));
     return NULL;
 }

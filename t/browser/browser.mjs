@@ -33,15 +33,19 @@ const ctl = (...words) => JSON.parse(execFileSync(join(suite.source, 'build/sigr
     ['--driver', suite.db, '--params', suite.params, '--json', ...words]))
 
 let token
+const email = `browser${process.pid}@example.org`
 function tokenOfOurs() {
     if (token) return token
-    const name = `Browser ${process.pid}`, email = `browser${process.pid}@example.org`
+    const name = `Browser ${process.pid}`
     const { uuid } = ctl('org', 'create', '--name', name)
     ctl('user', 'create', '--organization', uuid, '--firstname', 'Kim', '--lastname', 'Roe', '--email', email)
     const who = ['--organization', uuid, '--user', email, '--environment', 'test']
     token = ctl('token', 'create', ...who, '--name', 'browser').token
     return token
 }
+
+/** Signs the sender of all submissions in at the desk: an option of `visit`. */
+export const atDesk = { httpCredentials: { username: email, password: 'x' } }
 
 export const field = (page = 0, area = {}) => ({
     type: 'signature', name: 'Signature', document: 'Lease.pdf', area: { x: 72, y: 90, w: 180, h: 50, page, ...area },

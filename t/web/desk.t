@@ -218,6 +218,27 @@ subtest 'forms' => sub {
     ok(!$event->{detail}{automatic}, 'the audit trail has the reminder');
 };
 
+subtest 'a service that sends no mail' => sub {
+    my $mute = Sigreq::Httpd->new(
+        modules => 'authz_core dbd authn_core authz_user authn_file auth_basic',
+        server  => qq{<Location "/desk">\nSigreqDesk On\n$login</Location>\n})->start;
+    created('Without mail');
+    my $res = page($as_ann, $mute->base . "/desk/$own->{uuid}.test/");
+    is(names($res)->[0], 'Without mail', 'it shows the list');
+    is($res->dom->at('.rows form'), undef, 'without reminders');
+};
+
+subtest 'a database that is away' => sub {
+    my %none = suite->{db} eq 'pgsql' ? (params => 'host=/nowhere') : (params => "$dir/nothing/x");
+    my $away = Sigreq::Httpd->new(
+        modules => 'authz_core dbd authn_core authz_user authn_file auth_basic',
+        server  => qq{<Location "/desk">\nSigreqDesk On\n$login</Location>\n}, %none)->start;
+    my $res = page($as_ann, $away->base . '/desk/');
+    is($res->code, 503, 'an error');
+    ok($res->headers->header('Retry-After'), 'which says when to try again');
+    is($res->dom->at('.problem h1')->text, 'Something’s wrong on our side', 'is a page') or diag $res->body;
+};
+
 subtest 'read-only' => sub {
     my $uuid = created('To read');
     my $only = Sigreq::Httpd->new(
@@ -293,6 +314,10 @@ subtest 'the list' => sub {
     like($res->dom->at('a[rel=next]')->attr('href'), qr/&status=open&q=request(?:%20|\+)$/, 'a page keeps the search');
     is_deeply(names(page($as, scope($own) . $res->dom->at('a[rel=next]')->attr('href'))), ['Request 2', 'Request 1'],
         'which goes on');
+    my @crowd = map { { firstname => "S$_" } } 1 .. 9;
+    created('Crowd', signers => Sigreq::Client::signers(@crowd));
+    my $last = page($as, scope($own))->dom->find('.rows tbody tr:first-child li')->last;
+    is($last->text, '+3', 'of many signers, six are named');
 };
 
 subtest 'languages' => sub {

@@ -105,7 +105,8 @@ sub asked_apxs { my $what = shift; return said('asking apxs', 'apxs', '-q', $wha
 sub modules_conf {    # what httpd needs besides ours; Apache::Test takes it over
     my $self    = shift;
     my $folder  = asked_apxs('LIBEXECDIR');
-    my @modules = ("mpm_$self->{mpm}", qw(authz_core dbd), $self->{firewall} ? Sigreq::Firewall::MODULES() : ());
+    my @modules = ("mpm_$self->{mpm}", qw(authz_core dbd authn_core authn_anon auth_basic authz_user),
+        $self->{firewall} ? Sigreq::Firewall::MODULES() : ());
     my $text    = join '', map {"LoadModule ${_}_module $folder/mod_$_.so\n"} @modules;
     return write_file("$self->{dir}/modules.conf", $text);
 }
