@@ -183,7 +183,8 @@ sub stop {
 # The lines of a log that mean a crash. (httpd does not log SIGKILL, which the tests use on purpose.)
 sub crashes_in {    # a signal that a sanitizer has caught is in a report, which tools/sanitize reads
     my $log = shift;
-    return grep {/exit signal|AH00052|Assertion|Sanitizer(?!:DEADLYSIGNAL)|stack smashing|double free|corrupted/} split /\n/, $log;
+    return grep {/exit signal|AH00052|Assertion|Sanitizer(?!:DEADLYSIGNAL)|stack smashing|double free|corrupted/}
+        split /\n/, $log;
 }
 
 sub crashes {    # of this suite's httpd, and of those its tests started (Sigreq::Httpd)
