@@ -23,7 +23,7 @@ my ($own, $other) = (organisation(), organisation());
 my $mate  = user($own);
 my %login = ($own->{email} => 'a', $mate->{email} => 'm', $other->{email} => 'o');
 my $login = basic("$dir/passwords", %login);
-my $mail  = "SigreqSMTP maildir:$dir/mail\nSigreqMailFrom sign\@example.org\n";
+my $mail  = "SigreqWebhookAllow 127.0.0.0/8\nSigreqSMTP maildir:$dir/mail\nSigreqMailFrom sign\@example.org\n";
 my %httpd = (modules => 'authz_core dbd authn_core authz_user authn_file auth_basic');
 my $port  = Sigreq::Suite::free_port();
 my $httpd = Sigreq::Httpd->new(
@@ -306,7 +306,7 @@ subtest 'mails and calls' => sub {
     my $made = made(by => $by);
     my $page = sub { browser("$mate->{email}:m")->get(url($made))->result->dom };
     my $failed;
-    wait_for(sub { $failed = $page->()->at('[data-result=failed]') }, 'a call fails');
+    ok(wait_for(sub { $failed = $page->()->at('[data-result=failed]') }), 'a call fails');
     like(said($failed), qr{Webhook: sent \Q@{[$receiver->url('/status/404')]}\E Failed: }, 'the page shows it');
     my ($mail) = grep { /Invitation/ } map { said($_) } $page->()->find('[data-result]')->each;
     like($mail, qr/Invitation ann\@example\.org/, 'and the mail');
@@ -314,7 +314,7 @@ subtest 'mails and calls' => sub {
     my $sent = filled(form($failed, 'again'));
     $by->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok') });
     is($send->($sent)->code, 303, 'again');
-    wait_for(sub { ($receiver->received('/ok'))[0] }, 'the call is made again');
+    ok(wait_for(sub { ($receiver->received('/ok'))[0] }), 'the call is made again') or diag said($page->()->at('[aria-labelledby=calls]'));
     is($send->($sent)->code, 303, 'the same form again leads to the page');
     is(scalar $page->()->find('[data-result]')->grep(sub { /Webhook/ })->size, 2, 'and calls nobody again');
 };
@@ -420,7 +420,8 @@ subtest 'others' => sub {
 
 subtest 'read-only' => sub {
     my $only = Sigreq::Httpd->new(
-        %httpd, server => "SigreqBaseURL $base\n" . qq{<Location "/desk">\nSigreqDesk read-only\n$login</Location>\n})->start;
+        %httpd, documents => "$httpd->{dir}/documents",
+        server => "SigreqBaseURL $base\n" . qq{<Location "/desk">\nSigreqDesk read-only\n$login</Location>\n})->start;
     for my $row (@forms) {
         my ($action, $make, $of) = @$row;
         my $made = $make->();
@@ -439,9 +440,9 @@ subtest 'markup' => sub {
     my $evil = '<b onclick="x">&amp;"\'</b>';
     my $made = made(
         name    => $evil,
-        files   => [["$evil.pdf", pdf(nonce => "markup $$")]],
+        files   => [["<b onclick=x>&amp;.pdf", pdf(nonce => "markup $$")]],
         signers => [{ firstname => $evil, lastname => '"><script>x</script>', email => 'a@example.org',
-            fields => [{ type => 'signature', name => 'S', document => "$evil.pdf",
+            fields => [{ type => 'signature', name => 'S', document => "<b onclick=x>&amp;.pdf",
                 area => { x => 72, y => 72, w => 180, h => 50, page => 0 } }] }],
         parts => { viewers => encode_json([{ firstname => $evil, lastname => 'x', when => 'sent' }]) });
     is($still->post(url($made), form => filled(form(page($made)->dom, 'cancel'), reason => $evil))->result->code, 303,
