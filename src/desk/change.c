@@ -130,22 +130,23 @@ static sr_error_t *change_delete(change_t *change)
 
 typedef struct change_row_t {
     const char *action;
-    bool of; /* the form has the field "of" */
+    bool of;          /* the form has the field "of" */
+    const char *done; /* the text of the page afterwards: "done.<done>" */
     sr_error_t *(*make)(change_t *change);
 } change_row_t;
 
 static const change_row_t changes[] = {
-    {"cancel", false, change_cancel},
-    {"extend", false, change_extend},
-    {"remind", true, change_remind},
-    {"unlock", true, change_unlock},
-    {"replace", true, change_replace},
-    {"copies", false, change_copies},
-    {"revoke", true, change_revoke},
-    {"again", true, change_again},
-    {"send", false, change_send},
-    {"delete", false, change_delete},
-    {NULL, false, NULL},
+    {"cancel", false, "changed", change_cancel},
+    {"extend", false, "changed", change_extend},
+    {"remind", true, "sent", change_remind},
+    {"unlock", true, "changed", change_unlock},
+    {"replace", true, "changed", change_replace},
+    {"copies", false, "sent", change_copies},
+    {"revoke", true, "changed", change_revoke},
+    {"again", true, "sent", change_again},
+    {"send", false, "sent", change_send},
+    {"delete", false, "deleted", change_delete},
+    {NULL, false, NULL, NULL},
 };
 
 /* --- forms */
@@ -229,14 +230,6 @@ static const change_row_t *change_find(const change_t *change)
     return row->action && row->of == (change->of && sr_uuid_valid(change->of)) ? row : NULL;
 }
 
-/* Leads to what there is to see afterwards. */
-static sr_error_t *change_done(const change_t *change)
-{
-    apr_pool_t *pool = change->pool;
-    const char *path = apr_pstrcat(pool, "requests/", change->caller.submission, NULL);
-    return sr_desk_done(change->desk, strcmp(change->action, "delete") ? path : "", change->action);
-}
-
 static sr_error_t *change_make(change_t *change, const sr_query_param_t *fields)
 {
     sr_http_t *http = change->desk->http;
@@ -249,9 +242,10 @@ static sr_error_t *change_make(change_t *change, const sr_query_param_t *fields)
     if (http->show_error) http->show_error = change_show_fault;
     sr_error_t *error = row->make(change);
     /* what the form changes has gone meanwhile, such as a signer who was replaced: the page shows what there is */
-    if (error && error->code == SR_ENOTFOUND && row->of)
-        return sr_desk_done(change->desk, apr_pstrcat(http->pool, "requests/", submission, NULL), NULL);
-    return error ? error : change_done(change);
+    const bool gone = error && error->code == SR_ENOTFOUND && row->of;
+    if (error && !gone) return error;
+    const char *path = apr_pstrcat(http->pool, "requests/", submission, NULL);
+    return sr_desk_done(change->desk, row->make == change_delete ? "" : path, gone ? NULL : row->done);
 }
 
 sr_error_t *sr_desk_change(sr_http_t *http)

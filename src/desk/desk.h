@@ -5,8 +5,8 @@
  * POST of a form, which is followed by a redirection (303).
  *
  * Sections: enter.c (user and scope) · frame.c (what every page has) · form_token.c (forms) · list.c (the list of
- * requests) · remind.c · new.c (a new request) · placing.c · templates.c · request_page.c (one request; its parts are
- * in request_page.h) · change.c (its forms) · request_files.c (its pages and downloads) · routes.c
+ * requests) · remind.c · new.c (a new request) · placing.c · templates.c · request_page.c (one request; its parts
+ * are in request_page.h) · change.c (its forms) · request_files.c (its pages and downloads) · routes.c
  *
  * The HTML is in web/assets/html/desk_*.html. The texts are those of the section "desk" of a catalogue, then those of
  * "page". */

@@ -29,7 +29,7 @@ static void signer_add_times(const sr_desk_request_t *request, json_t *row, cons
                                            : submission->created_at},
                  {"opened", signer->opened_at},
                  {"reminded", signer->reminded_at},
-                 {"completed", signer->completed_at},
+                 {"signed", signer->completed_at},
                  {"refused", signer->refused_at}};
     json_t *list = json_array();
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
@@ -106,7 +106,7 @@ static void replace_add_inputs(const sr_desk_request_t *request, json_t *form, c
     json_t *list = json_array();
     for (size_t i = 0; i < INPUTS; i++) {
         const char *name = inputs[i].name, *label = secret;
-        if (strcmp(name, "authentication") != 0) label = sr_desk_request_word(request, "request", name);
+        if (strcmp(name, "authentication") != 0) label = sr_desk_request_word(request, "new", name);
         if (!label) continue;
         json_t *input = json_object();
         sr_desk_request_set(input, "input", name);
@@ -145,7 +145,8 @@ static json_t *participants_signer(const sr_desk_request_t *request, const sr_si
     sr_desk_request_set(row, "name", participants_name(signer->firstname, signer->lastname, NULL, request->pool));
     sr_desk_request_set(row, "email", signer->email);
     sr_desk_request_set(row, "state", state);
-    sr_desk_request_set(row, "stateText", sr_desk_request_word(request, "signer", state));
+    sr_desk_request_set(row, "stateText",
+                        sr_desk_request_word(request, "signer", signer->completed_at ? "signed" : state));
     sr_desk_request_set(row, "refusal", signer->refusal_reason);
     sr_desk_request_set(row, "replaced", signer_replaced(request, signer->replaces));
     sr_desk_request_set(row, "link",

@@ -16,7 +16,12 @@ void sr_desk_request_set(json_t *object, const char *key, const char *text)
 
 const char *sr_desk_request_word(const sr_desk_request_t *request, const char *group, const char *name)
 {
-    const char *word = sr_desk_word(request->desk, apr_pstrcat(request->pool, group, ".", name, NULL));
+    static const char *const before[] = {"", "new."}, *const others[] = {"signer.", "state."};
+    const char *word = "";
+    for (int i = 0; i < 2 && !*word; i++)
+        word = sr_desk_word(request->desk, apr_pstrcat(request->pool, before[i], group, ".", name, NULL));
+    for (int i = 0; i < 2 && !*word; i++)
+        word = sr_desk_word(request->desk, apr_pstrcat(request->pool, others[i], name, NULL));
     return *word ? word : NULL;
 }
 

@@ -27,7 +27,8 @@ typedef struct sr_desk_request_t {
 
 /* Sends the page. Errors: SR_ENOTFOUND, SR_EGONE if it was deleted. */
 sr_error_t *sr_desk_request_show(sr_desk_t *desk, const char *uuid, int status, sr_desk_tried_t *tried);
-/* Returns a word of the section "desk" whose key has two parts, or NULL. */
+/* Returns the word "<group>.<name>" of the section "desk", or else one that other pages or parts have: "new.…",
+ * "signer.<name>" or "state.<name>". NULL: there is none. */
 const char *sr_desk_request_word(const sr_desk_request_t *request, const char *group, const char *name);
 /* Sets a member to a time, {"at","moment"}, or to null if it is 0. */
 void sr_desk_request_set_time(const sr_desk_request_t *request, json_t *object, const char *key, apr_time_t when);

@@ -142,8 +142,8 @@ static json_t *call_row(const sr_desk_request_t *request, const json_t *call)
     apr_time_t when = 0;
     json_t *row = json_object();
     if (created) sr_time_parse(&when, created);
-    sr_desk_request_set(row, "what",
-                        sr_desk_request_word(request, mail ? "mail" : "call", sr_json_string(call, "event")));
+    const char *word = sr_desk_request_word(request, mail ? "mail" : "event", sr_json_string(call, "event"));
+    sr_desk_request_set(row, "what", mail ? word : apr_pstrcat(request->pool, "Webhook: ", word, NULL));
     sr_desk_request_set(row, "to", mail ? url + strlen(MAILTO) : url);
     sr_desk_request_set(row, "result", state);
     sr_desk_request_set(row, "resultText", sr_desk_request_word(request, "result", state));

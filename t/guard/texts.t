@@ -85,19 +85,20 @@ de test zoom browser check.label state
 de placing.format placing.name placing.option placing.text
 es zoom verify.units no
 fr brand test check.label plain.place verify.change.page zoom place documents identification pages signature from
+fr mail.invitation request.copies
 fr production signatures actions placing.document placing.format placing.page placing.signature placing.where
 it privacy test zoom browser email no
 nl privacy test check.label verify.intact zoom browser from state state.open placing.details placing.document
 cs test placing.text
-da test upload zoom browser from state
+da test upload zoom browser from state check.httpd mail.invitation request.administrator request.order request.send
 el email
-nb test zoom from state
-pl test
-ro test zoom browser placing.document placing.format
+nb test zoom from state request.administrator request.send
+pl test request.administrator
+ro test zoom browser request.administrator placing.document placing.format
 sv test from state
 tr test
 pt zoom verify.units
-pt-BR zoom from verify.units
+pt-BR zoom from verify.units check.httpd
 END
 
 for my $part ('page', 'script', 'place', 'desk', 'mail', 'certificate') {
@@ -162,7 +163,12 @@ is("@unused", '', 'the script uses all of its texts');
 my $desk_c = join '', map { slurp($_) } glob 'src/desk/*.c';
 my %wanted = map { $_ => 1 } $desk =~ /\{\{:([\w.]+)\}\}/g, $desk_c =~ /"((?:\w+\.)+\w+)"/g,
     map({"state.$_"} qw(draft open completed refused cancelled expired deleted));
-$wanted{"done.$_"} = 1 for $desk_c =~ /sr_desk_done\([^;]*"(\w+)"\)/g;
+my ($all_events) = slurp('src/api/openapi.json') =~ /"(drafted".*?)\]/s;    # the page of a request puts keys together
+$wanted{"event.$_"} = $wanted{"signer.$_"} = 1 for $all_events =~ /(\w+)"/g, qw(created draft waiting sent reminded);
+$wanted{"check.$_"} = 1 for qw(code hook caller httpd pending passed locked new.code new.hook new.httpd);
+$wanted{"mail.$_"}  = 1 for qw(invitation reminder copy view);
+$wanted{"result.$_"} = 1 for qw(delivered failed running);
+$wanted{"done.$_"} = 1 for $desk_c =~ /"(\w+)", change_/g, $desk_c =~ /sr_desk_done\([^;]*"(\w+)"\)/g;
 my @unwanted = grep { !$wanted{$_} } sort keys %{ $texts{en}{desk} };
 is("@unwanted", '', 'the desk uses all of its texts');
 my @lacking = grep { !exists $texts{en}{desk}{$_} && !exists $texts{en}{page}{$_} } $desk =~ /\{\{:([\w.]+)\}\}/g;

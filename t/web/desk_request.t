@@ -23,12 +23,14 @@ my ($own, $other) = (organisation(), organisation());
 my $mate  = user($own);
 my %login = ($own->{email} => 'a', $mate->{email} => 'm', $other->{email} => 'o');
 my $login = basic("$dir/passwords", %login);
-my $mail  = "SigreqWebhookAllow 127.0.0.0/8\nSigreqSMTP maildir:$dir/mail\nSigreqMailFrom sign\@example.org\n";
+my $mail  = "SigreqWebhookAllow 127.0.0.0/8\n"
+    . "SigreqSMTP maildir:$dir/mail\nSigreqMailFrom sign\@example.org\n";
 my %httpd = (modules => 'authz_core dbd authn_core authz_user authn_file auth_basic');
 my $port  = Sigreq::Suite::free_port();
 my $httpd = Sigreq::Httpd->new(
     %httpd, port => $port,
-    place  => qq{Sigreq On\nSigreqMailLimit test-organization=none test-recipient=none\nSigreqBaseURL "http://127.0.0.1:$port"},
+    place  => "Sigreq On\nSigreqMailLimit test-organization=none test-recipient=none\n"
+        . qq{SigreqBaseURL "http://127.0.0.1:$port"},
     server => $mail . qq{<Location "/desk">\nSigreqDesk On\n$login</Location>\n})->start;
 my $base = $httpd->base;
 my ($client, $as) = ($own->{test}, browser("$own->{email}:a"));
@@ -40,7 +42,10 @@ sub page { my ($made, @more) = @_; return $as->get(url($made), @more)->result }
 sub shown { my $made = shift; return $client->get("/signatures/$made->{uuid}")->json }
 sub events { my $made = shift; return $client->get("/signatures/$made->{uuid}/audit")->json('/events') }
 sub kinds { return join ' ', map { $_->{event} } @{ events(shift) } }
-sub said { return join ' ', split ' ', html_unescape(shift->to_string =~ s/<[^>]*>/ /gr =~ s/[\x{2066}-\x{2069}]//gr) }
+sub said {
+    my $text = shift->to_string =~ s/<[^>]*>/ /gr;
+    return join ' ', split ' ', html_unescape($text =~ s/[\x{2066}-\x{2069}]//gr);
+}
 
 sub made {    # by the API of the desk's server
     my (%o) = @_;
@@ -155,7 +160,9 @@ subtest 'words for all events' => sub {
     my $texts = Mojo::JSON::decode_json(Mojo::File->new(suite->{source} . '/src/web/assets/texts/en.json')->slurp);
     my @kinds = $enum =~ /"(\w+)"/g;
     cmp_ok(scalar @kinds, '>', 20, 'the kinds of events');
-    is(join(' ', grep { !$texts->{desk}{"event.$_"} } @kinds), '', 'each has a text');
+    my $desk  = $texts->{desk};
+    is(join(' ', grep { !($desk->{"event.$_"} // $desk->{"signer.$_"} // $desk->{"state.$_"}) } @kinds), '',
+        'each has a text');
 };
 
 subtest 'downloads' => sub {
@@ -176,8 +183,8 @@ subtest 'downloads' => sub {
     }
     my $copies = change($made, 'copies');
     is($copies->code, 429, 'copies were sent a moment ago');
-    sql("UPDATE submission SET copied_at = copied_at - " . (suite->{db} =~ /sqlite/ ? '3600000000' : "interval '1 hour'")
-            . " WHERE uuid = '$made->{uuid}'");
+    my $hour = suite->{db} =~ /sqlite/ ? '3600000000' : "interval '1 hour'";
+    sql("UPDATE submission SET copied_at = copied_at - $hour WHERE uuid = '$made->{uuid}'");
     changes($made, 'copies');
     like(kinds($made), qr/ copied\b/, 'copies are sent again');
 };
@@ -201,7 +208,8 @@ subtest 'the deadline' => sub {
     is(shown($made)->{expiresAt}, strftime('%Y-%m-%dT%H:%M:00.000Z', gmtime($at)), 'the local time of the server');
     my $value = form(page($made)->dom, 'extend')->at('#expiresAt')->attr('value');
     is($value, strftime('%Y-%m-%dT%H:%M', localtime $at), 'which the form shows');
-    for my $wrong (['2020-01-01T10:00', qr/must be in the future/], ['soon', qr/ISO 8601/], ['9999-01-01T10:00', qr/10 years/])
+    for my $wrong (['2020-01-01T10:00', qr/must be in the future/], ['soon', qr/ISO 8601/],
+        ['9999-01-01T10:00', qr/10 years/])
     {
         my $form = refuses($made, 400, $wrong->[1], 'extend', undef, expiresAt => $wrong->[0]) or next;
         is($form->at('#expiresAt')->attr('value'), $wrong->[0], 'what was typed stays');
@@ -244,20 +252,21 @@ subtest 'a signer is replaced' => sub {
 };
 
 subtest 'the check of an identity' => sub {
-    my $made = made(signers => [{ email => 'a@example.org', authentication => { method => 'code', code => 'swordfish' } }]);
+    my %check = (authentication => { method => 'code', code => 'swordfish' });
+    my $made  = made(signers => [{ email => 'a@example.org', %check }]);
     my $uuid = $made->{submitters}[0]{uuid};
     my $signer = (signers_of($made))[0];
-    like(said(page($made)->dom->at('[data-signer]')), qr/Identity check Code from you · not passed yet/, 'it is shown');
+    like(said(page($made)->dom->at('[data-signer]')), qr/Identity check Code from you · not passed yet/,
+        'it is shown');
     is(form(page($made)->dom, 'unlock'), undef, 'there is nothing to unlock');
     $signer->request(POST => '/check', json => { code => 'wrong' }) for 1 .. 5;
     like(said(page($made)->dom->at('[data-signer]')), qr/locked after wrong codes/, 'wrong codes lock it');
     changes($made, 'unlock', $uuid);
     like(kinds($made), qr/ unlocked$/, 'the desk unlocks it');
-    my $form = refuses($made, 400, qr/authentication code must have/, 'replace', $uuid, firstname => 'Eve', lastname => 'Fox',
-        email => 'eve@example.org');
-    is($form->at('[name=authentication]')->attr('aria-invalid'), 'true', 'a new signer needs a code of their own') if $form;
-    changes($made, 'replace', $uuid, firstname => 'Eve', lastname => 'Fox', email => 'eve@example.org',
-        authentication => 'herring');
+    my %eve  = (firstname => 'Eve', lastname => 'Fox', email => 'eve@example.org');
+    my $form = refuses($made, 400, qr/authentication code must have/, 'replace', $uuid, %eve);
+    is($form->at('[name=authentication]')->attr('aria-invalid'), 'true', 'a new signer needs their own code') if $form;
+    changes($made, 'replace', $uuid, %eve, authentication => 'herring');
     is(shown($made)->{submitters}[0]{authentication}{method}, 'code', 'and gets one');
 };
 
@@ -278,7 +287,7 @@ subtest 'cancelling and deleting' => sub {
     is(shown($made)->{status}, 'cancelled', 'nothing is deleted before');
     my $res = $still->post(url($made), form => $sent)->result;
     is($res->code, 303, 'it is deleted') or diag $res->body;
-    is(Mojo::URL->new($res->headers->location)->to_abs(Mojo::URL->new(url($made))), scope($own) . '?done=delete',
+    is(Mojo::URL->new($res->headers->location)->to_abs(Mojo::URL->new(url($made))), scope($own) . '?done=deleted',
         'which leads to the list');
     $res = page($made);
     is($res->code, 410, 'its page');
@@ -307,14 +316,15 @@ subtest 'mails and calls' => sub {
     my $page = sub { browser("$mate->{email}:m")->get(url($made))->result->dom };
     my $failed;
     ok(wait_for(sub { $failed = $page->()->at('[data-result=failed]') }), 'a call fails');
-    like(said($failed), qr{Webhook: sent \Q@{[$receiver->url('/status/404')]}\E Failed: }, 'the page shows it');
+    like(said($failed), qr{Webhook: Sent \Q@{[$receiver->url('/status/404')]}\E Failed: }, 'the page shows it');
     my ($mail) = grep { /Invitation/ } map { said($_) } $page->()->find('[data-result]')->each;
     like($mail, qr/Invitation ann\@example\.org/, 'and the mail');
     my $send = sub { browser("$mate->{email}:m", max_redirects => 0)->post(url($made), form => shift)->result };
     my $sent = filled(form($failed, 'again'));
     $by->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok') });
     is($send->($sent)->code, 303, 'again');
-    ok(wait_for(sub { ($receiver->received('/ok'))[0] }), 'the call is made again') or diag said($page->()->at('[aria-labelledby=calls]'));
+    ok(wait_for(sub { ($receiver->received('/ok'))[0] }), 'the call is made again')
+        or diag said($page->()->at('[aria-labelledby=calls]'));
     is($send->($sent)->code, 303, 'the same form again leads to the page');
     is(scalar $page->()->find('[data-result]')->grep(sub { /Webhook/ })->size, 2, 'and calls nobody again');
 };
@@ -356,7 +366,8 @@ subtest 'drafts' => sub {
 
 # Every form of a request, with what it needs: a request in which it can be sent.
 my @forms = (
-    [extend => sub { made() }], [cancel => sub { made() }], [remind => sub { made() }, sub { $_[0]{submitters}[0]{uuid} }],
+    [extend => sub { made() }], [cancel => sub { made() }],
+    [remind  => sub { made() }, sub { $_[0]{submitters}[0]{uuid} }],
     [replace => sub { made() }, sub { $_[0]{submitters}[0]{uuid} }],
     [revoke => sub { made(parts => { viewers() }) }, sub { $_[0]{viewers}[0]{uuid} }],
     [send   => sub { drafted(signers => [{ email => 'a@example.org' }]) }],
@@ -387,7 +398,8 @@ subtest 'tokens of forms' => sub {
     }
     my $made = made();
     my $good = filled(form(page($made)->dom, 'cancel'));
-    is($still->post(url($made), form => { %$good, action => $_ })->result->code, 400, "no action: $_") for '', 'x', 'remind';
+    is($still->post(url($made), form => { %$good, action => $_ })->result->code, 400, "no action: $_")
+        for '', 'x', 'remind';
     is($still->post(url($made), form => { %$good, of => $made->{uuid} })->result->code, 400, 'one of something else');
 };
 
@@ -461,10 +473,10 @@ subtest 'languages' => sub {
     my $made = made();
     my $res  = $as->get(url($made) . '?lang=ar')->result;
     is($res->dom->at('html')->attr('dir'), 'rtl', 'that of the query');
-    my @lost = map { $_->attr('action') } grep { $_->attr('action') !~ /\?lang=ar$/ } $res->dom->find('form[method=post]')->each;
+    my @lost = grep { !/\?lang=ar$/ } map { $_->attr('action') } $res->dom->find('form[method=post]')->each;
     is("@lost", '', 'forms keep it');
     $res = $still->post(url($made) . '?lang=ar', form => filled(form($res->dom, 'cancel')))->result;
-    like($res->headers->location, qr/\?lang=ar&done=cancel$/, 'and what follows them');
+    like($res->headers->location, qr/\?lang=ar&done=changed$/, 'and what follows them');
     is($still->get(url($made) . '?lang=ar&x=1')->result->code, 400, 'nothing else is in a query');
 };
 
