@@ -7,11 +7,8 @@ import { convert, faultsOf, formats, isOfForm, isRequired, kindOf, KINDS } from 
 
 const SIDES = { x: 0, y: 1, w: 0, h: 1 } // percent of the width, of the height
 
-const selectOf = entries => {
-    const select = make('select')
-    select.append(...entries.map(([value, label]) => make('option', { value, textContent: label })))
-    return select
-}
+const optionsOf = entries => entries.map(([value, label]) => make('option', { value, textContent: label }))
+const selectOf = entries => make('select', {}, ...optionsOf(entries))
 const number = (least, most) =>
     make('input', { type: 'number', min: least, max: most, step: 'any', inputMode: 'decimal' })
 const tick = () => make('input', { type: 'checkbox' })
@@ -57,9 +54,10 @@ function rowsOf(model) {
             read: ({ group }) => group, write: group => (group.trim() ? { group } : {}) }],
         ['value', { label: 'placing.value', read: ({ value }) => value ?? '',
             write: value => ({ value: value || undefined }),
-            make: ({ type, options = [], multiline }) => (type === 'choice'
-                ? selectOf([['', '–'], ...options.map(each => [each, each])])
-                : multiline ? make('textarea', { rows: 3, maxLength: 4000 }) : make('input', { maxLength: 4000 })) }],
+            make: ({ type, multiline }) => (type === 'choice' ? make('select')
+                : multiline ? make('textarea', { rows: 3, maxLength: 4000 }) : make('input', { maxLength: 4000 })),
+            renew: (input, { type, options = [] }) => type === 'choice'
+                && input.replaceChildren(...optionsOf([['', '–'], ...options.map(each => [each, each])])) }],
         ['ticked', { label: 'placing.ticked', make: tick, read: ({ value }) => value === true,
             write: value => ({ value: value || undefined }) }],
         ['format', { label: 'placing.format', read: ({ format }) => format ?? '',
@@ -122,6 +120,7 @@ export function prepareMembers(model, { back, changed }) {
         const faults = faultsOf(shown)
         for (const [name, { input, fault, isTick }] of inputs) {
             const value = rows[name].read(shown)
+            rows[name].renew?.(input, shown)
             if (isTick) input.checked = value
             else if (String(value) !== input.value && (all || input !== document.activeElement)) input.value = value
             fault.textContent = faults[name === 'ticked' ? 'value' : name] ?? ''
@@ -137,11 +136,11 @@ export function prepareMembers(model, { back, changed }) {
         area.hidden = !shown
         if (!shown) return (key = '')
         const names = namesOf(model, shown)
-        const now = JSON.stringify([shown.id, names, shown.options, shown.multiline])
-        if (now !== key) build(names)
+        const now = JSON.stringify([shown.id, names, shown.multiline]), isNew = now !== key
+        if (isNew) build(names)
         key = now
         title.textContent = text('placing.selected', { name: shown.name })
-        return fill()
+        return fill(isNew)
     }
     form.addEventListener('submit', event => event.preventDefault())
     area.addEventListener('keydown', event => event.key === 'Escape' && back())
