@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, anotherTab, ask, assertAccessible, bob, chromiumOnly, create, devices, field, isFirefox, isWide, settled, shoot,
-    until, visit,
+    ann, anotherTab, ask, assertAccessible, bob, chromiumOnly, create, devices, field, isFirefox, isWide, settled,
+    shoot, until, visit,
 } from './browser.mjs'
 import { contract, makePdf } from './pdf.mjs'
 
@@ -338,6 +338,34 @@ test('without a connection everything is kept, also over a reload, and saved aft
         await saved(page)
         assert.ok(await page.locator('#conflict').isHidden())
         assert.equal((await stored(made))[0].length, 4)
+    })
+})
+
+test('what was kept over a reload is compared with what another tab has saved', async () => {
+    await board({ expected: failed }, async (page, made) => {
+        const add = async (tab, name) => {
+            await kind(tab, name).focus()
+            await tab.keyboard.press('Enter')
+        }
+        await page.route('**/fields', route => route.abort())
+        await add(page, 'date')
+        await status(page, 'offline')
+        const other = await anotherTab(page, made.placementLink)
+        await ready(other)
+        await add(other, 'initials')
+        await saved(other)
+        await page.bringToFront()
+        await page.reload()
+        await page.unroute('**/fields')
+        await page.locator('#conflict').waitFor()
+        assert.match((await page.locator('#conflict ul').allInnerTexts()).join(), /Date signed.*Initials/)
+        await page.keyboard.press('Escape')
+        await add(page, 'checkbox') // one can go on before one decides
+        await page.locator('[data-decide]').click()
+        await page.locator('[data-keep=both]').click()
+        await saved(page)
+        assert.deepEqual((await stored(made))[0].map(({ type }) => type).sort(),
+            ['checkbox', 'date', 'initials', 'signature', 'text'])
     })
 })
 
