@@ -89,7 +89,7 @@ static sr_error_t *change_replace(change_t *change)
     sr_desk_request_set(person, "firstname", change->firstname);
     sr_desk_request_set(person, "lastname", change->lastname);
     sr_desk_request_set(person, "email", change->email);
-    sr_desk_request_set(person, "locale", change->locale);
+    sr_desk_request_set(person, "locale", change->locale && *change->locale ? change->locale : NULL);
     replace_add_check(change, person);
     return sr_service_replace(change->desk->http->service, &change->shown, &change->caller, &request, change->pool);
 }

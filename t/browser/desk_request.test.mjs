@@ -27,6 +27,11 @@ async function visitRequest(options, work) {
     return visit(url + query, { ...devices.desktop, ...atDesk, ...context }, page => work(page, made, url))
 }
 const refused = made => act(made.links[0], { action: 'refuse', reason: 'The rent is wrong.' })
+/** What is outside of the screen, beside what is cut off. */
+const outside = page => page.evaluate(() => [...document.querySelectorAll('main *')].filter(each => {
+    const { left, right } = each.getBoundingClientRect()
+    return (left < -0.5 || right > screen.width + 0.5) && !each.closest('.sheets, .hidden')
+}).map(each => each.outerHTML.slice(0, 99)))
 const loaded = page => until(page, () => document.querySelector('.sheets img').naturalWidth > 0)
 
 for (const [name, device] of Object.entries(sizes))
@@ -34,10 +39,12 @@ for (const [name, device] of Object.entries(sizes))
         await loaded(page)
         await assertAccessible(page, 'page')
         assert.ok(!(await isWide(page)), 'nothing is wider than the screen')
+        assert.deepEqual(await outside(page), [])
         await shoot(page, `desk-request-${name}`)
         for (const summary of await page.locator('.form > summary').all()) await summary.click()
         await assertAccessible(page, 'forms')
         assert.ok(!(await isWide(page)), 'nor with open forms')
+        assert.deepEqual(await outside(page), [])
         await shoot(page, `desk-request-forms-${name}`)
     }))
 
@@ -49,6 +56,7 @@ for (const [what, context] of Object.entries({
         await loaded(page)
         await assertAccessible(page, what)
         assert.ok(!(await isWide(page)), 'nothing is wider than the screen')
+        assert.deepEqual(await outside(page), [])
         assert.equal(await page.locator('html').getAttribute('dir'), what === 'arabic' ? 'rtl' : 'ltr')
         await page.evaluate(() => document.querySelectorAll('.sheets img').forEach(each => { each.loading = 'eager' }))
         await shoot(page, `desk-request-${what}`)
@@ -67,6 +75,7 @@ test('a signer is replaced by keyboard', () => visitRequest({ expected: failed }
     await page.getByText('A lastname must be provided').waitFor()
     const name = page.locator('[data-signer="2"] [name=lastname]')
     assert.equal(await name.getAttribute('aria-invalid'), 'true', 'the fault is at its input')
+    assert.equal(await page.evaluate(() => document.activeElement.name), 'lastname', 'and the focus')
     assert.equal(await page.locator('[data-signer="2"] [name=firstname]').inputValue(), 'Eve', 'what was typed stays')
     await assertAccessible(page, 'fault')
     await shoot(page, 'desk-request-fault')
