@@ -76,7 +76,7 @@ int sr_conf_check_desk(apr_pool_t *ptemp, server_rec *main_server)
                 && has(server, main_server, path, "Require", "all", ptemp)))
             continue;
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server,
-                     "SR0002: %s: SigreqDesk needs a login: protect <Location \"%s\">, for example by AuthType and "
+                     "SR0006: %s: SigreqDesk needs a login: protect <Location \"%s\">, for example by AuthType and "
                      "Require valid-user",
                      where, path);
         result = HTTP_INTERNAL_SERVER_ERROR;

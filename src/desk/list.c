@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "desk/desk.h"
+#include "service/setup.h"
 
 #define LIMIT 50
 #define NAMES_MAX 6                       /* of signers in a row */
@@ -81,8 +82,7 @@ static sr_error_t *list_row(json_t *rows, sr_desk_t *desk, const char *body)
     list_add_deadline(desk, row, view, open);
     if (!desk->read_only && !strcmp(state, "draft"))
         list_set_text(row, "place", sr_desk_form_token(desk, apr_pstrcat(pool, "place ", uuid, NULL)));
-    if (open && !desk->read_only && sr_service_sends_mail(desk->http->service)
-        && json_is_true(json_object_get(row, "due")))
+    if (open && !desk->read_only && desk->http->service->child->sends_mail && json_is_true(json_object_get(row, "due")))
         list_set_text(row, "remind", sr_desk_form_token(desk, apr_pstrcat(pool, "remind ", uuid, NULL)));
     return NULL;
 }

@@ -17,9 +17,6 @@ sr_error_t *sr_service_desk_scopes(const sr_service_t *service, const apr_array_
                                    apr_pool_t *pool);
 /* Gives the scope its token. Errors: SR_ENOTFOUND if the user was disabled or deleted meanwhile. */
 sr_error_t *sr_service_desk_token(const sr_service_t *service, sr_desk_scope_t *scope, apr_pool_t *pool);
-/* Returns false if this service sends no mail (SigreqSMTP). */
-bool sr_service_sends_mail(const sr_service_t *service);
-
 /* reading.c: the record of a submission of the caller, with all that the desk shows. It is expired first if its
  * deadline is over. Errors: SR_EGONE if it was deleted. */
 sr_error_t *sr_service_request(const sr_service_t *service, sr_signing_t **signing, const char *token_hash,

@@ -375,7 +375,7 @@ subtest 'httpd -t' => sub {
     for my $name (sort keys %wrong) {
         my ($status, $text) = $said->(@{ $wrong{$name} });
         isnt($status, 0, "$name: httpd refuses to start");
-        like($text, qr{SR0002: .*: SigreqDesk needs a login: protect <Location "/desk">}, 'and says what to do')
+        like($text, qr{SR0006: .*: SigreqDesk needs a login: protect <Location "/desk">}, 'and says what to do')
             or diag $text;
     }
     my %right = (

@@ -49,8 +49,3 @@ sr_error_t *sr_service_desk_token(const sr_service_t *service, sr_desk_scope_t *
     SR_TRY(sr_service_refusal(outcome, pool));
     return desk_scope_of(scope, row, pool);
 }
-
-bool sr_service_sends_mail(const sr_service_t *service)
-{
-    return service->child->sends_mail;
-}
