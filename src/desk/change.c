@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change.c: the forms of the page of one request, and what they change. All are sent to the page's own URL. The field
+/* change.c: what the forms of the page of one request change. All are sent to the page's own URL. The field
  * "action" names a row of the table below, and "of" the signer, viewer or event that it changes. The form token is
  * bound to both. A form that is not accepted is shown again with the fault and with what was entered. */
 #include <string.h>
@@ -21,27 +21,6 @@ struct sr_desk_change_t {
     apr_pool_t *pool;
 };
 
-/* --- the deadline, which a form has in the time zone of this server, as browsers do: 2026-12-01T10:00 */
-
-#define LOCAL "%Y-%m-%dT%H:%M"
-#define LOCAL_LENGTH 16
-
-static apr_interval_time_t change_offset(apr_time_t when, apr_pool_t *pool)
-{
-    return apr_time_from_sec((apr_interval_time_t)sr_zone_of_server(when, pool).offset * 60);
-}
-
-/* Returns the time with its zone. A text that is no local time stays as it is. */
-static const char *change_deadline(const char *text, apr_pool_t *pool)
-{
-    apr_time_t local;
-    if (!text || strlen(text) < LOCAL_LENGTH || strpbrk(text + LOCAL_LENGTH, "Zz+-")
-        || !sr_time_parse(&local, apr_pstrcat(pool, text, "Z", NULL)))
-        return text;
-    const apr_time_t about = local - change_offset(local, pool);
-    return sr_time_format(local - change_offset(about, pool), pool);
-}
-
 /* --- the changes */
 
 static sr_error_t *change_cancel(change_t *change)
@@ -54,7 +33,7 @@ static sr_error_t *change_extend(change_t *change)
 {
     apr_time_t expires_at;
     SR_TRY(
-        sr_deadline_read(&expires_at, change_deadline(change->expires_at, change->pool), sr_time_now(), change->pool));
+        sr_deadline_read(&expires_at, sr_desk_deadline(change->expires_at, change->pool), sr_time_now(), change->pool));
     return sr_service_extend(change->desk->http->service, &change->shown, &change->caller, expires_at, change->pool);
 }
 
@@ -149,68 +128,6 @@ static const change_row_t changes[] = {
     {NULL, false, NULL, NULL},
 };
 
-/* --- forms */
-
-static const char *form_name(const char *action, const char *submission, const char *of, apr_pool_t *pool)
-{
-    return apr_pstrcat(pool, action, " ", submission, of ? " " : NULL, of, NULL);
-}
-
-static bool form_was_tried(const sr_desk_tried_t *tried, const char *action, const char *of)
-{
-    return tried && !strcmp(tried->action, action) && !strcmp(tried->of ? tried->of : "", of ? of : "");
-}
-
-json_t *sr_desk_add_form(const sr_desk_request_t *request, json_t *object, const char *action, const char *of)
-{
-    const char *key = apr_pstrcat(request->pool, "form_", action, NULL);
-    const char *name = form_name(action, request->signing->submission.uuid, of, request->pool);
-    const bool tried = form_was_tried(request->tried, action, of);
-    json_object_set_new(object, key, json_null());
-    if (request->desk->read_only) return NULL;
-    json_t *form = json_object();
-    for (const sr_query_param_t *field = tried ? request->tried->fields : NULL; field && field->name; field++)
-        sr_desk_request_set(form, field->name, *field->value);
-    sr_desk_request_set(form, "token", sr_desk_form_token(request->desk, name));
-    sr_desk_request_set(form, "of", of);
-    sr_desk_request_set(form, "error", tried ? request->tried->message : NULL);
-    json_object_set_new(form, "open", json_boolean(tried));
-    if (tried) request->tried->shown = true;
-    json_object_set_new(object, key, form);
-    return form;
-}
-
-static void form_add_extend(const sr_desk_request_t *request, json_t *values)
-{
-    char local[SR_TIME_PRINTED];
-    const apr_time_t now = request->signing->submission.expires_at;
-    json_t *form = sr_desk_add_form(request, values, "extend", NULL);
-    if (!form || json_is_true(json_object_get(form, "open"))) return;
-    sr_time_print(local, LOCAL, now + change_offset(now, request->pool));
-    sr_desk_request_set(form, "expiresAt", now ? local : NULL);
-}
-
-static void form_add_draft(const sr_desk_request_t *request, json_t *values)
-{
-    const sr_submission_t *submission = &request->signing->submission;
-    json_t *problems = sr_submission_problems(submission, sr_time_now(), request->pool);
-    json_object_set_new(values, "problems",
-                        json_array_size(problems) ? json_pack("{s:O}", "list", problems) : json_null());
-    json_decref(problems);
-    sr_desk_add_form(request, values, "place", NULL);
-    sr_desk_add_form(request, values, "send", NULL);
-}
-
-void sr_desk_add_forms(const sr_desk_request_t *request, json_t *values)
-{
-    const sr_submission_t *submission = &request->signing->submission;
-    const bool open = submission->state == SR_SUBMISSION_OPEN, draft = submission->state == SR_SUBMISSION_DRAFT;
-    if (open) sr_desk_add_form(request, values, "cancel", NULL);
-    if (open || draft) form_add_extend(request, values);
-    if (draft) form_add_draft(request, values);
-    json_object_set_new(values, "deletable", json_boolean(!open && !submission->held_at && !request->desk->read_only));
-}
-
 /* --- handlers */
 
 /* Shows the page again, with the fault (sr_http_t.show_error). */
@@ -237,7 +154,8 @@ static sr_error_t *change_make(change_t *change, const sr_query_param_t *fields)
     SR_TRY(sr_desk_form_fields(change->desk, &token, fields));
     const change_row_t *row = change_find(change);
     if (!row) return sr_error(http->pool, SR_EBADREQUEST, "There is no such form");
-    SR_TRY(sr_desk_form_check(change->desk, form_name(row->action, submission, change->of, http->pool), token));
+    SR_TRY(sr_desk_form_check(change->desk, sr_desk_request_form_name(row->action, submission, change->of, http->pool),
+                              token));
     change->tried = (sr_desk_tried_t){.action = row->action, .of = change->of, .fields = fields};
     if (http->show_error) http->show_error = change_show_fault;
     sr_error_t *error = row->make(change);

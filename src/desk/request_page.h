@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request_page.h: the parts of the page of one request. Part of desk.h.
  *
- * Sections: request_page.c (what it shows first) · participants.c (signers, viewers, copies) · timeline.c (events,
- * mails, calls) · change.c (forms and what they change) */
+ * Sections: request_page.c (the page) · request_values.c · request_forms.c · participants.c (signers, viewers, copies)
+ * · timeline.c (events, mails, calls) */
 #ifndef SR_DESK_REQUEST_PAGE_H
 #define SR_DESK_REQUEST_PAGE_H
 
@@ -48,6 +48,11 @@ const char *sr_desk_event_name(const sr_desk_request_t *request, const char *uui
 /* Sets the member "form_<action>" to what a form needs: {"token","of","open","error", and what was entered}. A desk
  * that is read-only has no forms: null. Returns the form or NULL. */
 json_t *sr_desk_add_form(const sr_desk_request_t *request, json_t *object, const char *action, const char *of);
+/* Returns the name of a form for its token. `of`: the uuid of what it changes, or NULL. */
+const char *sr_desk_request_form_name(const char *action, const char *submission, const char *of, apr_pool_t *pool);
+/* Returns the deadline that a form has in the time zone of this server, as browsers send it ("2026-12-01T10:00"), with
+ * its zone. A text that is no local time stays as it is. */
+const char *sr_desk_deadline(const char *text, apr_pool_t *pool);
 /* Adds the forms of the request itself. */
 void sr_desk_add_forms(const sr_desk_request_t *request, json_t *values);
 
