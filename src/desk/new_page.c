@@ -10,11 +10,11 @@
 static const struct {
     const char *input, *value, *text;
 } options[] = {
-    {"locale", "", "new.locale.any"},        {"check", "", "new.check.none"},
-    {"check", "email", "new.check.email"},   {"check", "code", "new.check.code"},
-    {"when", "sent", "new.when.sent"},       {"when", "completed", "new.when.completed"},
-    {"reminders", "", "new.never"},          {"reminders", "P2D", "new.every.two"},
-    {"reminders", "P3D", "new.every.three"}, {"reminders", "P7D", "new.every.week"},
+    {"locale", "", "new.locale.any"},       {"check", "", "new.none"},
+    {"check", "email", "new.check.email"},  {"check", "code", "new.check.code"},
+    {"when", "sent", "new.when.sent"},      {"when", "completed", "new.when.completed"},
+    {"reminders", "", "new.none"},          {"reminders", "P3D", "new.every.three"},
+    {"reminders", "P7D", "new.every.week"},
 };
 
 typedef struct page_t {
@@ -188,6 +188,5 @@ sr_error_t *sr_desk_new_show(sr_desk_t *desk, const sr_desk_form_t *form, int st
     page_add_form(values, &page);
     if (fault) page_add_message(values, &page);
     json_object_set_new(values, "again", json_boolean(form->files || form->refused));
-    json_object_set_new(values, "marker", json_pack("{s:s}", "name", "{name}"));
     return sr_desk_page(desk, status, "desk_new", json_incref(values));
 }

@@ -168,7 +168,7 @@ subtest 'errors beside their inputs' => sub {
         ['deadline',  { deadline => '2020-01-01' }, 'expiresAt must be in the future'],
         ['deadline',  { deadline => '2199-01-01' }, 'expiresAt must be within 10 years'],
         ['deadline',  { deadline => 'tomorrow' }, qr/^expiresAt must be an ISO 8601/],
-        ['reminders', { reminders => 'P2D', mail => undef }, 'reminders: sendEmail must be true'],
+        ['reminders', { reminders => 'P3D', mail => undef }, 'reminders: sendEmail must be true'],
         ['copy-others', { 'copy-others' => 'a@example.org, b' }, qr/^copies: to must have/],
         ['file', {}, 'Document a.pdf is provided more than once', file('a.pdf'), file('a.pdf')],
         ['file', {}, 'Only PDF files are supported', ['file', 'hello', 'a.pdf']],

@@ -10,15 +10,15 @@ function prepareFiles(input) {
     const { files: most, bytes, all } = input.dataset, panel = input.closest('section')
     const list = panel.querySelector('[data-chosen]'), { content } = panel.querySelector('[data-chosen-row]')
     const large = panel.querySelector('[data-large]'), name = form.elements.namedItem('name')
-    const format = new Intl.NumberFormat(document.documentElement.lang,
-        { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
+    const sizeOf = size => new Intl.NumberFormat(document.documentElement.lang, {
+        style: 'unit', unit: size < 1e6 ? 'kilobyte' : 'megabyte', maximumSignificantDigits: 2,
+    }).format(size / (size < 1e6 ? 1e3 : 1e6))
     let chosen = []
 
     const row = file => {
         const item = content.cloneNode(true).firstElementChild, button = item.querySelector('button')
-        item.querySelector('bdi').textContent = file.name
-        item.querySelector('.hint').textContent = format.format(file.size / 1e6)
-        button.setAttribute('aria-label', button.getAttribute('aria-label').replace('{name}', file.name))
+        for (const name of item.querySelectorAll('bdi')) name.textContent = file.name
+        item.querySelector('.hint').textContent = sizeOf(file.size)
         button.addEventListener('click', () => {
             set(chosen.filter(other => other !== file))
             input.focus()
@@ -64,7 +64,7 @@ function renumber(row, number) {
         }
     }
     const remove = row.querySelector('[name=remove]')
-    for (const element of [row.querySelector('legend'), remove])
+    for (const element of [row.querySelector('legend'), remove.querySelector('span')])
         element.textContent = element.textContent.replace(/\d+/, number)
     remove.value = remove.value.replace(/\d+/, number)
 }
