@@ -81,11 +81,15 @@ isnt($texts{de}{page}{'draw.undo'}, $texts{de}{page}{back}, 'de: to undo is not 
 
 # Words that are the same in both languages, or that nothing need be said of.
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
-de test zoom browser check.label state
+de test zoom browser check.label state new.viewer
 de placing.format placing.name placing.option placing.text
+da new.viewer
+de new.viewer
+nb new.viewer
+sv new.viewer
 es zoom verify.units no
 fr brand test check.label plain.place verify.change.page zoom place documents identification pages signature from
-fr mail.invitation request.copies
+fr mail.invitation request.copies new.documents
 fr production signatures actions placing.document placing.format placing.page placing.signature placing.where
 it privacy test zoom browser email no
 nl privacy test check.label verify.intact zoom browser from state state.open placing.details placing.document

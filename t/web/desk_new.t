@@ -42,8 +42,8 @@ sub scope { ($_[1] // $base) . "/desk/$own->{uuid}." . ($_[0] // 'production') .
 sub page  { my ($url, $ua) = @_; return ($ua // $me)->get($url)->result }
 sub file  { my ($name, %o) = @_; return ['file', pdf(nonce => "desk $$ " . ++$count, %o), $name] }
 
-# What a browser sends of a form: [name, value] in the order of the page. A `change` replaces the values of a name; those
-# of rows have the number of the row at the end.
+# What a browser sends of a form: [name, value] in the order of the page. A `change` replaces the values of a name;
+# those of rows have the number of the row at the end.
 sub entered {
     my ($dom, %change) = @_;
     my (@sent, %row);
@@ -76,7 +76,8 @@ my %usual = (name => 'Lease', %ann);
 
 # The names of the requests with a status, the newest first.
 sub listed {
-    return [map { $_->{name} } @{ Sigreq::Here::rows($client->get('/signatures', query => { status => shift })->json) }];
+    my $res = $client->get('/signatures', query => { status => shift });
+    return [map { $_->{name} } @{ Sigreq::Here::rows($res->json) }];
 }
 
 sub is_placement {    # leads to the placement page: its state
@@ -160,7 +161,8 @@ subtest 'errors beside their inputs' => sub {
         ['signer-email-1', { 'signer-email-1' => '', mail => undef, 'signer-check-1' => 'email' },
             qr/^Signer 1: An email to which/],
         ['signer-order-1',  { 'signer-order-1'  => 'first' }, qr/^Signer 1 \(ann\@.*An order must be/],
-        ['signer-code-1',   { 'signer-check-1' => 'code', 'signer-code-1' => 'abc' }, qr/An authentication code must have/],
+        ['signer-code-1', { 'signer-check-1' => 'code', 'signer-code-1' => 'abc' },
+            qr/An authentication code must have/],
         ['signer-code-1',   { 'signer-check-1' => 'code' }, qr/An authentication code must be provided/],
         ['subject',   { subject => 'x' x 201, text => 'x' }, qr/^message: subject/],
         ['text',      { subject => 'x' }, 'message: a text must be provided'],
@@ -185,7 +187,8 @@ subtest 'errors beside their inputs' => sub {
         my $text = $dom->at("#$by")->text;
         ref $message ? like($text, $message, "$id: the message") : is($text, $message, "$id: the message");
         is($dom->at('.error[role=alert] a')->attr('href'), "#$id", "$id: the top leads there");
-        is(defined $dom->at('#file-again'), $files[0] && !length $files[0][1] ? '' : 1, "$id: files must be chosen again");
+        my $none = $files[0] && !length $files[0][1];
+        is(defined $dom->at('#file-again'), $none ? '' : 1, "$id: files must be chosen again");
     }
     is_deeply(listed('draft'), $drafts, 'nothing was stored');
 };
