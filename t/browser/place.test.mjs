@@ -124,6 +124,25 @@ test('a kind that was pressed is placed by a click, and keeps to the lines of th
     })
 })
 
+test('a field keeps to a line that is drawn on the page', async () => {
+    const line = ') Tj ET 0.5 w 72 400 m 300 400 l S BT (', mark = 'R'.repeat(line.length)
+    const pdf = makePdf([{ width: 612, height: 792, lines: ['Sign below', mark] }])
+    pdf.write(line, pdf.indexOf(mark), 'latin1')
+    await board({ signers: nobody, pdf }, async (page, made) => {
+        await kind(page, 'signature').click()
+        const [x] = await pointOf(page, 40, 0), [, y] = await pointOf(page, 0, (100 * (392 - 25 - 4)) / 792)
+        const guide = page.locator('[data-guide=y]:not([hidden])')
+        for (let i = 0; i < 200 && !await guide.count(); i++) { // until the page has been examined
+            await page.mouse.move(x + (i % 2), y)
+            await page.waitForTimeout(50)
+        }
+        await page.mouse.click(x, y)
+        await saved(page)
+        const [[{ percent }]] = await stored(made)
+        near((percent.y + percent.h) * 7.92, 392, 1, 'it stands on the line')
+    })
+})
+
 test('a draft is placed and sent with the keyboard alone', async () => {
     const made = await board({ signers: nobody }, async (page, { uuid }) => {
         const focused = () => page.evaluate(() => document.activeElement.ariaLabel ?? document.activeElement.name

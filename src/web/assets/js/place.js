@@ -2,7 +2,7 @@
 // place.js: where a field is on its page, in percent of it.
 import { text } from './texts.js'
 
-const within = (value, least, most) => Math.min(Math.max(value, least), most)
+export const within = (value, least, most) => Math.min(Math.max(value, least), most)
 
 /** A place may lie beside the page, or be tiny. What is pressed never does: it can be seen and pressed. */
 export function placeControl(element, { x, y, w, h }) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // actions.js: what is done with fields: they are added, copied, moved by keys and deleted.
+import { within } from '../place.js'
 import { text } from '../texts.js'
 import { isOfForm, kindOf, KINDS, labelOf, makeField } from './kinds.js'
+import { percentOf, pointsOf } from './model.js'
 
 const FAR = 10, APART = 12 // points: a step with Shift; between a field and its copy
 
-const within = (value, least, most) => Math.max(Math.min(value, most), least)
 const overlap = (from, length, other, otherLength) => from < other + otherLength && from + length > other
 const isAlike = (a, b) => a.signer === b.signer && kindOf(a) === kindOf(b) && a.document === b.document
     && Math.abs(a.percent.x - b.percent.x) < 0.1 && Math.abs(a.percent.y - b.percent.y) < 0.1
@@ -36,15 +37,15 @@ export function makeActions(model, { stage, boxes, most, added, announce }) {
     }
     /** By the keyboard: in the middle of what is seen of the page, below the fields that are there. */
     const place = (kind, signer) => {
-        const { document: uuid, n: page, size: [width, height], top, scale } = stage.current()
+        const { document: uuid, n: page, size, top, scale } = stage.current(), [width, height] = size
         const [w, h] = KINDS[kind].size, x = Math.max(0, (width - w) / 2)
         const there = model.fields.filter(field => field.document === uuid && field.page === page)
+            .map(({ percent }) => pointsOf(percent, size))
         let y = within((innerHeight / 2 - top) / scale - h / 2, 0, height - h)
-        const isTaken = ({ percent }) => overlap(x, w, (percent.x * width) / 100, (percent.w * width) / 100)
-            && overlap(y, h, (percent.y * height) / 100, (percent.h * height) / 100)
+        const isTaken = ([left, upper, wide, high]) => overlap(x, w, left, wide) && overlap(y, h, upper, high)
         while (there.some(isTaken) && y + h + APART < height) y += APART
-        drop({ ...makeField(kind, signer, model.fields), document: uuid, page, percent: { x: (100 * x) / width,
-            y: (100 * y) / height, w: (100 * w) / width, h: (100 * h) / height } })
+        const field = makeField(kind, signer, model.fields)
+        drop({ ...field, document: uuid, page, percent: percentOf([x, y, w, h], size) })
     }
     /** Of the same size in points, moved by some of them. */
     const copyOf = (field, page, by) => {

@@ -100,9 +100,11 @@ export function startBoard(state, link, tell) {
     } })
 
     prepareKeys(model, { boxes, actions, stop: () => {
-        const is = Boolean(palette.armed() || drag.isCarrying())
+        const isCovered = narrow.matches && root.classList.contains('listed')
+        const is = Boolean(palette.armed() || drag.isCarrying() || isCovered)
         palette.disarm()
         drag.cancel()
+        root.classList.remove('listed')
         return is
     } })
     const buttons = [...document.querySelectorAll('[data-act]')], quick = document.querySelector('[data-quick]')

@@ -4,6 +4,7 @@
 import { placeControl } from '../place.js'
 import { text } from '../texts.js'
 import { isFaulty, isOfForm, isRequired, kindOf, labelOf } from './kinds.js'
+import { pointsOf } from './model.js'
 
 const COLOURS = 8 // in place.css
 const SIDES = ['nw', 'n', 'ne', 'e', 'se', 's', 'sw', 'w']
@@ -44,10 +45,9 @@ export function makeBoxes(model, pages) {
     let onPages = null // key of a page → its fields
 
     const nameOf = field => {
-        const { x, y, w, h } = field.percent, [width, height] = model.sizeOf(field)
-        const points = [x * width, y * height, w * width, h * height].map(each => Math.round(each / 100))
+        const [x, y, w, h] = pointsOf(field.percent, model.sizeOf(field)).map(Math.round)
         return text('placing.box', { kind: labelOf(field), name: field.name, signer: model.nameOf(field.signer),
-            page: field.page + 1, x: points[0], y: points[1], w: points[2], h: points[3] })
+            page: field.page + 1, x, y, w, h })
     }
     const paint = box => {
         paintBox(box.element, box.field)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // drag.js: fields are carried and resized with mouse, pen and finger. What is carried is drawn above the page and moved
 // by a transform, once for each frame, so that nothing is laid out before it is dropped.
+import { within } from '../place.js'
 import { paintBox } from './boxes.js'
 import { isOfForm, kindOf, KINDS, makeField } from './kinds.js'
+import { percentOf, pointsOf } from './model.js'
 
 const START = 4 // CSS pixels: less is a click
 const EDGE = 56, SPEED = 14 // CSS pixels: near the edge of the window the pages scroll, so much in each frame
-
-const within = (value, least, most) => Math.max(Math.min(value, most), least)
 
 /** `armed()` is the kind that the next click on a page places, with the signer who gets it; `drop(field)` adds one. */
 export function prepareDrag({ model, stage, boxes, snap, room, armed, drop }) {
@@ -108,8 +108,6 @@ export function prepareDrag({ model, stage, boxes, snap, room, armed, drop }) {
         guide()
         carried = null
     }
-    const percentOf = ({ page: { size: [width, height] }, rect: [x, y, w, h] }) =>
-        ({ x: (100 * x) / width, y: (100 * y) / height, w: (100 * w) / width, h: (100 * h) / height })
     /** What was carried is put down where it is. */
     const put = () => {
         cancelAnimationFrame(waiting)
@@ -117,7 +115,8 @@ export function prepareDrag({ model, stage, boxes, snap, room, armed, drop }) {
         const { field, place } = carried
         end()
         if (!place) return
-        const where = { document: place.page.document, page: place.page.n, percent: percentOf(place) }
+        const { document: uuid, n: page, size } = place.page
+        const where = { document: uuid, page, percent: percentOf(place.rect, size) }
         if (!field.id) drop({ ...field, ...where })
         else if (JSON.stringify([field.document, field.page, field.percent]) !== JSON.stringify(Object.values(where)))
             model.update(field.id, where)
@@ -135,9 +134,8 @@ export function prepareDrag({ model, stage, boxes, snap, room, armed, drop }) {
         if (!field) return model.select(null)
         model.select(field.id)
         if (isOfForm(field)) return
-        const box = boxes.elementOf(field.id).getBoundingClientRect(), { x, y, w, h } = field.percent
-        const { scale, size: [width, height] } = stage.whereIs(field.document, field.page)
-        const from = [x * width, y * height, w * width, h * height].map(each => each / 100)
+        const box = boxes.elementOf(field.id).getBoundingClientRect()
+        const { scale, size } = stage.whereIs(field.document, field.page), from = pointsOf(field.percent, size)
         const grab = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height]
         begin(event, { field, side, from, grab, scale, size: from.slice(2) })
     })

@@ -5,6 +5,12 @@ const MOST = 300 // changes that can be undone
 const SAME = 1500 // milliseconds: changes of one field in one way that follow each other are undone together
 const UNSENT = ['id', 'signer', 'rect', 'labels', 'comb', 'color', 'buttons'] // of this page, or found by the service
 
+/** [x, y, w, h] in points of a place in percent of a page of [width, height], and back. */
+export const pointsOf = ({ x, y, w, h }, [width, height]) =>
+    [x * width, y * height, w * width, h * height].map(each => each / 100)
+export const percentOf = ([x, y, w, h], [width, height]) =>
+    ({ x: (100 * x) / width, y: (100 * y) / height, w: (100 * w) / width, h: (100 * h) / height })
+
 const rounded = value => Math.round(value * 1e4) / 1e4
 
 /** [pages, width, height] of the page, in points. */

@@ -2,6 +2,7 @@
 // snap.js: what a field that is moved keeps to: base lines and beginnings of the text, lines that are drawn on the
 // page, and the edges of other fields. All positions are in points from the top left corner of the page.
 import { baseOf } from './kinds.js'
+import { pointsOf } from './model.js'
 
 const NEAR = 6 // CSS pixels
 const DESCENT = 0.22 // the part of a word's height that is below its base line
@@ -72,16 +73,16 @@ export function makeSnap(model, stage, link) {
         }
     }
     /** Where a field with these members may stop on a page, without the field itself. */
-    const targetsOf = ({ key, document, n, size: [width, height] }, id) => {
+    const targetsOf = ({ key, document, n, size }, id) => {
         const { x = [], base = [], across = [], down = [] } = known.get(key) ?? {}
         const own = { x: [...x], y: across.map(([at]) => at), base: [...base, ...across.map(([at]) => at)] }
         for (const [, from, to] of across) own.x.push(from, to)
         for (const [at] of down) own.x.push(at)
         for (const field of model.fields) {
             if (field.document !== document || field.page !== n || field.id === id) continue
-            const { x: left, y: top, w, h } = field.percent
-            own.x.push((left * width) / 100, ((left + w) * width) / 100)
-            own.y.push((top * height) / 100, ((top + h) * height) / 100)
+            const [left, top, w, h] = pointsOf(field.percent, size)
+            own.x.push(left, left + w)
+            own.y.push(top, top + h)
         }
         return own
     }
