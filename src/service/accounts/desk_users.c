@@ -3,6 +3,7 @@
  * token for each environment. Its hash is random, so nobody knows its secret, and the API accepts it from nobody. */
 #include "service/private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SECRET 32 /* bytes */
@@ -24,6 +25,14 @@ static sr_error_t *desk_scope_of(sr_desk_scope_t *scope, const sr_desk_row_t *ro
     return NULL;
 }
 
+/* By the name of the organisation; production before test. */
+static int compare_scopes(const void *one_, const void *other_)
+{
+    const sr_desk_scope_t *one = one_, *other = other_;
+    const int order = strcmp(one->token.organization_name, other->token.organization_name);
+    return order ? order : strcmp(one->name, other->name);
+}
+
 sr_error_t *sr_service_desk_scopes(const sr_service_t *service, const apr_array_header_t **scopes, const char *email,
                                    apr_pool_t *pool)
 {
@@ -34,6 +43,7 @@ sr_error_t *sr_service_desk_scopes(const sr_service_t *service, const apr_array_
     *scopes = made = apr_array_make(pool, rows->nelts, sizeof(sr_desk_scope_t));
     for (int i = 0; i < rows->nelts; i++)
         SR_TRY(desk_scope_of(apr_array_push(made), &APR_ARRAY_IDX(rows, i, sr_desk_row_t), pool));
+    qsort(made->elts, (size_t)made->nelts, (size_t)made->elt_size, compare_scopes);
     return NULL;
 }
 

@@ -15,7 +15,6 @@ CREATE VIEW desk_row AS
 -- @op desk_scopes(email text) → ok desk[]
 -- @answer
 SELECT 'ok', @COLUMNS(r) FROM desk_row r WHERE @SAME(r.email, :email)
-ORDER BY r.organization_name, r.organization_id, r.environment
 
 -- @macro OFUSER(r) @SAME(r.email, :email) AND r.organization_uuid = :organization AND r.environment = :environment
 
