@@ -138,7 +138,8 @@ static json_t *participants_signer(const sr_desk_request_t *request, const sr_si
     const char *state = signer_state(signer, submission);
     const bool open = submission->state == SR_SUBMISSION_OPEN;
     const bool due = signer->state == SR_SIGNER_SENT || signer->state == SR_SIGNER_OPENED;
-    const bool linked = submission->state != SR_SUBMISSION_DRAFT && (open || signer->completed_at);
+    /* somebody with a link can sign, which a desk that is read-only does not let its user do */
+    const bool linked = (open && !request->desk->read_only) || signer->completed_at;
     json_t *row = json_object();
     json_object_set_new(row, "number", json_integer(number));
     json_object_set_new(row, "order", json_integer(signer->order));

@@ -61,7 +61,7 @@ static const char *event_by(const sr_desk_request_t *request, const json_t *even
     const json_t *detail = json_object_get(event, "detail");
     const char *by = sr_json_string(detail, "by");
     const sr_person_t *sender = &request->signing->submission.created_by;
-    if (by && !strcmp(by, "administrator")) return sr_desk_word(request->desk, "request.administrator");
+    if (by) return strcmp(by, "administrator") ? NULL : sr_desk_word(request->desk, "request.administrator");
     if (json_is_true(json_object_get(detail, "automatic"))) return sr_desk_word(request->desk, "request.automatic");
     return event_is(kind, of_sender) ? sr_person_name(sender->firstname, sender->lastname, request->pool) : NULL;
 }

@@ -324,6 +324,9 @@ subtest 'mails and calls' => sub {
     is($send->($sent)->code, 303, 'again');
     ok(wait_for(sub { ($receiver->received('/ok'))[0] }), 'the call is made again')
         or diag said($page->()->at('[aria-labelledby=calls]'));
+    my $soon = $send->($sent);
+    like($soon->code, qr/^(?:409|303)$/, 'it is not made a third time') or diag $soon->body;
+    ok(wait_for(sub { $page->()->find('[data-result=delivered]')->grep(sub { /Webhook/ })->size }), 'the page has it');
     is($send->($sent)->code, 303, 'the same form again leads to the page');
     is(scalar $page->()->find('[data-result]')->grep(sub { /Webhook/ })->size, 2, 'and calls nobody again');
 };
@@ -363,22 +366,45 @@ subtest 'drafts' => sub {
     is(page($bare)->code, 410, 'and gone');
 };
 
-# Every form of a request, with what it needs: a request in which it can be sent.
+# Every form of a request: its action, a request in which it can be sent, of what it is, and its page.
+my $first = sub { $_[0]{submitters}[0]{uuid} };
+
+sub locked {
+    my %check = (authentication => { method => 'code', code => 'swordfish' });
+    my $made  = made(signers => [{ email => 'a@example.org', %check }]);
+    my ($signer) = signers_of($made);
+    $signer->request(POST => '/check', json => { code => 'wrong' }) for 1 .. 5;
+    return $made;
+}
+
+sub copied {    # an hour ago
+    my $made = made(parts => { copies => encode_json({ to => ['signers'] }) });
+    $_->sign for signers_of($made);
+    sql("UPDATE submission SET copied_at = copied_at - 3600000000 WHERE uuid = '$made->{uuid}'");
+    return $made;
+}
+
+sub cancelled { my $made = made(); $client->post("/signatures/$made->{uuid}/cancel"); return $made }
+sub mailed { my $made = made(); wait_for(sub { call_of($made) }); return $made }
+sub call_of { return (page($_[0])->dom->at('form [value=again] ~ [name=of]') // return)->attr('value') }
 my @forms = (
-    [extend => sub { made() }], [cancel => sub { made() }],
-    [remind  => sub { made() }, sub { $_[0]{submitters}[0]{uuid} }],
-    [replace => sub { made() }, sub { $_[0]{submitters}[0]{uuid} }],
-    [revoke => sub { made(parts => { viewers() }) }, sub { $_[0]{viewers}[0]{uuid} }],
-    [send   => sub { drafted(signers => [{ email => 'a@example.org' }]) }],
+    [extend  => \&made], [cancel => \&made], [remind => \&made, $first], [replace => \&made, $first],
+    [unlock  => \&locked, $first], [copies => \&copied], [again => \&mailed, \&call_of],
+    [revoke  => sub { made(parts => { viewers() }) }, sub { $_[0]{viewers}[0]{uuid} }],
+    [send    => sub { drafted(signers => [{ email => 'a@example.org' }]) }], [delete => \&cancelled, undef, '/delete'],
 );
 
 subtest 'tokens of forms' => sub {
     for my $row (@forms) {
-        my ($action, $make, $of) = @$row;
+        my ($action, $make, $of, $path) = @$row;
         my ($made, $twin) = ($make->(), $make->());
         my $before = encode_json(events($made));
-        my $good   = filled(form(page($made)->dom, $action, $of && $of->($made)));
-        my $token  = filled(form(page($twin)->dom, $action, $of && $of->($twin)))->{token};
+        my ($good, $other) = map {
+            my $dom = $as->get(url($_) . ($path // ''))->result->dom;
+            my $found = form($dom, $action, $of && $of->($_));
+            ok($found, "there is a form: $action") ? filled($found) : {};
+        } $made, $twin;
+        my $token = $other->{token};
         my %wrong  = (
             'without a token' => { %$good, token => '' }, 'with a wrong one' => { %$good, token => 'a' x 64 },
             'with the token of another request' => { %$good, token => $token },
@@ -434,12 +460,13 @@ subtest 'read-only' => sub {
         %httpd, documents => "$httpd->{dir}/documents",
         server => "SigreqBaseURL $base\n" . qq{<Location "/desk">\nSigreqDesk read-only\n$login</Location>\n})->start;
     for my $row (@forms) {
-        my ($action, $make, $of) = @$row;
+        my ($action, $make, $of, $path) = @$row;
         my $made = $make->();
-        my $good = filled(form(page($made)->dom, $action, $of && $of->($made)));
+        my $good = filled(form($as->get(url($made) . ($path // ''))->result->dom, $action, $of && $of->($made)));
         my $res  = $as->get(url($made, $only->base))->result;
         is($res->code, 200, 'a request is shown');
         is($res->dom->find('form[method=post], a.danger, .draft a')->size, 0, 'without forms');
+        unlike($res->body, qr{/sign/[\da-f]{8}-}, 'and without a link to sign') if $action ne 'copies';
         is($still->post(url($made, $only->base), form => $good)->result->code, 403, "$action is refused");
         $res = $as->get(url($made, $only->base) . '/delete')->result;
         is($res->dom->find('form')->size, 0, 'and there is nothing to confirm');
