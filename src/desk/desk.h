@@ -89,7 +89,7 @@ sr_error_t *sr_desk_place(sr_http_t *http);
 sr_error_t *sr_desk_templates(sr_http_t *http);
 sr_error_t *sr_desk_template_delete(sr_http_t *http);
 /* Redirects (303) to the placement page of a draft, by its link or, if that has ended, by a new one. The page leads
- * back to the desk. Errors: SR_ENOTFOUND, SR_ECONFLICT if it is no draft any more. */
+ * back to the desk. If it was sent, redirects to the page of the request. Errors: SR_ENOTFOUND. */
 sr_error_t *sr_desk_place_fields(sr_desk_t *desk, const char *uuid);
 sr_error_t *sr_desk_request(sr_http_t *http);
 sr_error_t *sr_desk_change(sr_http_t *http);

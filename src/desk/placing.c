@@ -8,7 +8,10 @@ sr_error_t *sr_desk_place_fields(sr_desk_t *desk, const char *uuid)
     const sr_draft_subject_t subject = {.token_hash = desk->token_hash, .submission = uuid};
     const char *language = sr_web_language_query(http);
     sr_signing_t *signing;
-    SR_TRY(sr_service_draft(http->service, &signing, &subject, http->pool));
+    sr_error_t *error = sr_service_draft(http->service, &signing, &subject, http->pool);
+    if (error && error->code == SR_ECONFLICT)
+        return sr_desk_done(desk, apr_pstrcat(http->pool, "requests/", uuid, NULL), NULL);
+    SR_TRY(error);
     const char *placement = signing->submission.placement;
     apr_time_t until = signing->submission.placement_until;
     if (!placement || until <= sr_time_now())

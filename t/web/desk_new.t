@@ -35,7 +35,7 @@ my $httpd = started(On => $mail);
 my $base  = $httpd->base;
 my $me    = browser("$own->{email}:a", max_redirects => 0);
 my $as_other = browser("$other->{email}:o", max_redirects => 0);
-my $client = $own->{live};
+my $client = $own->{live}->with(base => $base);    # the documents are there
 my $count  = 0;
 
 sub scope { ($_[1] // $base) . "/desk/$own->{uuid}." . ($_[0] // 'production') . '/' }
@@ -99,7 +99,8 @@ subtest 'from files to the last signature' => sub {
         deadline => strftime('%Y-%m-%d', localtime(time + 5 * 86_400)), reminders => 'P3D', 'copy-signers' => 'on',
         'copy-others' => 'files@example.org, law@example.org');
     my $day = strftime('%Y-%m-%d', localtime(time + 5 * 86_400));
-    $res = post([@sent, file('a.pdf', pages => 2), file('b.pdf')]);
+    my @files = (file('a.pdf', pages => 2), file('b.pdf'));
+    $res = post([@sent, @files]);
     my $url = is_placement($res, 'sent');
     my ($made) = @{ Sigreq::Here::rows($client->get('/signatures')->json) };
     is($made->{status}, 'draft', 'a draft is made');
@@ -124,15 +125,26 @@ subtest 'from files to the last signature' => sub {
     is(page(Mojo::URL->new($url)->query($_))->dom->at('a[href*=desk]'), undef, "not from elsewhere: $_")
         for '', 'from=', 'from=desks', 'xfrom=desk', 'from=//evil.example';
     my $link = Sigreq::Signer->new(link => "$url");
-    my @fields = map { { type => 'signature', name => 'Signature', document => $_,
+    my @place = map { { type => 'signature', name => 'Signature', document => $_,
         area => { x => 10, y => 20, w => 30, h => 5, page => 0, unit => 'percent' } } } 'a.pdf';
-    is($link->request(PUT => '/fields', json => { signers => [{ fields => \@fields }] },
+    is($link->request(PUT => '/fields', json => { signers => [{ fields => \@place }] },
         headers => { 'If-Match' => $link->state->{version} })->code, 200, 'a field is placed');
     is($link->request(POST => '/send')->code, 200, 'it is sent');
     is(used($own), 1, 'which counts once');
+    $res = post([@sent, @files]);
+    is($res->code, 303, 'the form is sent again');
+    is($res->headers->location, "requests/$made->{uuid}", 'and leads to the request');
+    is(used($own), 1, 'which is not sent again');
     my $sent = $client->get("/signatures/$made->{uuid}")->json;
-    my $ann  = Sigreq::Signer->new(link => $sent->{submitters}[0]{signatureLink});
     is_deeply(listed('open'), ['Miete Ä'], 'it is open');
+    my ($gate) = map { Sigreq::Signer->new(link => $_->{signatureLink}) } @{ $sent->{submitters} };
+    is($gate->sign->code, 403, 'the signer is asked for the code');
+    my $entered = $gate->request(POST => '/check', json => { code => 'Kestrel 7' });
+    is($entered->code, 200, 'and enters it') or diag $entered->body;
+    my $within = Sigreq::Signer->new(link => $entered->json('/url'));
+    my $signed = $within->sign;
+    is($signed->code, 200, 'the document is signed') or diag $signed->body;
+    is($client->get("/signatures/$made->{uuid}")->json('/status'), 'completed', 'the request is completed');
 };
 
 
