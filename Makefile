@@ -289,7 +289,7 @@ INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PR
             644:$(O)/manual/sigreqctl.8:$(MAN8) 644:$(O)/manual/mod_sigreq.8:$(MAN8) 644:$(O)/manual/sigreqctl:$(COMPLETION) \
             644:conf/modsecurity.conf:$(SHARE) \
             $(patsubst %,644:%:$(MAIL),$(MAIL_FILES)) \
-            $(patsubst %,644:%:$(DOC),README CHANGES LICENSE NOTICE $(wildcard docs/*.md)) \
+            $(patsubst %,644:%:$(DOC),README CHANGES LICENSE NOTICE $(wildcard docs/*.md docs/*.png)) \
             $(foreach i,$(SHARED),$(shell if [ -x $i ]; then echo 755; else echo 644; fi):$i:$(SHARE)/$(patsubst conf/%/,%,$(dir $i))) \
             $(foreach i,$(DOC_FOLDERS),$(patsubst %,644:%:$(DOC)/$i,$(wildcard docs/$i/*)))
 target_of = $(DESTDIR)$(word 3,$(1))/$(notdir $(word 2,$(1)))

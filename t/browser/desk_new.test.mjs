@@ -122,10 +122,15 @@ test('from the desk and back to it, by keyboard', async () => {
 })
 
 test('what the service refuses stands beside its input', async () => {
-    await at('new', { expected: [/status of 400/] }, async page => {
-        await page.locator('#file').setInputFiles(file('Lease.pdf'))
-        for (const [id, text] of [['firstname', 'Ann'], ['lastname', 'Lee'], ['email', 'ann@b']])
+    await at('new', { expected: [/status of 400/], viewport: { width: 1280, height: 960 } }, async page => {
+        await page.locator('#file').setInputFiles([file('Lease.pdf', 2), file('Plan.pdf')])
+        for (const [id, text] of [['firstname', 'Ann'], ['lastname', 'Lee'], ['email', 'ann@example.org']])
             await page.locator(`#signer-${id}-1`).fill(text)
+        await page.locator('#mail').check()
+        await page.evaluate(() => scrollTo(0, 0))
+        await shoot(page, 'desk-guide') // docs/desk.png
+        await page.locator('#mail').uncheck()
+        await page.locator('#signer-email-1').fill('ann@b')
         await page.locator('#subject').fill('A subject alone')
         await page.locator('[data-go]').click()
         await page.locator('#text-fault, #signer-email-1-fault').waitFor()
