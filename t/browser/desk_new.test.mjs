@@ -122,7 +122,7 @@ test('from the desk and back to it, by keyboard', async () => {
 })
 
 test('what the service refuses stands beside its input', async () => {
-    await at('new', { expected: [/status of 400/], viewport: { width: 1280, height: 960 } }, async page => {
+    await at('new', { expected: [/status of 400/], viewport: { width: 1280, height: 900 } }, async page => {
         await page.locator('#file').setInputFiles([file('Lease.pdf', 2), file('Plan.pdf')])
         for (const [id, text] of [['firstname', 'Ann'], ['lastname', 'Lee'], ['email', 'ann@example.org']])
             await page.locator(`#signer-${id}-1`).fill(text)
