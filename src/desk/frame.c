@@ -128,7 +128,7 @@ sr_error_t *sr_desk_error(sr_http_t *http, int status, const char *message)
                                            : status == HTTP_SERVICE_UNAVAILABLE ? "503.title"
                                                                                 : "other.title");
     json_object_set_new(problem, "status", json_integer(status));
-    frame_set_text(problem, "stranger", is_stranger ? desk->user : NULL);
+    frame_set_text(problem, "stranger", is_stranger ? sr_text_printable(desk->user, http->pool) : NULL);
     const bool is_told = is_stranger || status == HTTP_NOT_FOUND || status == HTTP_GONE;
     frame_set_text(problem, "detail", is_told ? NULL : message);
     json_object_set_new(problem, "gone", json_boolean(status == HTTP_GONE));

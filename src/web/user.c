@@ -14,9 +14,19 @@ static const char *user_certificate(const request_rec *r)
     return verified && *verified && strcmp(verified, "NONE") != 0 ? verified : NULL;
 }
 
+/* Returns true for the page of an error (ErrorDocument). httpd gives it the user whom it has refused, and asks for no
+ * login again if the page is in the same location. */
+static bool user_was_refused(const request_rec *r)
+{
+    while ((r = r->prev) != NULL)
+        if (ap_is_HTTP_ERROR(r->status)) return true;
+    return false;
+}
+
 bool sr_web_is_authenticated(const sr_http_t *http)
 {
     const char *verified = user_certificate(http->r);
+    if (user_was_refused(http->r)) return false;
     return (http->r->user && *http->r->user) || (verified && !strcmp(verified, "SUCCESS"));
 }
 
@@ -27,7 +37,7 @@ sr_error_t *sr_web_user(const char **user, const char **by, sr_http_t *http, con
     const char *verified = user_certificate(r), *fault = NULL;
     *by = ap_auth_type(r);
     if (!*by && verified && !strcmp(verified, "SUCCESS")) *by = "certificate";
-    *user = verified && !*by ? NULL : ap_expr_str_exec(r, expression, &fault);
+    *user = (verified && !*by) || user_was_refused(r) ? NULL : ap_expr_str_exec(r, expression, &fault);
     if (!fault && *user && **user) return NULL;
     return sr_error_because(sr_error(http->pool, SR_EINTERNAL, "Signing in is not set up at this server"), http->pool,
                             "%s%s%s gives no user: protect <Location \"%s%s\">, for example by AuthType and Require "

@@ -23,7 +23,7 @@ my ($own, $other) = (organisation(), organisation());
 my ($ann, $eve, $out) = ($own->{email}, user($own)->{email}, $other->{email});
 user($other, email => $ann);    # Ann has a user in both organisations
 my $gone  = user($own);
-my %login = ($ann => 'a', $eve => 'e', $gone->{email} => 'g', $out => 'o', 'nobody@example.org' => 'n');
+my %login = ($ann => 'a', $eve => 'e', $gone->{email} => 'g', $out => 'o', 'nobody@example.org' => 'n', "\xff" => 'f');
 my $login = basic("$dir/passwords", %login);
 my $port  = Sigreq::Suite::free_port();
 my $httpd = Sigreq::Httpd->new(
@@ -71,6 +71,7 @@ subtest 'who enters' => sub {
     my $upper = uc $eve;
     my $more = basic("$dir/passwords", %login, $upper => 'e');
     is(page(browser("$upper:e"), "$desk/")->code, 200, 'the case of an email address does not matter');
+    is(page(browser("\xff:f"), "$desk/")->code, 403, 'a name that is no text');
     $res = page(browser('nobody@example.org:n'), "$desk/");
     is($res->code, 403, 'another person whom httpd knows is no user');
     like($res->dom->at('.problem')->all_text, qr/\Qnobody\E\@example\.org/, 'and sees the name that was tried');
@@ -118,6 +119,19 @@ subtest 'a header is no user' => sub {
     unlike($res->body, qr/\Q$own->{name}\E|\Q$ann\E/, 'which shows nothing');
     like($open->log, qr{SR0100: .*SigreqDesk: httpd has authenticated nobody: protect <Location "/desk">},
         'the log says what to do');
+};
+
+# httpd runs the handler of an ErrorDocument in a protected location without a login, with the user who was refused.
+subtest 'a user who was refused' => sub {
+    my $page = "$own->{uuid}.test/";
+    my $odd  = Sigreq::Httpd->new(
+        modules => 'authz_core dbd authn_core authz_user authn_file auth_basic',
+        server  => qq{<Location "/desk">\nSigreqDesk On\n${login}ErrorDocument 401 /desk/$page\n</Location>\n}
+    )->start;
+    is(page($as_ann, $odd->base . "/desk/$page")->code, 200, 'a user enters');
+    my $res = page(browser("$ann:b"), $odd->base . "/desk/$page");
+    isnt($res->code, 200, 'not with a wrong password');
+    unlike($res->body, qr/\Q$own->{name}\E|class="scope"/, 'and sees no page, also if one stands for the error');
 };
 
 subtest 'a user who is disabled or deleted' => sub {

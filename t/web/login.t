@@ -180,6 +180,20 @@ subtest 'passwords' => sub {
     unlike($as->($ann, 'a')->(agent(), $old, 1)->req->url, qr/~/, 'nobody gets a session');
 };
 
+# httpd runs the handler of an ErrorDocument in a protected location without a login, with the user who was refused.
+subtest 'a login as the page of an error' => sub {
+    my $basic = passwords($ann => 'a');
+    my $httpd = server($basic, '', qw(authn_file auth_basic));
+    my ($link) = signer($httpd, $httpd->base, httpd_method());
+    my ($name) = login_of($link) =~ m{(/sign/login/\w+)$} or return fail('there is a login');
+    my $odd = server("${basic}ErrorDocument 401 $name\n", '', qw(authn_file auth_basic));
+    my $get = sub { return agent("$ann:" . shift)->max_redirects(0)->get($odd->base . $name)->res };
+    my $res = $get->('b');
+    isnt($res->code, 303, 'a wrong password');
+    unlike($res->to_string, qr/~/, 'opens no session');
+    is($get->('a')->code, 303, 'the right one does');
+};
+
 subtest 'nothing protects the login' => sub {
     my $httpd = server('', '');
     my ($link) = signer($httpd, $httpd->base, httpd_method());

@@ -36,14 +36,15 @@ static int compare_scopes(const void *one_, const void *other_)
 sr_error_t *sr_service_desk_scopes(const sr_service_t *service, const apr_array_header_t **scopes, const char *email,
                                    apr_pool_t *pool)
 {
-    apr_array_header_t *rows, *made;
-    sr_outcome_t outcome;
-    SR_TRY(sr_store_desk_scopes(service->database, &outcome, &rows, email, pool));
+    apr_array_header_t *rows = NULL, *made = apr_array_make(pool, 4, sizeof(sr_desk_scope_t));
+    sr_outcome_t outcome = SR_OK;
+    if (sr_text_is_utf8(email, strlen(email))) /* a database refuses other text */
+        SR_TRY(sr_store_desk_scopes(service->database, &outcome, &rows, email, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
-    *scopes = made = apr_array_make(pool, rows->nelts, sizeof(sr_desk_scope_t));
-    for (int i = 0; i < rows->nelts; i++)
+    for (int i = 0; rows && i < rows->nelts; i++)
         SR_TRY(desk_scope_of(apr_array_push(made), &APR_ARRAY_IDX(rows, i, sr_desk_row_t), pool));
     qsort(made->elts, (size_t)made->nelts, (size_t)made->elt_size, compare_scopes);
+    *scopes = made;
     return NULL;
 }
 
