@@ -62,6 +62,14 @@ for (const [what, context] of Object.entries({
         await shoot(page, `desk-request-${what}`)
     }))
 
+test('printed', () => visitRequest({ prepare: refused }, async page => {
+    await page.emulateMedia({ media: 'print' })
+    for (const what of ['[data-copy]', '#link-1', '.links', '.form', 'button'])
+        assert.equal(await page.locator(what).filter({ visible: true }).count(), 0, `paper has no ${what}`)
+    await page.getByText('The rent is wrong.').first().waitFor()
+    await shoot(page, 'desk-request-print')
+}))
+
 test('a signer is replaced by keyboard', () => visitRequest({ expected: failed }, async (page, made) => {
     await page.locator('[data-signer="2"] summary').focus()
     await page.keyboard.press('Enter')
