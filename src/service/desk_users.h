@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* desk_users.h: the users of the desk, whom httpd has authenticated (accounts/desk_users.c), and what the desk shows of a
- * submission. Part of service.h. */
+/* desk_users.h: the users of the desk, whom httpd has authenticated (accounts/desk_users.c), and what the desk shows of
+ * a submission. Part of service.h. */
 #ifndef SR_SERVICE_DESK_USERS_H
 #define SR_SERVICE_DESK_USERS_H
 

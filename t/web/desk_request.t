@@ -6,9 +6,8 @@ use utf8;
 use File::Temp 'tempdir';
 use Mojo::JSON 'encode_json';
 use Mojo::URL;
-use Mojo::Util 'html_unescape';
 use POSIX 'strftime';
-use Sigreq::Desk qw(basic browser);
+use Sigreq::Desk qw(basic browser filled form said);
 use Sigreq::Here qw(ctl organisation sql suite user wait_for);
 use Sigreq::Httpd;
 use Sigreq::Multipart 'part';
@@ -42,10 +41,6 @@ sub page { my ($made, @more) = @_; return $as->get(url($made), @more)->result }
 sub shown { my $made = shift; return $client->get("/signatures/$made->{uuid}")->json }
 sub events { my $made = shift; return $client->get("/signatures/$made->{uuid}/audit")->json('/events') }
 sub kinds { return join ' ', map { $_->{event} } @{ events(shift) } }
-sub said {
-    my $text = shift->to_string =~ s/<[^>]*>/ /gr;
-    return join ' ', split ' ', html_unescape($text =~ s/[\x{2066}-\x{2069}]//gr);
-}
 
 sub made {    # by the API of the desk's server
     my (%o) = @_;
@@ -59,28 +54,6 @@ sub made {    # by the API of the desk's server
     return $res->json;
 }
 sub viewers { return (viewers => encode_json([{ firstname => 'Lea', lastname => 'Holm', when => 'sent' }])) }
-
-# The form of an action of a page, and of which signer, viewer or event.
-sub form {
-    my ($dom, $action, $of) = @_;
-    return $dom->find('form[method=post]')->first(sub {
-        my $its = $_->at('input[name=of]');
-        my $name = $_->at('input[name=action]');
-        return $name && $name->attr('value') eq $action
-            && (!defined $of || ($its && $its->attr('value') eq $of));
-    });
-}
-
-sub filled {    # what a browser sends
-    my ($form, %fields) = @_;
-    my %all = map { ($_->attr('name') => $_->tag eq 'textarea' ? $_->text : $_->attr('value') // '') }
-        $form->find('input[name], textarea[name]')->each;
-    $form->find('select')->each(sub {
-        my $chosen = $_->at('option[selected]');
-        $all{ $_->attr('name') } = $chosen ? $chosen->attr('value') : '';
-    });
-    return { %all, %fields };
-}
 
 sub change {    # a form of the page of a request is filled in and sent: the answer
     my ($made, $action, $of, %fields) = @_;
