@@ -264,6 +264,10 @@ subtest 'a form that is sent again' => sub {
     my $first  = is_placement(post([@sent, $file]), 'once');
     is(is_placement(post([@sent, $file]), 'twice'), $first, 'the same draft');
     is(@{ listed('draft') }, $before + 1, 'nothing is created twice');
+    my $german = post([@sent, $file], url => scope() . 'new?lang=de')->headers->location;
+    like($german, qr{/place/[\w-]{36}\?lang=de&from=desk$}, 'the placement page has the language of the desk');
+    is(page(Mojo::URL->new($german)->to_abs(Mojo::URL->new(scope() . 'new')))->dom->at('a[href*=desk]')->attr('href'),
+        "../desk/$own->{uuid}.production/?lang=de", 'and leads back with it');
     my $res = post([(map { $_->[0] eq 'name' ? ['name', 'Other'] : $_ } @sent), $file]);
     is($res->code, 409, 'with other values');
     like($res->dom->at('.error[role=alert]')->text, qr/already made/, 'which is said');
@@ -338,6 +342,16 @@ subtest 'templates' => sub {
     like(page(scope() . 'templates?done=template_deleted')->dom->at('.note.good')->text, qr/deleted/, 'which is said');
     is(page(scope() . "templates/$_")->code, 404, "no template: $_") for 'x', $own->{uuid};
     is(page(scope() . 'templates', $as_other)->dom->at('.rows'), undef, 'another user has none');
+    $other->{test}->create(name => "Number $_") for 1 .. 51;
+    my $names = sub { shift->dom->find('.rows .name')->map('all_text')->join(' ') };
+    my $first = page(scope('test') . 'templates?lang=de', $as_other);
+    like($names->($first), qr/^Number 51 .* Number 2$/, 'a page has 50 of them, the newest first');
+    my $older = page(scope('test') . 'templates' . $first->dom->at('a[rel=next]')->attr('href'), $as_other);
+    is($names->($older), 'Number 1', 'and leads to older ones');
+    is($older->dom->at('html')->attr('lang'), 'de', 'in the same language');
+    my $newer = page(scope('test') . 'templates' . $older->dom->at('a[rel=prev]')->attr('href'), $as_other);
+    is($names->($newer), $names->($first), 'and back');
+    is(page(scope('test') . 'templates?cursor=x', $as_other)->code, 400, 'a wrong cursor');
 };
 
 subtest 'read-only, and without mail' => sub {
