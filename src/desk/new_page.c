@@ -4,7 +4,7 @@
 
 #include "desk/new.h"
 
-#define MEGABYTE (1024 * 1024)
+#define MEGABYTE APR_INT64_C(1048576)
 
 /* The options of inputs. Those of "locale" are the languages. */
 static const struct {
