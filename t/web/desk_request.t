@@ -257,7 +257,13 @@ subtest 'cancelling and deleting' => sub {
     is($ask->dom->at('h1')->text, 'Delete this request?', 'a deletion is confirmed');
     my $sent = filled(form($ask->dom, 'delete'));
     is(shown($made)->{status}, 'cancelled', 'nothing is deleted before');
+    ctl(qw(submission hold), $made->{uuid}, '--reason', 'A court');
+    like(said(page($made)->dom), qr/under legal hold and can’t be deleted/, 'a legal hold is shown');
     my $res = $still->post(url($made), form => $sent)->result;
+    is($res->code, 409, 'and keeps it');
+    like($res->dom->at('main > .error')->text, qr/under legal hold/, 'with its reason');
+    ctl(qw(submission release), $made->{uuid});
+    $res = $still->post(url($made), form => $sent)->result;
     is($res->code, 303, 'it is deleted') or diag $res->body;
     is(Mojo::URL->new($res->headers->location)->to_abs(Mojo::URL->new(url($made))), scope($own) . '?done=deleted',
         'which leads to the list');
