@@ -21,7 +21,7 @@ static const struct {
     [SR_RATE_ADDRESS] = {"address", "from one address"},
     [SR_RATE_FAILURES] = {"failures", "with a wrong token or link from one address"},
     [SR_RATE_VERIFY] = {"verify", "to check a document from one address"},
-    [SR_RATE_PREVIEW] = {"preview", "to preview a submission with one token or link"},
+    [SR_RATE_PREVIEW] = {"preview", "to preview a submission with one token"},
 };
 
 static apr_uint64_t rate_key_of(const sr_http_t *http, sr_rate_of_t of, const void *data, apr_size_t length)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drafts.h: submissions that are not sent yet (docs/decisions/0032-drafts.md). Part of service.h.
  *
- * Sections: draft.c · draft_save.c · draft_send.c · draft_preview.c */
+ * Sections: draft.c · draft_save.c · draft_send.c */
 #ifndef SR_SERVICE_DRAFTS_H
 #define SR_SERVICE_DRAFTS_H
 
@@ -31,9 +31,5 @@ sr_error_t *sr_service_draft_send(const sr_service_t *service, sr_shown_submissi
 /* Makes a new placement link. *placement is its uuid. */
 sr_error_t *sr_service_draft_link(const sr_service_t *service, const char **placement, apr_time_t *until,
                                   const char *token_hash, const char *submission, apr_pool_t *pool);
-/* Draws a page as a signer will see it, or as a PDF: see sr_preview_view_t. */
-sr_error_t *sr_service_draft_preview(const sr_service_t *service, sr_previewed_t *previewed,
-                                     const sr_draft_subject_t *subject, const sr_preview_view_t *view,
-                                     apr_pool_t *pool);
 
 #endif

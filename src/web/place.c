@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place.c: serves the placement link of a draft, at which somebody places the fields and sends the request: the page,
- * its state as JSON, the fields, the form fields that a document has, and a preview. pages.c serves the pages. The
- * uuids of signers are the secrets of their links, so signers have numbers here. */
-#include <limits.h>
+ * its state as JSON, the fields, and the form fields that a document has. pages.c serves the pages. The uuids of
+ * signers are the secrets of their links, so signers have numbers here. */
 #include <string.h>
 
 #include "service/drafts.h"
@@ -11,7 +10,6 @@
 
 #define BODY_MAX ((apr_size_t)4 << 20) /* of the fields, as of the part `signers` of a creation */
 #define VALUES_EACH 50                 /* JSON values for each signer and field */
-#define PREVIEW_WIDTH 1200             /* pixels */
 
 void sr_web_place_begin(sr_http_t *http)
 {
@@ -206,7 +204,7 @@ sr_error_t *sr_web_place_send(sr_http_t *http)
     return sr_http_json(http, HTTP_OK, json_pack("{s:s}", "status", "sent"));
 }
 
-/* --- what a helper finds and draws */
+/* --- what a helper finds */
 
 sr_error_t *sr_web_place_forms(sr_http_t *http)
 {
@@ -219,29 +217,4 @@ sr_error_t *sr_web_place_forms(sr_http_t *http)
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     SR_TRY(sr_service_form(http->service, &answer, signing, document, http->pool));
     return sr_http_json(http, HTTP_OK, answer);
-}
-
-static sr_error_t *place_read_number(int *number, sr_http_t *http, const char *name, const char *text, int least,
-                                     int most)
-{
-    if (!text || (sr_text_number(number, text) && *number >= least && *number <= most)) return NULL;
-    return sr_error(http->pool, SR_EBADREQUEST, "%s must be a number from %d to %d", name, least, most);
-}
-
-sr_error_t *sr_web_place_preview(sr_http_t *http)
-{
-    const char *document = NULL, *page = NULL, *width = NULL;
-    const sr_query_param_t params[] = {{"document", &document}, {"page", &page}, {"width", &width}, {NULL, NULL}};
-    sr_preview_view_t view = {.form = SR_VIEW_PNG, .width = PREVIEW_WIDTH};
-    sr_draft_subject_t subject = {0};
-    sr_previewed_t previewed;
-    http->show_error = NULL;
-    SR_TRY(sr_web_uuid(&subject.placement, http, 0));
-    SR_TRY(sr_http_rate_preview(http));
-    SR_TRY(sr_http_query(http, params));
-    SR_TRY(place_read_number(&view.document, http, "document", document, 0, INT_MAX));
-    SR_TRY(place_read_number(&view.page, http, "page", page, 0, INT_MAX));
-    SR_TRY(place_read_number(&view.width, http, "width", width, SR_SHOW_MIN_WIDTH, SR_SHOW_MAX_WIDTH));
-    SR_TRY(sr_service_draft_preview(http->service, &previewed, &subject, &view, http->pool));
-    return sr_http_file(http, "image/png", previewed.file, previewed.size);
 }

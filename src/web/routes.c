@@ -44,7 +44,6 @@ const sr_route_t sr_web_place_routes[] = {
     {M_GET, "/{uuid}/", sr_web_get_followed, false},
     {M_PUT, "/{uuid}/fields", sr_web_place_fields, false},
     {M_POST, "/{uuid}/send", sr_web_place_send, false},
-    {M_GET, "/{uuid}/preview", sr_web_place_preview, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/forms", sr_web_place_forms, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.png", sr_web_png, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.json", sr_web_text, false},

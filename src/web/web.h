@@ -39,7 +39,6 @@ sr_error_t *sr_web_view_get(sr_http_t *http);
 sr_error_t *sr_web_place_get(sr_http_t *http);
 sr_error_t *sr_web_place_fields(sr_http_t *http);
 sr_error_t *sr_web_place_send(sr_http_t *http);
-sr_error_t *sr_web_place_preview(sr_http_t *http);
 sr_error_t *sr_web_place_forms(sr_http_t *http);
 sr_error_t *sr_web_post(sr_http_t *http);
 sr_error_t *sr_web_preview(sr_http_t *http);

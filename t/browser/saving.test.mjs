@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // saving.test.mjs: the fields of the placement page are saved while one works. Two tabs, a lost connection and a reload
-// lose nothing, and the preview shows what is saved.
+// lose nothing, and the preview shows what a signer will see.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { board, boxes, failed, kind, ready, saved, status, stored } from './board.mjs'
-import { anotherTab, assertAccessible, shoot, until } from './browser.mjs'
+import { at, board, boxes, entry, failed, kind, ready, saved, status, stored } from './board.mjs'
+import { ann, anotherTab, assertAccessible, bob, shoot, until } from './browser.mjs'
 
 async function add(tab, name) {
     await kind(tab, name).focus()
@@ -106,32 +106,38 @@ test('what was kept over a reload is compared with what another tab has saved', 
     })
 })
 
-test('the preview shows each page as it was saved', async () => {
-    await board({}, async page => {
+test('the preview shows each page as the chosen signer will see it', async () => {
+    const text = (name, area, more) => entry('text', name, area, { required: true, ...more })
+    const signers = [{ ...ann, fields: [entry('signature', 'Signature', at(12, 70, 30, 7)),
+        text('Rent', at(12, 20, 26, 2.4), { value: '1,250.00 EUR', readOnly: true }),
+        text('Job title', at(12, 55, 26, 2.4)), text('Town', at(12, 10, 26, 2.4, 1))] },
+    { ...bob, fields: [entry('signature', 'Owner', at(55, 70, 30, 7))] }]
+    await board({ signers }, async page => {
+        const sheet = page.locator('#proof [data-sheet]'), img = page.locator('#proof img')
+        const loaded = () => until(page, () => document.querySelector('#proof img:not(.waiting)')?.naturalWidth > 0)
+        const entries = () => sheet.locator('.control').evaluateAll(all => all.map(({ value }) => value))
         await page.locator('[data-act=preview]').click()
-        const img = page.locator('#proof img')
-        const loaded = n => until(page, n => document.querySelector('#proof img:not(.waiting)')?.naturalWidth > 0
-            && document.querySelector('#proof img').src.includes(`page=${n}&`), n)
-        const picture = () => img.evaluate(each => {
-            const canvas = new OffscreenCanvas(each.naturalWidth, each.naturalHeight), context = canvas.getContext('2d')
-            context.drawImage(each, 0, 0)
-            return context.getImageData(0, 0, canvas.width, canvas.height).data.reduce((sum, value) => sum + value, 0)
-        })
-        await loaded(0)
-        const before = await picture()
+        await loaded()
+        assert.deepEqual(await entries(), ['1,250.00 EUR', ''])
+        assert.equal(await sheet.locator('.field').count(), 1)
+        assert.match(await img.getAttribute('alt'), /Lease.pdf.*, page 1, .*Rent/)
         await assertAccessible(page, 'the preview')
         await shoot(page, 'place-preview')
         await page.locator('[data-step="1"]').click()
-        await loaded(1)
-        assert.match(await img.getAttribute('alt'), /Lease.pdf.*, page 2/)
+        await loaded()
+        assert.deepEqual(await entries(), [''])
+        assert.match(await img.getAttribute('alt'), /Lease.pdf.*, page 2, Town/)
         assert.ok(await page.locator('[data-step="1"]').isDisabled())
+        await page.locator('[data-step="-1"]').click()
+        await page.locator('#proof-signer').selectOption('2')
+        assert.equal(await sheet.locator('.field').count(), 1, 'the field of the other signer')
+        assert.deepEqual(await entries(), [])
         await page.keyboard.press('Escape')
         await page.locator('#proof').waitFor({ state: 'hidden' })
         await boxes(page).first().focus()
         await page.keyboard.press('Delete')
         await page.locator('[data-act=preview]').focus()
         await page.keyboard.press('Enter') // before it is saved
-        await loaded(0)
-        assert.notEqual(await picture(), before, 'it has no picture from before')
+        assert.deepEqual(await entries(), [''], 'what was removed is not shown')
     })
 })

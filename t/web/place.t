@@ -51,7 +51,7 @@ sub routes {
     my $sha256   = $made->{documents}[0]{sha256};
     my @all      = map { $link->get($_, @html) } '', "$document/pages/0?width=200",
         "$document/pages/1?width=200&version=$sha256", "$document/pages/0.png?width=200", "$document/pages/0.json",
-        "$document/forms", '/preview?width=200';
+        "$document/forms";
     push @all, $link->get('');
     return (join(' ', map { $_->code } @all), \@all);
 }
@@ -59,7 +59,7 @@ sub routes {
 sub is_ended {
     my ($link, $made, $status, $what) = @_;
     my ($have) = routes($link, $made);
-    is($have, join(' ', ($status) x 8), "$what: every route is closed");
+    is($have, join(' ', ($status) x 7), "$what: every route is closed");
     is(put($link, '"x"', $both)->code, $status, "$what: no fields");
     is($link->request(POST => '/send')->code, $status, "$what: nothing is sent");
     return;
@@ -69,7 +69,7 @@ subtest 'what the page shows' => sub {
     my $made = drafted();
     my $link = link_of($made);
     my ($have, $answers) = routes($link, $made);
-    is($have, join(' ', (200) x 8), 'every route is open');
+    is($have, join(' ', (200) x 7), 'every route is open');
     my $state = $answers->[-1]->json;
     is(join(' ', sort keys %$state), 'documents environment expiresAt limits locale name placementExpiresAt problems '
             . 'redirectUrl sendEmail signers status version', 'the members of the state');
@@ -109,7 +109,7 @@ subtest 'what the page shows' => sub {
     is($link->get(').', @html)->headers->location, $link->{link}, 'a tail is cut');
     is($link->request(HEAD => '')->code, 200, 'HEAD');
     is($link->request($_->[0] => $_->[1])->code, 405, "$_->[0] $_->[1]")
-        for [POST => ''], [GET => '/fields'], [GET => '/send'], [POST => '/preview'];
+        for [POST => ''], [GET => '/fields'], [GET => '/send'];
     is_deeply(shown($made), { %{ shown($made) }, updatedAt => $made->{updatedAt} }, 'reading changes nothing');
 };
 
@@ -257,20 +257,6 @@ subtest 'the form of a document' => sub {
     is_deeply(link_of($none)->get("/documents/$none->{documents}[0]{uuid}/forms")->json, { fields => [] }, 'no form');
 };
 
-subtest 'preview' => sub {
-    my $made   = drafted();
-    my $link   = link_of($made);
-    my $before = $link->get('/preview?document=0&page=0&width=400');
-    is($before->code, 200, 'of a draft without fields') or diag $before->body;
-    is($before->headers->content_type, 'image/png', 'a PNG');
-    is(unpack('N', substr $before->body, 16, 4), 400, 'of the width');
-    is($before->headers->cache_control, 'no-store', 'it is not cached');
-    put($link, $link->state->{version}, signed_by([field('text', value => 'Engineer', readOnly => \1)], []));
-    isnt($link->get('/preview?document=0&page=0&width=400')->body, $before->body, 'it shows the fields');
-    is($link->get("/preview?$_")->code, 400, $_) for 'width=1', 'page=x', 'document=-1', 'grid=10';
-    isnt($link->get("/preview?$_")->code, 200, $_) for 'page=2', 'document=1';
-};
-
 subtest 'sending' => sub {
     my $made = drafted();
     my $link = link_of($made);
@@ -299,7 +285,7 @@ subtest 'a link that was replaced' => sub {
     is($res->code, 201, 'there is a new link') or diag $res->body;
     is_ended($link, $made, 410, 'replaced');
     my ($have) = routes(link_of($res->json), $made);
-    is($have, join(' ', (200) x 8), 'the new link works');
+    is($have, join(' ', (200) x 7), 'the new link works');
 };
 
 subtest 'a link whose time is over' => sub {
@@ -319,7 +305,7 @@ subtest 'a draft that was deleted' => sub {
     routes($link, $made);
     is($client->delete("/signatures/$made->{uuid}")->code, 204, 'it is deleted');
     my ($have) = routes($link, $made);
-    like($have, qr/^(?:4(?:04|10) ?){8}$/, 'every route is closed');
+    like($have, qr/^(?:4(?:04|10) ?){7}$/, 'every route is closed');
 };
 
 done_testing;

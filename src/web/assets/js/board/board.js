@@ -66,7 +66,7 @@ export function startBoard(state, link, tell) {
         close: () => root.classList.remove('listed'),
         undo: () => restored(model.undo() && 'placing.undone'),
         redo: () => restored(model.redo() && 'placing.redone'),
-        preview: () => proof(),
+        preview: () => proof(palette.signer),
     }
     const palette = preparePalette(model, {
         add: fields.place, take: (...what) => drag.take(...what), changed: kind => kind || drag?.cancel(),
@@ -92,7 +92,7 @@ export function startBoard(state, link, tell) {
         palette.choose(signer)
         document.querySelector('[data-kind=signature]').focus()
     } })
-    const proof = prepareProof(model, link, { save, current: stage.current })
+    const proof = prepareProof(model, link, stage.current)
     stage.start()
     offers = prepareOffers(model, link, stage, { signer: () => palette.signer, add: fresh => {
         const [first] = fields.add(fresh)
