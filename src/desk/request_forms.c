@@ -83,5 +83,6 @@ void sr_desk_add_forms(const sr_desk_request_t *request, json_t *values)
     if (open) sr_desk_add_form(request, values, "cancel", NULL);
     if (open || draft) forms_add_extend(request, values);
     if (draft) forms_add_draft(request, values);
+    json_object_set_new(values, "all", json_boolean(sr_desk_may_download_all(request->desk, submission)));
     json_object_set_new(values, "deletable", json_boolean(!open && !submission->held_at && !request->desk->read_only));
 }

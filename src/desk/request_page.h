@@ -35,6 +35,9 @@ void sr_desk_request_set_time(const sr_desk_request_t *request, json_t *object, 
 /* Sets a member to a text or null. */
 void sr_desk_request_set(json_t *object, const char *key, const char *text);
 
+/* request_files.c: the ZIP and the list of events have the uuids of signers, which are the secrets of their links.
+ * Returns false if a desk that is read-only must not show them, because somebody can still sign. */
+bool sr_desk_may_download_all(const sr_desk_t *desk, const sr_submission_t *submission);
 /* Add the signers, viewers and recipients of copies; the events; the mails and webhook calls. */
 void sr_desk_add_participants(const sr_desk_request_t *request, json_t *values);
 void sr_desk_add_events(const sr_desk_request_t *request, json_t *values);

@@ -447,9 +447,14 @@ subtest 'read-only' => sub {
         is($res->dom->find('form[method=post], a.danger, .draft a')->size, 0, 'without forms');
         unlike($res->body, qr{/sign/[\da-f]{8}-}, 'and without a link to sign') if $action ne 'copies';
         is($still->post(url($made, $only->base), form => $good)->result->code, 403, "$action is refused");
-        $res = $as->get(url($made, $only->base) . '/delete')->result;
-        is($res->dom->find('form')->size, 0, 'and there is nothing to confirm');
-        is($as->get(url($made, $only->base) . '/archive')->result->code, 200, 'a download');
+        my $confirm = $as->get(url($made, $only->base) . '/delete')->result;
+        is($confirm->dom->find('form')->size, 0, 'and there is nothing to confirm');
+        my $ended = $action eq 'copies' || $action eq 'delete';
+        for my $file ('archive', 'audit') {
+            is($as->get(url($made, $only->base) . "/$file")->result->code, $ended ? 200 : 403,
+                "the $file, with the links of signers");
+            is($res->dom->find(qq{a[href\$="/$file"]})->size, $ended ? 1 : 0, 'and its link');
+        }
     }
 };
 
