@@ -42,7 +42,8 @@ sr_error_t *sr_api_draft_send(sr_http_t *http)
     sr_draft_subject_t subject;
     sr_shown_submission_t shown;
     SR_TRY(drafts_subject(&subject, http));
-    SR_TRY(sr_service_draft_send(http->service, &shown, &subject, &client, http->pool));
+    SR_TRY(sr_service_draft_send(http->service, &shown, &subject, apr_table_get(http->r->headers_in, "If-Match"),
+                                 &client, http->pool));
     sr_http_tag(http, shown.tag);
     return sr_http_view(http, HTTP_OK, shown.representation);
 }

@@ -99,7 +99,8 @@ static sr_error_t *change_send(change_t *change)
                                         .token = change->desk->caller->uuid,
                                         .submission = change->caller.submission};
     sr_shown_submission_t shown;
-    return sr_service_draft_send(change->desk->http->service, &shown, &subject, &change->caller.client, change->pool);
+    return sr_service_draft_send(change->desk->http->service, &shown, &subject, NULL, &change->caller.client,
+                                 change->pool);
 }
 
 static sr_error_t *change_delete(change_t *change)

@@ -25,9 +25,10 @@ const char *sr_service_draft_tag(const sr_signing_t *signing, apr_pool_t *pool);
 sr_error_t *sr_service_draft_fields(const sr_service_t *service, sr_shown_submission_t *shown,
                                     const sr_draft_subject_t *subject, const char *signers, apr_size_t length,
                                     const char *known, sr_remarks_t *remarks, apr_pool_t *pool);
-/* Sends it. Errors: also those of a creation. */
+/* Sends it. `known` is as above. Errors: also those of a creation. */
 sr_error_t *sr_service_draft_send(const sr_service_t *service, sr_shown_submission_t *shown,
-                                  const sr_draft_subject_t *subject, const sr_client_t *client, apr_pool_t *pool);
+                                  const sr_draft_subject_t *subject, const char *known, const sr_client_t *client,
+                                  apr_pool_t *pool);
 /* Makes a new placement link. *placement is its uuid. */
 sr_error_t *sr_service_draft_link(const sr_service_t *service, const char **placement, apr_time_t *until,
                                   const char *token_hash, const char *submission, apr_pool_t *pool);

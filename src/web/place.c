@@ -195,12 +195,8 @@ sr_error_t *sr_web_place_send(sr_http_t *http)
     const char *known = apr_table_get(http->r->headers_in, "If-Match");
     sr_draft_subject_t subject;
     sr_shown_submission_t shown;
-    sr_signing_t *signing;
     SR_TRY(place_admit(http, &subject));
-    SR_TRY(sr_service_draft(http->service, &signing, &subject, http->pool));
-    if (known && strcmp(known, place_version(http, signing)) != 0)
-        return sr_error(http->pool, SR_EPRECONDITION, "The draft was changed since it was read");
-    SR_TRY(sr_service_draft_send(http->service, &shown, &subject, &client, http->pool));
+    SR_TRY(sr_service_draft_send(http->service, &shown, &subject, known, &client, http->pool));
     return sr_http_json(http, HTTP_OK, json_pack("{s:s}", "status", "sent"));
 }
 

@@ -103,6 +103,8 @@ subtest 'fields' => sub {
     is($client->get(path_of($draft), headers => { 'If-None-Match' => $newest })->code, 304, 'not the new one');
     is_error(placed($draft, [[], []], headers => { 'If-Match' => $_ }), 412, 'The draft was changed since it was read')
         for $tag, '"x"';
+    is_error($client->post(path_of($draft, '/send'), headers => { 'If-Match' => $tag }),
+        412, 'The draft was changed since it was read');
     is($client->get(path_of($draft))->body, $res->body, 'nothing has changed');
     is(placed($draft, [[], []], headers => { 'If-Match' => '*' })->code, 200, 'If-Match: *');
     my @all = (

@@ -2,6 +2,8 @@
 /* draft.c: reads a draft, for its caller or by its placement link. */
 #include "service/drafts/draft.h"
 
+#include <string.h>
+
 sr_subject_t sr_draft_subject(const sr_draft_subject_t *subject)
 {
     if (subject->placement) return (sr_subject_t){.placement = subject->placement};
@@ -27,4 +29,12 @@ sr_error_t *sr_service_draft(const sr_service_t *service, sr_signing_t **signing
 const char *sr_service_draft_tag(const sr_signing_t *signing, apr_pool_t *pool)
 {
     return sr_representation_tag(signing->events_hash, signing->submission.saves, pool);
+}
+
+/* The tag is followed by "-" and digits of the base URL (sr_http_tag). */
+sr_error_t *sr_draft_match(const char *known, const sr_signing_t *signing, apr_pool_t *pool)
+{
+    const char *tag = apr_pstrcat(pool, "\"", sr_service_draft_tag(signing, pool), "-", NULL);
+    if (!known || !strcmp(known, "*") || strstr(known, tag)) return NULL;
+    return sr_error(pool, SR_EPRECONDITION, "The draft was changed since it was read");
 }

@@ -10,6 +10,8 @@
 sr_subject_t sr_draft_subject(const sr_draft_subject_t *subject);
 /* Errors: SR_ECONFLICT if it is no draft any more. */
 sr_error_t *sr_draft_may(const sr_submission_t *submission, apr_pool_t *pool);
+/* `known`: an If-Match header, or NULL. Errors: SR_EPRECONDITION if it has another tag than that of the draft. */
+sr_error_t *sr_draft_match(const char *known, const sr_signing_t *signing, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------- draft_check.c */
 /* A draft as a creation that is checked. */

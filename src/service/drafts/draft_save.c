@@ -73,19 +73,11 @@ typedef struct placing_t {
     sr_remarks_t *remarks;
 } placing_t;
 
-/* `known`: an If-Match header, or NULL. The tag is followed by "-" and digits of the base URL (sr_http_tag). */
-static bool save_is_known(const char *known, const sr_signing_t *signing, apr_pool_t *pool)
-{
-    return !known || !strcmp(known, "*")
-           || strstr(known, apr_pstrcat(pool, "\"", sr_service_draft_tag(signing, pool), "-", NULL));
-}
-
 static sr_error_t *save_fields(const sr_service_t *service, sr_signing_t *signing, void *baton, apr_pool_t *pool)
 {
     const placing_t *placing = baton;
     sr_draft_work_t work;
-    if (!save_is_known(placing->known, signing, pool))
-        return sr_error(pool, SR_EPRECONDITION, "The draft was changed since it was read");
+    SR_TRY(sr_draft_match(placing->known, signing, pool));
     sr_error_t *error =
         sr_draft_check(service, &work, signing, placing->signers, placing->length, false, placing->remarks, pool);
     sr_uploads_drop(&work.preflight);

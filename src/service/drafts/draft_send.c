@@ -9,6 +9,7 @@
 
 typedef struct sending_t {
     const char *token; /* the uuid of the caller's; NULL: it is sent by the placement link */
+    const char *known; /* an If-Match header, or NULL */
     sr_inviting_t inviting;
     int attempts;
     const char *hash; /* of the last event */
@@ -114,6 +115,7 @@ static sr_error_t *send_draft(const sr_service_t *service, sr_transition_t *tran
     sending_t *sending = baton;
     sr_draft_work_t work;
     SR_TRY(sr_draft_may(&transition->signing->submission, transition->pool));
+    SR_TRY(sr_draft_match(sending->known, transition->signing, transition->pool));
     sr_error_t *error = sr_draft_check(service, &work, transition->signing, NULL, 0, true, NULL, transition->pool);
     if (!error) error = send_check_life(service, transition->signing, transition->pool);
     if (!error) error = send_count_mails(sending, &transition->signing->submission, transition->pool);
@@ -124,10 +126,11 @@ static sr_error_t *send_draft(const sr_service_t *service, sr_transition_t *tran
 }
 
 sr_error_t *sr_service_draft_send(const sr_service_t *service, sr_shown_submission_t *shown,
-                                  const sr_draft_subject_t *subject, const sr_client_t *client, apr_pool_t *pool)
+                                  const sr_draft_subject_t *subject, const char *known, const sr_client_t *client,
+                                  apr_pool_t *pool)
 {
     const sr_subject_t whose = sr_draft_subject(subject);
-    sending_t sending = {.token = subject->token};
+    sending_t sending = {.token = subject->token, .known = known};
     sr_signing_t *signing;
     sr_token_t *token;
     if (!subject->placement && !sending.token) {
