@@ -157,7 +157,6 @@ subtest 'placing fields' => sub {
         headers => { 'If-Match' => $state->{version} });
     is($saved->code, 200, '300 fields are saved') or diag $saved->body;
     is($ask->(GET => "/documents/$made->{documents}[0]{uuid}/forms")->code, 200, 'the form');
-    is($ask->(GET => '/preview?document=0&page=0&width=400')->code, 200, 'the preview');
     is($ask->(POST => '/send')->code, 200, 'it is sent');
 };
 

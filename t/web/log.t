@@ -46,7 +46,7 @@ for my $require (sort keys %require) {
     my %paths = (
         plain => "/sign/$secret", page => "/sign/$secret/documents/x/pages/0.png?width=800",
         encoded => "/sign/$encoded", rewritten => "/short/$secret", slash => "/sign/$secret/a%2Fb",
-        viewer => "/view/$viewer/certificate", placement => "/place/$placement/preview",
+        viewer => "/view/$viewer/certificate", placement => "/place/$placement/forms",
         session => "/sign/$secret~$session",
         tilde => "/sign/$secret%7E$session/documents/x");
     is($ua->get($base . $paths{$_})->res->code, $status, "$name: $_") for sort keys %paths;
