@@ -64,7 +64,8 @@ subtest 'a rate limit of its own' => sub {
     my $limited = $org->{test}->with(base => place('/limited'));
     is(preview($limited)->code, 200, "preview $_ of two") for 1 .. 2;
     my $res = preview($limited);
-    is_error($res, 429, qr/^Too many requests to preview a submission with one token: the limit is 2 per hour/);
+    is_error($res, 429,
+        qr/^Too many requests to preview a submission with one token: the limit is 2 per hour, try again in \d+ s$/);
     like($res->headers->header('RateLimit-Policy'), qr/"preview";q=2;w=3600/, 'the response has the policy');
     is($limited->create->code, 201, 'creations are not limited by it');
 };
